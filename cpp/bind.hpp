@@ -1,0 +1,26 @@
+// What every bind_*.cpp needs: array types, and one function per file that module.cpp lists.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include "simd.hpp"
+
+namespace streamsieve {
+
+namespace nb = nanobind;
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using AnyMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+
+// The kernels hold no Python object, so other Python threads may run meanwhile.
+using NoGil = nb::call_guard<nb::gil_scoped_release>;
+
+void bind_averages(nb::module_& m);
+
+}  // namespace streamsieve

@@ -1,0 +1,205 @@
+// Kernels of the running averages. The statistics are one symmetric matrix, the sum over rows of r z z' with
+// z = (x - c, y - c_y, 1) and r the row's weight; only its upper triangle (row-major) is kept. Dense rows are
+// packed into a block that BLAS multiplies; sparse rows are added here, directly.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "simd.hpp"
+
+namespace streamsieve {
+
+// A strided matrix as NumPy hands it over; strides count elements.
+template <class T>
+struct Strided {
+    const T* data;
+    Index rows, cols, row_stride, col_stride;
+    T operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
+};
+
+// Flat position (i * cols + j) of the first value that is not finite, or -1; NaN passes if `nan_ok`.
+template <class T>
+Index first_bad(const Strided<T>& X, bool nan_ok) {
+    const bool by_row = X.col_stride == 1 || X.cols == 1;
+    const Index lines = by_row ? X.rows : X.cols, length = by_row ? X.cols : X.rows;
+    const Index line_stride = by_row ? X.row_stride : X.col_stride;
+    const Index step = by_row ? X.col_stride : X.row_stride;
+    Index found = -1;
+    for (Index l = 0; l < lines; ++l) {
+        const T* v = X.data + l * line_stride;
+        T zero = 0;  // becomes NaN at the first value that is not finite
+        if (step == 1) {
+#pragma omp simd reduction(+ : zero)
+            for (Index i = 0; i < length; ++i) zero += v[i] * T(0);
+        } else {
+            for (Index i = 0; i < length; ++i) zero += v[i * step] * T(0);
+        }
+        if (zero == T(0)) continue;
+        for (Index i = 0; i < length; ++i) {
+            const T x = v[i * step];
+            if (std::isfinite(x) || (nan_ok && std::isnan(x))) continue;
+            const Index at = by_row ? l * X.cols + i : i * X.cols + l;
+            if (found < 0 || at < found) found = at;
+            break;
+        }
+        if (by_row && found >= 0) break;
+    }
+    return found;
+}
+
+// block[i] = root[i] * (x_i - c, y_i - c_y, 1), with root the square roots of the row weights.
+template <class T, class B>
+void pack(const Strided<T>& X, const Strided<double>& y, const double* root, const double* center, B* block) {
+    const Index p = X.cols, q = y.cols, m = p + q + 1;
+    if (X.col_stride == 1) {
+        for (Index i = 0; i < X.rows; ++i) {
+            const T* x = X.data + i * X.row_stride;
+            B* out = block + i * m;
+            const double r = root[i];
+#pragma omp simd
+            for (Index j = 0; j < p; ++j) out[j] = B(r * (double(x[j]) - center[j]));
+        }
+    } else {  // column-major input: read along the columns
+        for (Index j = 0; j < p; ++j)
+            for (Index i = 0; i < X.rows; ++i) block[i * m + j] = B(root[i] * (double(X(i, j)) - center[j]));
+    }
+    for (Index i = 0; i < X.rows; ++i) {
+        for (Index t = 0; t < q; ++t) block[i * m + p + t] = B(root[i] * (y(i, t) - center[p + t]));
+        block[i * m + p + q] = B(root[i]);
+    }
+}
+
+// Replaces each NaN by the mean of its column over the rows before it (0 where there is none), and counts.
+// `sum` holds the columns' sums of r x so far, `weight` the sum of r; both move on with the rows.
+template <class T>
+void impute(T* X, Index rows, Index p, const double* r, double* sum, double& weight, std::int64_t* count) {
+    for (Index i = 0; i < rows; ++i) {
+        for (Index j = 0; j < p; ++j) {
+            T& x = X[i * p + j];
+            if (std::isnan(x)) {
+                x = weight > 0 ? T(sum[j] / weight) : T(0);
+                ++count[j];
+            }
+            sum[j] += r[i] * double(x);
+        }
+        weight += r[i];
+    }
+}
+
+template <class T, class I>
+struct Csr {
+    const I* indptr;
+    const I* indices;
+    const T* data;
+    Index rows;
+};
+
+template <class T, class I>
+void impute(T* data, const Csr<T, I>& X, const double* r, double* sum, double& weight, std::int64_t* count) {
+    for (Index i = 0; i < X.rows; ++i) {
+        for (I e = X.indptr[i]; e < X.indptr[i + 1]; ++e) {
+            const I j = X.indices[e];
+            if (std::isnan(data[e])) {
+                data[e] = weight > 0 ? T(sum[j] / weight) : T(0);
+                ++count[j];
+            }
+            sum[j] += r[i] * double(data[e]);
+        }
+        weight += r[i];
+    }
+}
+
+// What is wrong with a CSR matrix of p columns: its first faulty entry and the reason.
+enum class CsrFault { none, indptr, index, order, value };
+
+template <class T, class I>
+std::pair<CsrFault, Index> check_csr(const Csr<T, I>& X, Index nnz, Index p, bool nan_ok) {
+    if (X.indptr[0] < 0 || Index(X.indptr[X.rows]) > nnz) return {CsrFault::indptr, 0};
+    for (Index i = 0; i < X.rows; ++i) {
+        if (X.indptr[i + 1] < X.indptr[i]) return {CsrFault::indptr, i};
+        I last = -1;
+        for (I e = X.indptr[i]; e < X.indptr[i + 1]; ++e) {
+            const I j = X.indices[e];
+            if (j < 0 || Index(j) >= p) return {CsrFault::index, Index(e)};
+            if (j <= last) return {CsrFault::order, Index(e)};
+            last = j;
+            const T x = X.data[e];
+            if (!std::isfinite(x) && !(nan_ok && std::isnan(x))) return {CsrFault::value, Index(e)};
+        }
+    }
+    return {CsrFault::none, -1};
+}
+
+// Adds sum_i r_i z_i z_i' of sparse rows to the upper triangle `moments` (m x m, row-major).
+//
+// The columns of z that are not sparse (y, the constant, and features with a centre) come as E, rows x e, with
+// their positions in z in `where`; `sparse[j]` tells whether feature j is taken from the CSR row instead.
+// E'E itself is left to the caller. The work is turned by feature: all rows that hold feature i add to row i
+// of the matrix, which stays in the cache meanwhile; features are dealt out to threads, so that no two write
+// to the same row. O(sum nnz^2 / 2 + nnz e) operations, plus one pass over the rows of `moments` touched.
+template <class T, class I, class M>
+void gram_csr(const Csr<T, I>& X, const double* r, const std::uint8_t* sparse, Index p, const double* E,
+              const std::int64_t* where, Index e, M* moments, Index m, unsigned threads) {
+    // The entries of the block by column: their row, and their offset from that row's first entry.
+    struct Entry {
+        std::int32_t row, offset;
+    };
+    const auto starts = std::make_unique<Index[]>(std::size_t(p) + 1);
+    Index* start = starts.get();
+    for (I a = X.indptr[0]; a < X.indptr[X.rows]; ++a) ++start[X.indices[a] + 1];
+    std::partial_sum(start, start + p + 1, start);
+    const auto holder = std::make_unique_for_overwrite<Entry[]>(std::size_t(start[p]));
+    Entry* entries = holder.get();
+    std::vector<Index> next(start, start + p);
+    for (Index i = 0; i < X.rows; ++i)
+        for (I a = X.indptr[i]; a < X.indptr[i + 1]; ++a)
+            entries[next.data()[X.indices[a]]++] = {std::int32_t(i), std::int32_t(a - X.indptr[i])};
+
+    auto features = [&](Index from, Index step) {
+        for (Index i = from; i < p; i += step) {
+            if (!sparse[i]) continue;
+            M* row = moments + i * m;
+            for (Index at = start[i]; at < start[i + 1]; ++at) {
+                const Entry entry = entries[at];
+                const I first = X.indptr[entry.row] + I(entry.offset), last = X.indptr[entry.row + 1];
+                const double v = r[entry.row] * double(X.data[first]);
+                for (I a = first; a < last; ++a)
+                    if (sparse[X.indices[a]]) row[X.indices[a]] += M(v * double(X.data[a]));
+                const double* extra = E + entry.row * e;
+                for (Index d = 0; d < e; ++d) {
+                    const Index j = where[d];
+                    (j >= i ? row[j] : moments[j * m + i]) += M(v * extra[d]);
+                }
+            }
+        }
+    };
+    std::vector<std::thread> others;
+    for (unsigned t = 1; t < threads; ++t) others.emplace_back(features, Index(t), Index(threads));
+    features(0, Index(threads));
+    for (auto& other : others) other.join();
+}
+
+// out = the full symmetric p x p matrix ((moments_ij / weight - d_i d_j) scale_i scale_j): eq. (3.3) of [Sun].
+template <class M>
+void standardize(const M* moments, Index m, Index p, double weight, const double* d, const double* scale,
+                 double* out) {
+    constexpr Index tile = 64;
+    const double over = 1 / weight;
+    for (Index bi = 0; bi < p; bi += tile)
+        for (Index bj = bi; bj < p; bj += tile)
+            for (Index i = bi; i < std::min(bi + tile, p); ++i) {
+                const double di = d[i], si = scale[i];
+                const Index j0 = std::max(i, bj), j1 = std::min(bj + tile, p);
+                for (Index j = j0; j < j1; ++j)
+                    out[i * p + j] = (double(moments[i * m + j]) * over - di * d[j]) * si * scale[j];
+                for (Index j = j0; j < j1; ++j) out[j * p + i] = out[i * p + j];
+            }
+}
+
+}  // namespace streamsieve

@@ -1,0 +1,6 @@
+#include "bind.hpp"
+
+NB_MODULE(_core, m) {
+    m.doc() = "Compiled kernels of streamsieve: stateless functions over NumPy arrays.";
+    streamsieve::bind_averages(m);
+}

@@ -1,0 +1,118 @@
+"""Running averages of the standardised data, [Sun] eqs. (3.2) and (3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+
+if TYPE_CHECKING:
+    from .running import RunningAverages
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Standardized:
+    """What an extractor sees: the averages of centred, scaled features and targets.
+
+    The targets are scaled too, so that a fit's quality is a number between 0 and 1 (``1 - R^2``) and several
+    targets weigh alike; `lam` in a target's own units is the internal one times `y_scale`.
+
+    Attributes
+    ----------
+    R : ndarray of shape (p, p)
+        S_xx, a correlation matrix (with ``standardize=False``, a covariance matrix). A constant column has
+        zeros and a one on the diagonal, so that every factorisation goes through and its weight is zero.
+    r : ndarray of shape (p, q)
+        S_xy.
+    usable : ndarray of shape (p,)
+        False for constant columns: they are never selected.
+    x_mean, x_scale : ndarray of shape (p,)
+    y_mean, y_scale : ndarray of shape (q,)
+        A constant column or target has scale 0.
+    n : float
+        Effective number of rows.
+    feature_names : ndarray of str of shape (p,) or None
+    """
+
+    R: Array
+    r: Array
+    usable: NDArray[np.bool_]
+    x_mean: Array
+    x_scale: Array
+    y_mean: Array
+    y_scale: Array
+    n: float
+    fit_intercept: bool = True
+    feature_names: NDArray[np.object_] | None = None
+
+    @property
+    def p(self) -> int:
+        return len(self.x_mean)
+
+    @property
+    def q(self) -> int:
+        return len(self.y_mean)
+
+
+def standardize(
+    averages: RunningAverages, *, fit_intercept: bool = True, scale: bool = True
+) -> Standardized:
+    """Standardise running averages; O(p^2), one pass.
+
+    Parameters
+    ----------
+    averages : RunningAverages
+        With at least one row.
+    fit_intercept : bool, default=True
+        Centre features and targets. Without it, moments about zero are used.
+    scale : bool, default=True
+        Divide every feature by its deviation. Without it the features keep their units, and selection
+        compares raw weights.
+    """
+    p = averages.n_features_in_
+    moments, center = averages._moments()
+    weight = averages.sum_weights_
+    if weight <= 0:
+        raise ValueError("These running averages hold no rows; call update first.")
+    offset = moments[:-1, -1].astype(np.float64) / weight  # mean - center
+    mean = center + offset
+    var = np.maximum(moments.diagonal()[:-1].astype(np.float64) / weight - offset**2, 0.0)
+    # What is left of a constant column is the rounding of its own size, and of its distance to the centre.
+    eps = np.finfo(moments.dtype).eps
+    var[var <= 8 * eps * offset**2 + (8 * np.finfo(np.float64).eps * mean) ** 2] = 0.0
+    if not fit_intercept:
+        var = var + mean**2
+    deviation = np.sqrt(var)
+    x_scale, y_scale = deviation[:p], deviation[p:]
+    usable = x_scale > 0
+    if not scale:
+        x_scale = np.where(usable, 1.0, 0.0)
+
+    inverse = np.divide(1.0, x_scale, out=np.zeros(p), where=usable)
+    y_inverse = np.divide(1.0, y_scale, out=np.zeros(len(y_scale)), where=y_scale > 0)
+    R = np.empty((p, p))
+    _core.standardize(moments, weight, offset[:p], inverse, R)
+    r = moments[:p, p:-1].astype(np.float64) / weight - np.outer(offset[:p], offset[p:])
+    if not fit_intercept:
+        R += np.outer(mean[:p] * inverse, mean[:p] * inverse)
+        r += np.outer(mean[:p], mean[p:])
+    r *= inverse[:, None] * y_inverse
+    R[np.diag_indices(p)] = np.where(usable, var[:p] * inverse**2, 1.0)
+    return Standardized(
+        R,
+        r,
+        usable,
+        mean[:p],
+        x_scale,
+        mean[p:],
+        y_scale,
+        averages.effective_n_,
+        fit_intercept,
+        averages.feature_names_,
+    )
