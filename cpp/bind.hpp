@@ -22,5 +22,7 @@ using AnyMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 using NoGil = nb::call_guard<nb::gil_scoped_release>;
 
 void bind_averages(nb::module_& m);
+void bind_fsa(nb::module_& m);
+void bind_penalized(nb::module_& m);
 
 }  // namespace streamsieve

@@ -1,0 +1,7 @@
+#include "bind.hpp"
+
+namespace streamsieve {
+
+void bind_penalized(nb::module_&) {}
+
+}  // namespace streamsieve

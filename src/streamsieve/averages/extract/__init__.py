@@ -1,0 +1,1 @@
+"""Extractors: functions from running averages to a linear model, one file each."""
