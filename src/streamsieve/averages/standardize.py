@@ -75,7 +75,7 @@ def standardize(
         Divide every feature by its deviation. Without it the features keep their units, and selection
         compares raw weights.
     """
-    p = averages.n_features_in_
+    p = averages.n_features_
     moments, center = averages._moments()
     weight = averages.sum_weights_
     if weight <= 0:
