@@ -68,8 +68,7 @@ class Forgetting:
         """How many of the planned rows fit before the sums must be scaled back."""
         if growth is None:
             return 1 << 62
-        level = max(self.unit, self.total)
-        return int(np.searchsorted(np.cumsum(growth), math.log(self.largest / level), side="right"))
+        return int(np.searchsorted(np.cumsum(growth), math.log(self.largest / self.level), side="right"))
 
     def weights(self, n: int, growth: Array | None, w: Array | None) -> Array:
         """Weights of the next n rows, with sample weights w; moves on past them."""
@@ -91,9 +90,11 @@ class Forgetting:
         self.total += float(r.sum())
         return r
 
-    def scale_back(self) -> float:
-        """The factor by which all sums must be multiplied so that there is room again."""
-        factor = 1.0 / max(self.unit, self.total)
+    @property
+    def level(self) -> float:
+        """How large the weights have grown."""
+        return max(self.unit, self.total)
+
+    def scale(self, factor: float) -> None:
         self.unit *= factor
         self.total *= factor
-        return factor

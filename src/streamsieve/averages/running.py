@@ -195,7 +195,7 @@ class RunningAverages:
             rest = None if growth is None else growth[start:]
             room = self._clock.room(rest)
             if room == 0:
-                self._scale_back()
+                self._scale(1.0 / self._clock.level)
                 continue
             stop = min(n, start + room)
             if sparse:
@@ -309,12 +309,13 @@ class RunningAverages:
         syr2 = blas.dsyr2 if self.dtype == np.float64 else blas.ssyr2
         syr2(alpha, x, y, a=self.moments_.T, lower=1, overwrite_a=1)
 
-    def _scale_back(self) -> None:
+    def _scale(self, factor: float) -> None:
+        """Multiply the weights of all rows taken; what is averaged stays the same."""
         self._flush()
-        factor = self._clock.scale_back()
         self.moments_ *= factor
         self._sums *= factor
         self._squares *= factor**2
+        self._clock.scale(factor)
 
     # ---------------------------------------------------------------- algebra
 
@@ -354,12 +355,7 @@ class RunningAverages:
         self._flush()
         other._flush()
         if self._clock.unit != 1.0:
-            factor = 1.0 / self._clock.unit
-            self.moments_ *= factor
-            self._sums *= factor
-            self._squares *= factor**2
-            self._clock.total *= factor
-            self._clock.unit = 1.0
+            self._scale(1.0 / self._clock.unit)
         scale = sign / other._clock.unit
         for mine, theirs in zip(self.moments_, other.moments_):  # row by row: no m x m temporary
             mine += (scale * theirs).astype(self.dtype, copy=False)

@@ -1,0 +1,287 @@
+"""What every estimator shares: parameters, validation, labels, prediction, selection.
+
+An estimator is a dataclass: its fields are its parameters, each with its domain and meaning, and signature,
+``get_params`` and docstring all come from them. A family adds three methods: `_reset` (lay out the state for
+p features and q targets), `_update` (take checked rows) and `_linear` (the weights as of now).
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Self, dataclass_transform
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._input import FLOATS, Rows, as_rows, as_targets, as_weights, check_rows, is_frame_like
+
+
+def param(default: Any, domain: str, doc: str, *, positional: bool = False) -> Any:
+    """A parameter of an estimator: default, domain and meaning."""
+    return field(default=default, kw_only=not positional, metadata={"domain": domain, "doc": doc})
+
+
+def _documented(cls: type) -> str:
+    """The class docstring with a Parameters section made from the fields, before its first other section."""
+    lines = textwrap.dedent("    " + (cls.__dict__.get("__doc__") or "")).strip("\n").splitlines()
+    at = next((i for i in range(1, len(lines)) if set(lines[i].strip()) == {"-"}), len(lines) + 1) - 1
+    section = ["Parameters", "----------"]
+    for f in fields(cls):
+        default = "" if f.default is MISSING else f", default={f.default!r}"
+        section.append(f"{f.name} : {f.metadata['domain']}{default}")
+        section += textwrap.wrap(f.metadata["doc"], 100, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join([*lines[:at], "", *section, "", *lines[at:]]).strip() + "\n"
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(param,))
+class OnlineModel(SelectorMixin, BaseEstimator):
+    """Base of all estimators: a linear model learned from batches, whose non-zero weights are the selection."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        dataclass(eq=False, repr=False)(cls)
+        if cls.__dict__.get("__doc__"):
+            cls.__doc__ = _documented(cls)
+
+    # ---------------------------------------------------------------- what a family provides
+
+    def _check_params(self) -> None:
+        """Raise ValueError for parameters outside their domains; called before any state is touched."""
+
+    def _reset(self, p: int, q: int) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must define _reset")  # pragma: no cover
+
+    def _update(self, X: Rows, y: NDArray[np.float64], w: NDArray[np.float64] | None) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must define _update")  # pragma: no cover
+
+    def _linear(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weights (q, p) and intercepts (q,) as of now."""
+        raise NotImplementedError(f"{type(self).__name__} must define _linear")  # pragma: no cover
+
+    # ---------------------------------------------------------------- learning
+
+    def _rows(self, X: Any, *, reset: bool) -> Rows:
+        """X as the kernels take it, of the width and with the names seen before."""
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS
+        names = None if reset else getattr(self, "feature_names_in_", None)
+        rows = X if plain else as_rows(X)[0]
+        if reset or not plain or names is not None or X.shape[1] != self.n_features_in_:
+            if rows.shape[1] == 0:
+                raise ValueError(f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
+            # scikit-learn's own words about names and width
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        return check_rows(rows, self.n_features_in_, nan_ok=self._nan_ok(), names=names)
+
+    def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:
+        raise NotImplementedError  # pragma: no cover
+
+    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, reset: bool) -> Self:
+        self._check_params()
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+        # Validated on a bare twin first, so that a bad first batch leaves no half-made state behind.
+        target = type(self)(**self.get_params(deep=False)) if reset else self
+        rows = target._rows(X, reset=reset)
+        n = rows.shape[0]
+        Y = target._targets(y, n, classes, reset)
+        w = as_weights(sample_weight, n)
+        if reset:
+            if n == 0:
+                raise ValueError(f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
+            for name in [name for name in vars(self) if name.endswith("_")]:
+                delattr(self, name)
+            vars(self).update({name: value for name, value in vars(target).items() if name.endswith("_")})
+            self._reset(rows.shape[1], Y.shape[1])
+        if w is not None and not w.all():
+            keep = w > 0
+            rows, Y, w = rows[keep], Y[keep], w[keep]
+        if rows.shape[0]:
+            self._update(rows, Y, w)
+        return self
+
+    def _nan_ok(self) -> bool:
+        return False
+
+    def _started(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    # ---------------------------------------------------------------- the model
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        raise NotImplementedError  # pragma: no cover
+
+    def _decision(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self, "n_features_in_")
+        rows = self._rows(X, reset=False)
+        coef, intercept = self._linear()
+        return np.asarray(rows @ coef.T) + intercept
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "n_features_in_")
+        return self._linear()[0].any(axis=0)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._started()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._nan_ok()
+        tags.target_tags.required = True
+        return tags
+
+
+class Regressor(RegressorMixin, OnlineModel):
+    _several_targets = True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything and learn from X, y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p)
+        y : array of shape (n,) or (n, q)
+        sample_weight : array of shape (n,) or None
+        """
+        return self._learn(X, y, None, sample_weight, reset=True)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from the next rows of a stream; how it is cut into calls does not matter.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p)
+        y : array of shape (n,) or (n, q)
+        sample_weight : array of shape (n,) or None
+        """
+        return self._learn(X, y, None, sample_weight, reset=not self._started())
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predicted targets, of the shape of y."""
+        scores = self._decision(X)
+        return scores[:, 0] if self._one_column_ else scores
+
+    def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:  # noqa: ARG002
+        Y = as_targets(y, n)
+        one = np.ndim(y) <= 1
+        if reset:
+            self._one_column_ = one
+            self.n_targets_ = Y.shape[1]
+        elif Y.shape[1] != self.n_targets_:
+            raise ValueError(f"y has {Y.shape[1]} targets, but {self.n_targets_} were seen before.")
+        return Y
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights, shape (p,), or (q, p) for several targets."""
+        check_is_fitted(self, "n_features_in_")
+        coef = self._linear()[0]
+        return coef[0] if self._one_column_ else coef
+
+    @property
+    def intercept_(self) -> Any:
+        """Intercept, a float, or shape (q,) for several targets."""
+        check_is_fitted(self, "n_features_in_")
+        intercept = self._linear()[1]
+        return float(intercept[0]) if self._one_column_ else intercept
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._several_targets
+        return tags
+
+
+class Classifier(ClassifierMixin, OnlineModel):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything and learn from X and the labels y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p)
+        y : array of shape (n,)
+        sample_weight : array of shape (n,) or None
+        """
+        return self._learn(X, y, None, sample_weight, reset=True)
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from the next rows of a stream; how it is cut into calls does not matter.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p)
+        y : array of shape (n,)
+        classes : sequence or None
+            All labels that the stream will bring; needed in the first call.
+        sample_weight : array of shape (n,) or None
+        """
+        reset = not self._started()
+        if reset and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return self._learn(X, y, classes, sample_weight, reset)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores: positive for `classes_[1]`, or one column per class where there are more than two."""
+        scores = self._decision(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted labels."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[best]
+
+    def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:
+        """Labels as -1 and +1, shape (n, 1), or (n, q) one against the rest where there are q > 2 classes."""
+        y = np.asarray(y.to_numpy() if is_frame_like(y) else y)
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = y[:, 0]
+        if y.ndim != 1:
+            raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+        if len(y) != n:
+            raise ValueError(f"X has {n} rows and y has {len(y)}; they must be the same rows.")
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity; every row needs a label.")
+        check_classification_targets(y)
+        if reset:
+            known = np.unique(y if classes is None else np.asarray(classes))
+            if len(known) < 2:
+                raise ValueError(
+                    f"The labels hold only one class ({', '.join(map(str, known))}); at least 2 classes are needed."
+                )
+            self.classes_ = known
+        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(f"classes={classes!r} is not the same as on the first call: {self.classes_!r}.")
+        code = np.searchsorted(self.classes_, y)
+        code = np.minimum(code, len(self.classes_) - 1)
+        unknown = np.flatnonzero(self.classes_[code] != y)
+        if len(unknown):
+            raise ValueError(
+                f"y[{unknown[0]}] = {y[unknown[0]]!r} is none of the {len(self.classes_)} classes of the first call; "
+                "name all of them in classes."
+            )
+        if len(self.classes_) == 2:
+            return np.where(code == 1, 1.0, -1.0)[:, None]
+        return np.where(code[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights, shape (1, p), or (q, p) for q > 2 classes."""
+        check_is_fitted(self, "n_features_in_")
+        return self._linear()[0]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercepts, shape (1,), or (q,) for q > 2 classes."""
+        check_is_fitted(self, "n_features_in_")
+        return self._linear()[1]

@@ -1,0 +1,271 @@
+"""scikit-learn estimators on running averages: learn by `partial_fit`, choose k and the penalty when read."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .._base import Classifier, OnlineModel, Regressor, param
+from .._input import Rows
+from . import extract
+from .crossval import FoldAverages, cross_validate
+from .forgetting import Alpha
+from .interactions import Pairs
+from .model import LinearModel
+from .path import path
+from .running import RunningAverages
+from .standardize import Array, Standardized, standardize
+
+
+class FromAverages(OnlineModel):
+    alpha: Alpha = param(
+        None,
+        "float in [0, 1), callable or None",
+        "Forgetting per row: a row of age a weighs (1 - alpha)^a. A callable gives alpha_n of [Sun] eq. (3.11). "
+        "None keeps everything.",
+    )
+    half_life: float | None = param(
+        None, "float > 0 or None", "Rows after which a weight has halved; another way to say alpha."
+    )
+    missing: Literal["error", "mean"] = param(
+        "error",
+        "{'error', 'mean'}",
+        "NaN in X is refused, or replaced by the column's mean over the rows before it and counted.",
+    )
+    interactions: bool = param(
+        False, "bool", "Use all products x_i x_j as features too; made block by block, never as a whole."
+    )
+    dtype: Any = param("float64", "{'float64', 'float32'}", "Precision of the averages.")
+    fit_intercept: bool = param(True, "bool", "Fit an intercept; it is never penalised nor counted.")
+    standardize: bool = param(
+        True, "bool", "Compare features on a common scale; without it raw weights are compared."
+    )
+
+    method: ClassVar[str]
+
+    def _check_params(self) -> None:
+        RunningAverages(**self._options())
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            name: getattr(self, name) for name in ("alpha", "half_life", "missing", "interactions", "dtype")
+        }
+
+    def _nan_ok(self) -> bool:
+        return self.missing == "mean"
+
+    def _reset(self, p: int, q: int) -> None:  # noqa: ARG002
+        self.averages_: RunningAverages | FoldAverages = RunningAverages(**self._options())
+        self._read: tuple[Any, LinearModel] | None = None
+
+    def _update(self, X: Rows, y: Array, w: Array | None) -> None:
+        self.averages_.update(X, y, w)
+
+    def _extract(self, s: Standardized) -> LinearModel:
+        raise NotImplementedError  # pragma: no cover
+
+    @property
+    def model_(self) -> LinearModel:
+        """The model as of now, with standard errors, R^2 and residual variance; extracted when first read."""
+        check_is_fitted(self)
+        as_of = (self.averages_.n_samples_, tuple(self.get_params(deep=False).items()))
+        if self._read is None or self._read[0] != as_of:
+            self._read = (as_of, self._choose())
+        return self._read[1]
+
+    def _choose(self) -> LinearModel:
+        assert isinstance(self.averages_, RunningAverages)
+        return self._extract(self._standardized(self.averages_))
+
+    def _standardized(self, averages: RunningAverages) -> Standardized:
+        return standardize(averages, fit_intercept=self.fit_intercept, scale=self.standardize)
+
+    def _linear(self) -> tuple[Array, Array]:
+        model = self.model_
+        return np.atleast_2d(model.coef), np.atleast_1d(model.intercept)
+
+    def _pairs(self) -> Pairs | None:
+        return Pairs(self.n_features_in_) if self.interactions else None
+
+    def _decision(self, X: Any) -> Array:
+        pairs = self._pairs()
+        if pairs is None:
+            return super()._decision(X)
+        check_is_fitted(self)
+        rows = self._rows(X, reset=False)
+        model = self.model_
+        coef = np.atleast_2d(model.coef)[:, model.support]
+        return pairs.expand(rows, model.support) @ coef.T + np.atleast_1d(model.intercept)
+
+    def transform(self, X: Any) -> Any:
+        """The columns of X that were selected (with `interactions`, the products too)."""
+        pairs = self._pairs()
+        if pairs is None:
+            return super().transform(X)
+        check_is_fitted(self)
+        return pairs.expand(self._rows(X, reset=False), self.model_.support)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the selected features."""
+        pairs = self._pairs()
+        if pairs is None:
+            return super().get_feature_names_out(input_features)
+        check_is_fitted(self)
+        known = getattr(self, "feature_names_in_", input_features)
+        return np.array(pairs.names(known), dtype=object)[self.model_.support]
+
+
+class Selecting(FromAverages):
+    k: int | Literal["auto"] | None = param(
+        "auto",
+        "int >= 0 or 'auto'",
+        "Number of features; 'auto' takes the best model of the path by `criterion`.",
+        positional=True,
+    )
+    criterion: Literal["aic", "bic", "ebic", "cv"] = param(
+        "bic", "{'aic', 'bic', 'ebic', 'cv'}", "How k='auto' chooses; 'cv' keeps one set of averages per fold."
+    )
+    cv: int = param(5, "int >= 2", "Folds of criterion='cv'; row i belongs to fold i mod cv.")
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.criterion not in ("aic", "bic", "ebic", "cv"):
+            raise ValueError(f"criterion={self.criterion!r}; pass 'aic', 'bic', 'ebic' or 'cv'.")
+        k = self.k
+        if k is not None and k != "auto" and not (isinstance(k, int | np.integer) and k >= 0):
+            raise ValueError(f"k={k!r}; pass a non-negative integer or 'auto'.")
+        if self._by_folds():
+            FoldAverages(self.cv)
+
+    def _automatic(self) -> bool:
+        return self.k == "auto"
+
+    def _by_folds(self) -> bool:
+        return self._automatic() and self.criterion == "cv"
+
+    def _reset(self, p: int, q: int) -> None:
+        super()._reset(p, q)
+        if not self._automatic() and self.k is not None:
+            wide = p if not self.interactions else Pairs(p).n_features
+            if self.k > wide:
+                raise ValueError(f"k={self.k} exceeds the {wide} columns of X; pass at most {wide}.")
+        if self._by_folds():
+            self.averages_ = FoldAverages(self.cv, **self._options())
+
+    def _path_options(self) -> dict[str, Any]:
+        """What the path of this method takes beyond the averages."""
+        return {}
+
+    def _choose(self) -> LinearModel:
+        averages = self.averages_
+        options = {"fit_intercept": self.fit_intercept, "standardize": self.standardize, **self._path_options()}
+        if isinstance(averages, FoldAverages):
+            return cross_validate(averages, self.method, **options).best()
+        if self._automatic():
+            return path(averages, self.method, **options).best(self.criterion)
+        return super()._choose()
+
+
+class _Penalized(Selecting):
+    lam: float | None = param(
+        None,
+        "float >= 0 or None",
+        "Penalty, lambda of [Sun] eq. (3.9), on standardised features; instead of k. Given k, the path is walked "
+        "to the largest support of at most k features.",
+    )
+    refit: bool = param(True, "bool", "Refit the selected features by least squares.")
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.lam is not None and not self.lam >= 0:
+            raise ValueError(f"lam={self.lam}; a penalty is a non-negative number.")
+        if self.lam is not None and self.k not in ("auto", None):
+            raise ValueError(f"k={self.k} and lam={self.lam} both say how sparse the model is; pass one of them.")
+        if self.lam is None and self.k is None:
+            raise ValueError("k=None needs lam; pass k, k='auto' or lam.")
+
+    def _automatic(self) -> bool:
+        return self.k == "auto" and self.lam is None
+
+    def _budget(self) -> dict[str, Any]:
+        return {"k": self.k, "refit": self.refit} if self.lam is None else {"lam": self.lam, "refit": self.refit}
+
+    def _path_options(self) -> dict[str, Any]:
+        return {"refit": self.refit, **self._shape()}
+
+    def _shape(self) -> dict[str, Any]:
+        """Parameters that shape the penalty."""
+        return {}
+
+    def _extract(self, s: Standardized) -> LinearModel:
+        return getattr(extract, self.method)(s, **self._budget(), **self._shape())
+
+
+class _OLS(FromAverages):
+    ridge: Any = param(
+        "auto",
+        "float >= 0 or 'auto'",
+        "Ridge added to the standardised S_xx; 'auto' adds one only where S_xx is singular.",
+    )
+
+    method = "ols"
+
+    def _extract(self, s: Standardized) -> LinearModel:
+        return extract.ols(s, ridge=self.ridge)
+
+
+class _OLSth(Selecting):
+    ridge: Any = param(
+        "auto", "float >= 0 or 'auto'", "Ridge of the first step; 'auto' adds one only where S_xx is singular."
+    )
+
+    method = "olsth"
+
+    def _extract(self, s: Standardized) -> LinearModel:
+        return extract.olsth(s, self.k, ridge=self.ridge)
+
+    def _path_options(self) -> dict[str, Any]:
+        return {"ridge": self.ridge}
+
+
+class _OLasso(_Penalized):
+    method = "olasso"
+
+
+class _OElasticNet(_Penalized):
+    l1_ratio: float = param(0.5, "float in (0, 1]", "Share of the l1 penalty; 1 is the lasso.")
+
+    method = "oelasticnet"
+
+    def _shape(self) -> dict[str, Any]:
+        return {"l1_ratio": self.l1_ratio}
+
+
+class _OAdaptiveLasso(_Penalized):
+    gamma: float = param(1.0, "float > 0", "Exponent of the weights 1 / |beta_ols|^gamma.")
+
+    method = "oadaptivelasso"
+
+    def _shape(self) -> dict[str, Any]:
+        return {"gamma": self.gamma}
+
+
+class _OMCP(_Penalized):
+    gamma: float = param(3.0, "float > 1", "Where the penalty levels off, in units of lam; b of [Sun] eq. (3.10).")
+
+    method = "omcp"
+
+    def _shape(self) -> dict[str, Any]:
+        return {"gamma": self.gamma}
+
+
+class _OSCAD(_Penalized):
+    gamma: float = param(3.7, "float > 2", "Where the penalty levels off, in units of lam; a of Fan and Li.")
+
+    method = "oscad"
+
+    def _shape(self) -> dict[str, Any]:
+        return {"gamma": self.gamma}
