@@ -96,5 +96,6 @@ class Forgetting:
         return max(self.unit, self.total)
 
     def scale(self, factor: float) -> None:
-        self.unit *= factor
+        if self.alpha is not None:
+            self.unit *= factor
         self.total *= factor
