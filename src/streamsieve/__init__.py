@@ -1,1 +1,33 @@
-"""Online feature selection: the k features that matter, in one pass over a stream too large to hold."""
+"""Online feature selection: the k features that matter, in one pass over a stream too large to hold.
+
+The public names are loaded when first used, so that the command line starts at once.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
+
+_PUBLIC = {
+    "averages.running": ["RunningAverages"],
+    "averages.model": ["LinearModel"],
+    "averages.path": ["Path", "path"],
+    "averages.crossval": ["FoldAverages", "CrossValidation", "cross_validate"],
+    "averages.estimators": [f"{m}{kind}" for m in _METHODS for kind in ("Regressor", "Classifier")],
+}
+_WHERE = {name: module for module, names in _PUBLIC.items() for name in names}
+_WHERE |= {"extract": "averages.extract", "metrics": "metrics", "simulate": "simulate"}
+
+__version__ = "0.1.0"
+__all__ = ["__version__", *_WHERE]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'streamsieve' has no attribute {name!r}")
+    module = import_module(f".{_WHERE[name]}", __name__)
+    return module if _WHERE[name].rpartition(".")[2] == name else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
