@@ -1,0 +1,378 @@
+"""How good a model, and how good its selection: [Sun] 4.1, [Ma] 6.1, Nogueira et al. (2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+__all__ = [
+    "Stability",
+    "accuracy",
+    "auc",
+    "detection_rate",
+    "nonzero_share",
+    "r2",
+    "regret",
+    "rmse",
+    "stability",
+]
+
+Indices = NDArray[np.int64]
+
+
+def detection_rate(selected: ArrayLike, true: ArrayLike) -> float:
+    """Share of the true features that were selected, DR in [Sun] 4.1.
+
+    Parameters
+    ----------
+    selected, true : array-like of int or of bool
+        Feature indices, in any order, or boolean masks over all features.
+
+    Returns
+    -------
+    float in [0, 1]
+        |selected & true| / |true|. Features selected in vain do not count: compare at equal k.
+
+    Examples
+    --------
+    >>> from streamsieve.metrics import detection_rate
+    >>> detection_rate([3, 1, 8], true=[1, 2, 3, 4])
+    0.5
+    """
+    masks = [np.asarray(a) for a in (selected, true) if np.asarray(a).dtype == bool]
+    if len(masks) == 2 and masks[0].shape != masks[1].shape:
+        raise ValueError(
+            f"selected and true are masks of {masks[0].size} and {masks[1].size} features; "
+            "pass masks over the same features, or indices."
+        )
+    found, truth = _indices(selected, "selected"), _indices(true, "true")
+    if not len(truth):
+        raise ValueError("true has no features, so there are none to detect; pass at least one.")
+    return len(np.intersect1d(found, truth, assume_unique=True)) / len(truth)
+
+
+def rmse(y: ArrayLike, pred: ArrayLike) -> float:
+    """Root mean squared error.
+
+    Parameters
+    ----------
+    y, pred : array-like of shape (n,), n >= 1
+        Targets and predictions.
+
+    Returns
+    -------
+    float >= 0
+
+    Examples
+    --------
+    >>> from streamsieve.metrics import rmse
+    >>> rmse([0, 0], [3, -3])
+    3.0
+    """
+    y, pred = _numbers(y, pred, "pred")
+    return float(np.sqrt(np.mean((y - pred) ** 2)))
+
+
+def r2(y: ArrayLike, pred: ArrayLike) -> float:
+    """Share of the variance of y explained by the predictions, R^2.
+
+    Parameters
+    ----------
+    y, pred : array-like of shape (n,), n >= 1
+        Targets and predictions.
+
+    Returns
+    -------
+    float <= 1
+        1 is perfect, 0 is as good as the mean of y, and less is worse. As in scikit-learn, where y is
+        constant it is 1 for perfect predictions and 0 for any others.
+
+    Examples
+    --------
+    >>> from streamsieve.metrics import r2
+    >>> r2([1, 2, 3], [1, 2, 4])
+    0.5
+    """
+    y, pred = _numbers(y, pred, "pred")
+    rss = float(np.sum((y - pred) ** 2))
+    if y.min() == y.max():  # the sum of squares may be a rounding error instead of 0
+        return float(rss == 0)
+    return 1 - rss / float(np.sum((y - y.mean()) ** 2))
+
+
+def auc(y: ArrayLike, score: ArrayLike) -> float:
+    """Area under the ROC curve: how often a positive row scores above a negative one.
+
+    Exact, with ties counted as one half; O(n log n).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels: two different values, of which the larger is the positive class.
+    score : array-like of shape (n,)
+        Scores, larger for the positive class. Only their order counts.
+
+    Returns
+    -------
+    float in [0, 1]
+
+    Examples
+    --------
+    >>> from streamsieve.metrics import auc
+    >>> auc([-1, -1, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    labels, scores = _pair(y, score, "score")
+    scores = scores.astype(np.float64)
+    if np.isnan(scores).any():
+        raise ValueError("score has NaN, which has no order; drop those rows or mend the model.")
+    classes = np.unique(labels)
+    if len(classes) != 2:
+        some = ", ".join(map(str, classes[:5].tolist()))
+        raise ValueError(f"y has {len(classes)} classes ({some}); AUC needs rows of exactly two.")
+    values, bins = np.unique(scores, return_inverse=True)
+    positive = np.bincount(bins[labels == classes[1]], minlength=len(values))
+    negative = np.bincount(bins, minlength=len(values)) - positive
+    # twice the pairs won, in integers: a positive row beats all below it, and half of its own score
+    twice = positive @ (2 * np.cumsum(negative) - negative)
+    return float(twice / (2 * positive.sum() * negative.sum()))
+
+
+def accuracy(y: ArrayLike, pred: ArrayLike) -> float:
+    """Share of the rows whose label is predicted.
+
+    Parameters
+    ----------
+    y, pred : array-like of shape (n,), n >= 1
+        Labels and predicted labels.
+
+    Returns
+    -------
+    float in [0, 1]
+
+    Examples
+    --------
+    >>> from streamsieve.metrics import accuracy
+    >>> accuracy(["spam", "ham"], ["spam", "spam"])
+    0.5
+    """
+    labels, predicted = _pair(y, pred, "pred")
+    return float(np.mean(labels == predicted))
+
+
+def regret(losses: ArrayLike, best: ArrayLike) -> float:
+    """Average regret R_n, [Sun] eq. (3.16) and [Susan] eq. (1).
+
+    What learning row by row cost, per row, against the best k-sparse model in hindsight.
+
+    Parameters
+    ----------
+    losses : array-like of shape (n,), n >= 1
+        Loss of the learner on each row, before it learned from it: f(beta_i; z_i).
+    best : array-like of shape (n,)
+        Loss on the same rows of the one model with at most k features that does best on all n of them. As n
+        grows this is another model, so a curve of R_n takes one call, with its own `best`, for each n.
+
+    Returns
+    -------
+    float
+        mean(losses) - mean(best).
+
+    Examples
+    --------
+    >>> from streamsieve.metrics import regret
+    >>> regret([4.0, 2.0, 1.0, 1.0], best=[1.0, 1.0, 1.0, 1.0])
+    1.0
+    """
+    losses, best = _numbers(losses, best, "best", first="losses")
+    return float(np.mean(losses - best))
+
+
+def nonzero_share(coef: ArrayLike) -> float:
+    """Share of the weights that are not zero.
+
+    Parameters
+    ----------
+    coef : array-like of shape (p,) or (q, p), not empty
+        Weights of a model.
+
+    Returns
+    -------
+    float in [0, 1]
+
+    Examples
+    --------
+    >>> from streamsieve.metrics import nonzero_share
+    >>> nonzero_share([0.0, 1.5, 0.0, -2.0])
+    0.5
+    """
+    weights = np.asarray(coef)
+    if not weights.size:
+        raise ValueError(f"coef of shape {weights.shape} has no weights; pass at least one.")
+    return float(np.count_nonzero(weights) / weights.size)
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How much a selection changes from run to run; made by `stability`.
+
+    Attributes
+    ----------
+    kappa : float in [-1, 1]
+        Mean of Cohen's kappa over all pairs of runs, [Ma] eq. (17).
+    nogueira : float <= 1
+        The estimator of Nogueira et al. (2018), Definition 4: 1 if all runs agree, 0 on average if they
+        choose at random.
+    variance : float >= 0
+        Of `nogueira`, asymptotic in the number of runs; their Theorem 7.
+    low, high : float
+        Confidence interval of `nogueira`, by the normal law; `high` may exceed 1.
+    level : float in (0, 1)
+        The interval's level.
+    """
+
+    kappa: float
+    nogueira: float
+    variance: float
+    low: float
+    high: float
+    level: float
+
+
+def stability(supports: Iterable[ArrayLike], p: int, *, level: float = 0.95) -> Stability:
+    """Stability of feature selection over M runs, on other orders or samples of the data.
+
+    Both measures correct for the agreement that chance alone gives, so that selections of different sizes can
+    be compared. O(M k + p) for Nogueira's; for kappa also one sparse product of the selections by themselves.
+
+    Parameters
+    ----------
+    supports : iterable of M >= 2 array-likes of int or of bool
+        The features chosen in each run: indices in any order, or boolean masks of length p. A boolean array
+        of shape (M, p) will do.
+    p : int >= 1
+        Number of features to choose from.
+    level : float in (0, 1), default=0.95
+        Level of the confidence interval.
+
+    Returns
+    -------
+    Stability
+
+    Notes
+    -----
+    For two runs with k_1 and k_2 features, c of them shared, [Ma]'s kappa = (q_o - q_e) / (1 - q_e) is::
+
+        kappa = 2 (p c - k_1 k_2) / (k_1 (p - k_2) + k_2 (p - k_1))
+
+    With z_if = 1 where run i chose feature f, k_i = sum_f z_if, kbar the mean of k_i, q = kbar / p and
+    p_f = mean_i z_if::
+
+        Phi   = 1 - M / (M - 1) mean_f p_f (1 - p_f) / (q (1 - q))
+        phi_i = [sum_f z_if p_f / p - q k_i / p + Phi / 2 (2 q k_i / p - k_i / p - q + 1)] / (q (1 - q))
+        v     = 4 / M^2 sum_i (phi_i - mean phi)^2
+
+    Both are 0 / 0 where every run chose nothing, or everything. Such runs agree completely, and [Ma] puts
+    kappa at 1 for these; so does this function, for both measures.
+
+    References
+    ----------
+    S. Nogueira, K. Sechidis and G. Brown (2018). On the stability of feature selection algorithms. Journal of
+    Machine Learning Research 18(174), 1-54.
+
+    Examples
+    --------
+    >>> from streamsieve.metrics import stability
+    >>> s = stability([[0, 1], [0, 1], [0, 2]], p=10)
+    >>> round(s.kappa, 3), round(s.nogueira, 3)
+    (0.583, 0.583)
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level={level} is not a confidence level; pass a number between 0 and 1.")
+    if p < 1:
+        raise ValueError(f"p={p} leaves nothing to choose from; pass the number of features, at least 1.")
+    runs = [_indices(s, f"supports[{i}]", p) for i, s in enumerate(supports)]
+    M = len(runs)
+    if M < 2:
+        raise ValueError(f"stability compares runs, and supports has {M}; pass at least 2.")
+    size = np.array([len(run) for run in runs])
+    chosen = np.concatenate(runs)
+    starts = np.r_[0, np.cumsum(size)]
+    Z = csr_array((np.ones(len(chosen), dtype=np.int64), chosen, starts), shape=(M, p))
+
+    phi, variance = _nogueira(Z, size, np.bincount(chosen, minlength=p) / M, p)
+    half = NormalDist().inv_cdf((1 + level) / 2) * variance**0.5
+    return Stability(_kappa(Z, size, p), phi, variance, phi - half, phi + half, level)
+
+
+def _kappa(Z: Any, size: Indices, p: int) -> float:
+    """Mean Cohen's kappa over pairs of runs, [Ma] (17)."""
+    i, j = np.triu_indices(len(size), k=1)
+    shared = (Z @ Z.T).toarray()[i, j]
+    above = 2 * (p * shared - size[i] * size[j])
+    below = size[i] * (p - size[j]) + size[j] * (p - size[i])
+    return float(np.mean(np.divide(above, below, out=np.ones(len(i)), where=below > 0)))
+
+
+def _nogueira(Z: Any, size: Indices, frequency: NDArray[np.float64], p: int) -> tuple[float, float]:
+    """Phi-hat and its variance, Nogueira et al. (2018), Definition 4 and Theorem 7."""
+    M = len(size)
+    if size.sum() in (0, M * p):
+        return 1.0, 0.0
+    q = size.mean() / p
+    chance = q * (1 - q)
+    phi = 1 - M / (M - 1) * np.mean(frequency * (1 - frequency)) / chance
+    share = size / p
+    each = (Z @ frequency / p - q * share + phi / 2 * (2 * q * share - share - q + 1)) / chance
+    return float(phi), float(4 / M**2 * np.sum((each - each.mean()) ** 2))
+
+
+def _indices(support: ArrayLike, name: str, p: int | None = None) -> Indices:
+    """Distinct feature indices, ascending, of indices or of a mask; all below p where it is given."""
+    a = np.asarray(support)
+    if a.ndim != 1:
+        raise ValueError(f"{name} has shape {a.shape}; pass a 1-D array of indices or a 1-D mask.")
+    if a.dtype == bool:
+        if p is not None and len(a) != p:
+            raise ValueError(
+                f"{name} is a mask of {len(a)} features, expected p={p}; pass one entry for each."
+            )
+        return np.flatnonzero(a)
+    if not a.size:  # [] is a float array
+        return np.zeros(0, dtype=np.int64)
+    if not np.issubdtype(a.dtype, np.integer):
+        raise TypeError(
+            f"{name} has dtype {a.dtype}, expected integer indices or a boolean mask; "
+            "of a coefficient vector pass np.flatnonzero(coef)."
+        )
+    indices = np.unique(a).astype(np.int64)
+    if indices[0] < 0:
+        raise ValueError(f"{name} has index {indices[0]}; features are counted from 0.")
+    if p is not None and indices[-1] >= p:
+        raise ValueError(f"{name} has index {indices[-1]}, but p={p}; pass indices below p.")
+    return indices
+
+
+def _pair(y: ArrayLike, other: ArrayLike, name: str, first: str = "y") -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two 1-D arrays of one length, at least 1."""
+    a, b = np.asarray(y), np.asarray(other)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise ValueError(
+            f"{first} has shape {a.shape} and {name} {b.shape}; pass two 1-D arrays of one length."
+        )
+    if not len(a):
+        raise ValueError(f"{first} and {name} are empty; pass at least one row.")
+    return a, b
+
+
+def _numbers(
+    y: ArrayLike, other: ArrayLike, name: str, first: str = "y"
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    a, b = _pair(y, other, name, first)
+    return a.astype(np.float64), b.astype(np.float64)  # float32 would lose the sums
