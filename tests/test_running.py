@@ -17,7 +17,7 @@ from streamsieve.averages.crossval import FoldAverages
 from streamsieve.averages.interactions import Pairs
 from streamsieve.averages.running import BLOCK, RunningAverages
 
-from .reference.running import running_averages
+from reference.running import running_averages
 
 P = 7
 
