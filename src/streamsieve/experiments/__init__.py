@@ -1,0 +1,31 @@
+"""The papers' experiments, by one command each: `streamsieve experiment NAME`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+EXPERIMENTS = {
+    "detection": "[Sun] Tables 5.1 and A.1, [Slides]: detection rate and RMSE of the running averages, p = 1,000",
+    "drift": "[Sun] Table 5.5: test RMSE with drifting coefficients, with and without adaptation",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """A table: its title, column names, rows of cells, and what holds for all of it."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    note: str = ""
+
+
+Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
+
+
+def run(name: str, *, runs: int, quick: bool, progress: Progress) -> Result:
+    """Run one experiment; its module is loaded only now."""
+    result: Result = import_module(f".{name}", __name__).run(runs, quick, progress)
+    return result
