@@ -19,12 +19,15 @@ Csr<T, I> csr(const Vector<const I>& indptr, const Vector<const I>& indices, con
 template <class T>
 void bind_rows(nb::module_& m) {
     m.def(
-        "first_bad", [](AnyMatrix<T> X, bool nan_ok) { return first_bad(strided(X), nan_ok); },
-        "X"_a.noconvert(), "nan_ok"_a, NoGil());
+        "first_bad",
+        [](AnyMatrix<T> X, bool nan_ok, unsigned threads) { return first_bad(strided(X), nan_ok, threads); },
+        "X"_a.noconvert(), "nan_ok"_a, "threads"_a = 1, NoGil());
     m.def(
         "impute_dense",
-        [](Matrix<T> X, Vector<const double> r, Vector<double> sum, double weight, Vector<std::int64_t> count) {
-            impute(X.data(), Index(X.shape(0)), Index(X.shape(1)), r.data(), sum.data(), weight, count.data());
+        [](Matrix<T> X, Vector<const double> r, Vector<double> sum, double weight,
+           Vector<std::int64_t> count) {
+            impute(X.data(), Index(X.shape(0)), Index(X.shape(1)), r.data(), sum.data(), weight,
+                   count.data());
             return weight;
         },
         "X"_a.noconvert(), "r"_a, "sum"_a.noconvert(), "weight"_a, "count"_a.noconvert(), NoGil());
@@ -36,7 +39,8 @@ void bind_pack(nb::module_& m) {
         "pack",
         [](AnyMatrix<T> X, Matrix<const double> y, Vector<const double> root, Vector<const double> center,
            Matrix<B> block, Index at) {
-            pack(strided(X), Strided<double>{y.data(), Index(y.shape(0)), Index(y.shape(1)), Index(y.shape(1)), 1},
+            pack(strided(X),
+                 Strided<double>{y.data(), Index(y.shape(0)), Index(y.shape(1)), Index(y.shape(1)), 1},
                  root.data(), center.data(), block.data() + at * Index(block.shape(1)));
         },
         "X"_a.noconvert(), "y"_a, "root"_a, "center"_a, "block"_a.noconvert(), "at"_a, NoGil());
@@ -70,8 +74,9 @@ void bind_gram(nb::module_& m) {
         [](Vector<const I> indptr, Vector<const I> indices, Vector<const T> data, Vector<const double> r,
            Vector<const std::uint8_t> sparse, Matrix<const double> extra, Vector<const std::int64_t> where,
            Matrix<M> moments, unsigned threads) {
-            gram_csr(csr(indptr, indices, data), r.data(), sparse.data(), Index(sparse.shape(0)), extra.data(),
-                     where.data(), Index(extra.shape(1)), moments.data(), Index(moments.shape(1)), threads);
+            gram_csr(csr(indptr, indices, data), r.data(), sparse.data(), Index(sparse.shape(0)),
+                     extra.data(), where.data(), Index(extra.shape(1)), moments.data(),
+                     Index(moments.shape(1)), threads);
         },
         "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "r"_a, "sparse"_a, "extra"_a,
         "where"_a, "moments"_a.noconvert(), "threads"_a, NoGil());

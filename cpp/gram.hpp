@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "parallel.hpp"
 #include "simd.hpp"
 
 namespace streamsieve {
@@ -23,34 +23,45 @@ struct Strided {
     T operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
 };
 
-// Flat position (i * cols + j) of the first value that is not finite, or -1; NaN passes if `nan_ok`.
+// The first of n values that is not finite (NaN passes if `nan_ok`), or -1. A sum of 0 * x tells in one
+// sweep.
 template <class T>
-Index first_bad(const Strided<T>& X, bool nan_ok) {
+Index first_bad(const T* v, Index n, Index step, bool nan_ok) {
+    T zero = 0;
+    if (step == 1) {
+#pragma omp simd reduction(+ : zero)
+        for (Index i = 0; i < n; ++i) zero += v[i] * T(0);
+    } else {
+        for (Index i = 0; i < n; ++i) zero += v[i * step] * T(0);
+    }
+    if (zero == T(0)) return -1;
+    for (Index i = 0; i < n; ++i)
+        if (!std::isfinite(v[i * step]) && !(nan_ok && std::isnan(v[i * step]))) return i;
+    return -1;
+}
+
+// Flat position (i * cols + j) of the first bad value of a matrix, or -1. One pass over memory, which bounds
+// it.
+template <class T>
+Index first_bad(const Strided<T>& X, bool nan_ok, unsigned threads) {
     const bool by_row = X.col_stride == 1 || X.cols == 1;
     const Index lines = by_row ? X.rows : X.cols, length = by_row ? X.cols : X.rows;
-    const Index line_stride = by_row ? X.row_stride : X.col_stride;
-    const Index step = by_row ? X.col_stride : X.row_stride;
-    Index found = -1;
-    for (Index l = 0; l < lines; ++l) {
-        const T* v = X.data + l * line_stride;
-        T zero = 0;  // becomes NaN at the first value that is not finite
-        if (step == 1) {
-#pragma omp simd reduction(+ : zero)
-            for (Index i = 0; i < length; ++i) zero += v[i] * T(0);
-        } else {
-            for (Index i = 0; i < length; ++i) zero += v[i * step] * T(0);
-        }
-        if (zero == T(0)) continue;
-        for (Index i = 0; i < length; ++i) {
-            const T x = v[i * step];
-            if (std::isfinite(x) || (nan_ok && std::isnan(x))) continue;
+    const Index line = by_row ? X.row_stride : X.col_stride, step = by_row ? X.col_stride : X.row_stride;
+    if (lines * length < 1 << 18) threads = 1;
+    std::vector<Index> found(threads, -1);
+    parallel(threads, [&](unsigned t) {
+        Index& mine = found[t];
+        for (Index l = lines * t / threads; l < lines * (t + 1) / threads; ++l) {
+            const Index i = first_bad(X.data + l * line, length, step, nan_ok);
             const Index at = by_row ? l * X.cols + i : i * X.cols + l;
-            if (found < 0 || at < found) found = at;
-            break;
+            if (i >= 0 && (mine < 0 || at < mine)) mine = at;
+            if (by_row && mine >= 0) break;
         }
-        if (by_row && found >= 0) break;
-    }
-    return found;
+    });
+    Index first = -1;
+    for (Index at : found)
+        if (at >= 0 && (first < 0 || at < first)) first = at;
+    return first;
 }
 
 // block[i] = root[i] * (x_i - c, y_i - c_y, 1), with root the square roots of the row weights.
@@ -138,11 +149,12 @@ std::pair<CsrFault, Index> check_csr(const Csr<T, I>& X, Index nnz, Index p, boo
 
 // Adds sum_i r_i z_i z_i' of sparse rows to the upper triangle `moments` (m x m, row-major).
 //
-// The columns of z that are not sparse (y, the constant, and features with a centre) come as E, rows x e, with
-// their positions in z in `where`; `sparse[j]` tells whether feature j is taken from the CSR row instead.
-// E'E itself is left to the caller. The work is turned by feature: all rows that hold feature i add to row i
-// of the matrix, which stays in the cache meanwhile; features are dealt out to threads, so that no two write
-// to the same row. O(sum nnz^2 / 2 + nnz e) operations, plus one pass over the rows of `moments` touched.
+// The columns of z that are not sparse (y, the constant, and features with a centre) come as E, rows x e,
+// with their positions in z in `where`; `sparse[j]` tells whether feature j is taken from the CSR row
+// instead. E'E itself is left to the caller. The work is turned by feature: all rows that hold feature i add
+// to row i of the matrix, which stays in the cache meanwhile; features are dealt out to threads, so that no
+// two write to the same row. O(sum nnz^2 / 2 + nnz e) operations, plus one pass over the rows of `moments`
+// touched.
 template <class T, class I, class M>
 void gram_csr(const Csr<T, I>& X, const double* r, const std::uint8_t* sparse, Index p, const double* E,
               const std::int64_t* where, Index e, M* moments, Index m, unsigned threads) {
@@ -161,8 +173,8 @@ void gram_csr(const Csr<T, I>& X, const double* r, const std::uint8_t* sparse, I
         for (I a = X.indptr[i]; a < X.indptr[i + 1]; ++a)
             entries[next.data()[X.indices[a]]++] = {std::int32_t(i), std::int32_t(a - X.indptr[i])};
 
-    auto features = [&](Index from, Index step) {
-        for (Index i = from; i < p; i += step) {
+    parallel(threads, [&](unsigned t) {
+        for (Index i = t; i < p; i += threads) {
             if (!sparse[i]) continue;
             M* row = moments + i * m;
             for (Index at = start[i]; at < start[i + 1]; ++at) {
@@ -178,14 +190,11 @@ void gram_csr(const Csr<T, I>& X, const double* r, const std::uint8_t* sparse, I
                 }
             }
         }
-    };
-    std::vector<std::thread> others;
-    for (unsigned t = 1; t < threads; ++t) others.emplace_back(features, Index(t), Index(threads));
-    features(0, Index(threads));
-    for (auto& other : others) other.join();
+    });
 }
 
-// out = the full symmetric p x p matrix ((moments_ij / weight - d_i d_j) scale_i scale_j): eq. (3.3) of [Sun].
+// out = the full symmetric p x p matrix ((moments_ij / weight - d_i d_j) scale_i scale_j): eq. (3.3) of
+// [Sun].
 template <class M>
 void standardize(const M* moments, Index m, Index p, double weight, const double* d, const double* scale,
                  double* out) {

@@ -100,7 +100,7 @@ def check_rows(X: Rows, p: int, *, nan_ok: bool = False, names: Sequence[str] | 
     if X.shape[1] != p:
         raise ValueError(f"X has {X.shape[1]} columns, but {p} were seen before; pass rows of {p} columns.")
     if not sp.issparse(X):
-        bad = _core.first_bad(X, nan_ok)
+        bad = _core.first_bad(X, nan_ok, threads() if X.size >= 1 << 18 else 1)
         if bad >= 0:
             _refuse(X[bad // p, bad % p], bad // p, bad % p, names)
         return X

@@ -231,6 +231,20 @@ class _OLSth(Selecting):
         return {"ridge": self.ridge}
 
 
+class _OFSA(Selecting):
+    steps: int = param(500, "int >= 1", "Gradient steps, T of the annealing schedule M_t.")
+    mu: float = param(10.0, "float >= 0", "Annealing: the larger, the sooner features are dropped.")
+    eta: Any = param("auto", "float > 0 or 'auto'", "Step size; 'auto' takes it from the largest eigenvalue.")
+
+    method = "ofsa"
+
+    def _extract(self, s: Standardized) -> LinearModel:
+        return extract.ofsa(s, self.k, **self._path_options())
+
+    def _path_options(self) -> dict[str, Any]:
+        return {"steps": self.steps, "mu": self.mu, "eta": self.eta}
+
+
 class _OLasso(_Penalized):
     method = "olasso"
 
@@ -269,3 +283,325 @@ class _OSCAD(_Penalized):
 
     def _shape(self) -> dict[str, Any]:
         return {"gamma": self.gamma}
+
+# ---------------------------------------------------------------- the public estimators
+
+
+class OLSRegressor(_OLS, Regressor):
+    """Online least squares ([Sun] 3.2.2): all features, no selection.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import OLSRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> y = X[:, 2] - 2 * X[:, 5]
+    >>> OLSRegressor().fit(X, y).get_support(indices=True)
+    array([0, 1, 2, 3, 4, 5])
+    """
+
+
+class OLSClassifier(_OLS, Classifier):
+    """Online least squares ([Sun] 3.2.2): all features, no selection.
+
+    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
+    support for all ([Sun] 3.2.6).
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+    """
+
+
+class OLSthRegressor(_OLSth, Regressor):
+    """Online least squares with thresholding ([Sun] Alg. 3): fit all features, keep the k largest, refit.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import OLSthRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> y = X[:, 2] - 2 * X[:, 5]
+    >>> OLSthRegressor(k=2).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+
+class OLSthClassifier(_OLSth, Classifier):
+    """Online least squares with thresholding ([Sun] Alg. 3): fit all features, keep the k largest, refit.
+
+    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
+    support for all ([Sun] 3.2.6).
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+    """
+
+
+class OFSARegressor(_OFSA, Regressor):
+    """Online feature selection with annealing ([Sun] Alg. 4): gradient steps while features are dropped.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import OFSARegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> y = X[:, 2] - 2 * X[:, 5]
+    >>> OFSARegressor(k=2).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+
+class OFSAClassifier(_OFSA, Classifier):
+    """Online feature selection with annealing ([Sun] Alg. 4): gradient steps while features are dropped.
+
+    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
+    support for all ([Sun] 3.2.6).
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+    """
+
+
+class OLassoRegressor(_OLasso, Regressor):
+    """Online lasso ([Sun] Alg. 5): the l1 penalty, from running averages.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import OLassoRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> y = X[:, 2] - 2 * X[:, 5]
+    >>> OLassoRegressor(k=2).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+
+class OLassoClassifier(_OLasso, Classifier):
+    """Online lasso ([Sun] Alg. 5): the l1 penalty, from running averages.
+
+    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
+    support for all ([Sun] 3.2.6).
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+    """
+
+
+class OElasticNetRegressor(_OElasticNet, Regressor):
+    """Online elastic net ([Sun] Alg. 5): l1 and l2 penalty, from running averages.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import OElasticNetRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> y = X[:, 2] - 2 * X[:, 5]
+    >>> OElasticNetRegressor(k=2).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+
+class OElasticNetClassifier(_OElasticNet, Classifier):
+    """Online elastic net ([Sun] Alg. 5): l1 and l2 penalty, from running averages.
+
+    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
+    support for all ([Sun] 3.2.6).
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+    """
+
+
+class OAdaptiveLassoRegressor(_OAdaptiveLasso, Regressor):
+    """Online adaptive lasso ([Slides] Alg. 3): l1 penalty weighted by the least squares fit.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import OAdaptiveLassoRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> y = X[:, 2] - 2 * X[:, 5]
+    >>> OAdaptiveLassoRegressor(k=2).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+
+class OAdaptiveLassoClassifier(_OAdaptiveLasso, Classifier):
+    """Online adaptive lasso ([Slides] Alg. 3): l1 penalty weighted by the least squares fit.
+
+    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
+    support for all ([Sun] 3.2.6).
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+    """
+
+
+class OMCPRegressor(_OMCP, Regressor):
+    """Online minimax concave penalty ([Sun] eq. 3.10): sparse without the lasso's bias.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import OMCPRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> y = X[:, 2] - 2 * X[:, 5]
+    >>> OMCPRegressor(k=2).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+
+class OMCPClassifier(_OMCP, Classifier):
+    """Online minimax concave penalty ([Sun] eq. 3.10): sparse without the lasso's bias.
+
+    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
+    support for all ([Sun] 3.2.6).
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+    """
+
+
+class OSCADRegressor(_OSCAD, Regressor):
+    """Online smoothly clipped absolute deviation (Fan and Li 2001).
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import OSCADRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> y = X[:, 2] - 2 * X[:, 5]
+    >>> OSCADRegressor(k=2).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+
+class OSCADClassifier(_OSCAD, Classifier):
+    """Online smoothly clipped absolute deviation (Fan and Li 2001).
+
+    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
+    support for all ([Sun] 3.2.6).
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned; FoldAverages with criterion='cv'.
+    """

@@ -1,0 +1,299 @@
+"""What holds for every estimator on running averages."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import streamsieve
+from streamsieve import FoldAverages, OFSAClassifier, OFSARegressor, OLSRegressor, OLSthRegressor, cross_validate
+
+METHODS = ["OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD"]
+SELECTING = METHODS[1:]
+REGRESSORS = [getattr(streamsieve, f"{m}Regressor") for m in METHODS]
+CLASSIFIERS = [getattr(streamsieve, f"{m}Classifier") for m in METHODS]
+
+
+def data(n=400, p=12, seed=0, classes=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + 0.5 * rng.normal(size=(n, 1))
+    score = 2 * X[:, 3] - 1.5 * X[:, 7] + X[:, 9]
+    if classes == 0:
+        return X, score + 0.5 * rng.normal(size=n)
+    if classes == 2:
+        return X, np.where(score + 0.5 * rng.normal(size=n) > 0, "yes", "no")
+    return X, np.digitize(score + 0.2 * rng.normal(size=n), [-2, 2])
+
+
+def make(cls, **params):
+    return cls(**params) if cls.__name__.startswith("OLSR") or cls.__name__.startswith("OLSC") else cls(3, **params)
+
+
+@parametrize_with_checks([cls() for cls in REGRESSORS + CLASSIFIERS])
+def test_scikit_learn_compatible(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("cls", REGRESSORS + CLASSIFIERS)
+def test_signature_and_docstring_agree(cls):
+    for name in cls().get_params():
+        assert f"\n{name} : " in cls.__doc__
+    assert "Parameters\n----------" in cls.__doc__
+
+
+@pytest.mark.parametrize("name", SELECTING)
+def test_regressors_find_the_features_that_matter(name):
+    X, y = data()
+    model = getattr(streamsieve, f"{name}Regressor")(3).fit(X, y)
+    assert_array_equal(model.get_support(indices=True), [3, 7, 9])
+    expected = LinearRegression().fit(X[:, [3, 7, 9]], y)
+    assert_allclose(model.coef_[[3, 7, 9]], expected.coef_, rtol=1e-10)
+    assert_allclose(model.predict(X), expected.predict(X[:, [3, 7, 9]]), rtol=1e-8)
+    assert model.transform(X).shape == (400, 3)
+
+
+@pytest.mark.parametrize("name", SELECTING)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classifiers_find_the_features_that_matter(name, classes):
+    X, y = data(classes=classes, n=1500)
+    model = getattr(streamsieve, f"{name}Classifier")(3).fit(X, y)
+    assert_array_equal(model.get_support(indices=True), [3, 7, 9])
+    assert model.score(X, y) > (0.85 if classes == 2 else 0.7)
+    assert model.coef_.shape == (1 if classes == 2 else 3, 12)
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS)
+def test_budget_holds_for_many_classes_together(cls):
+    X, y = data(classes=3)
+    model = make(cls).fit(X, y)
+    assert_array_equal(model.get_support(), model.coef_.any(axis=0))
+    if cls.__name__ != "OLSClassifier":
+        assert model.get_support().sum() <= 3
+
+
+@pytest.mark.parametrize("cls", REGRESSORS + CLASSIFIERS)
+@settings(max_examples=5, deadline=None)
+@given(cuts=st.sets(st.integers(1, 399)))
+def test_chunks_do_not_matter(cls, cuts):
+    X, y = data(classes=2 if cls in CLASSIFIERS else 0)
+    first = {"classes": np.unique(y)} if cls in CLASSIFIERS else {}
+    whole, parts = make(cls).fit(X, y), make(cls)
+    for rows in np.split(np.arange(len(X)), sorted(cuts)):
+        parts.partial_fit(X[rows], y[rows], **first)
+    assert_allclose(parts.coef_, whole.coef_, rtol=1e-8, atol=1e-10)
+    assert_allclose(parts.intercept_, whole.intercept_, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("cls", REGRESSORS)
+def test_layout_and_scale_do_not_decide(cls):
+    X, y = data()
+    expected = make(cls).fit(X, y)
+    for rows in (sp.csr_array(X), sp.csr_matrix(X), np.asfortranarray(X)):
+        assert_allclose(make(cls).fit(rows, y).coef_, expected.coef_, rtol=1e-8, atol=1e-12)
+    assert_allclose(make(cls).fit(X.astype(np.float32), y).coef_, expected.coef_, rtol=1e-3, atol=1e-5)
+    scale = np.logspace(-3, 3, X.shape[1])
+    scaled = make(cls).fit(X * scale + 100 * scale, y)
+    assert_allclose(scaled.coef_ * scale, expected.coef_, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("cls", REGRESSORS)
+def test_weights_are_repetitions(cls):
+    X, y = data()
+    w = np.random.default_rng(1).integers(0, 3, len(y))
+    repeated = make(cls).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    assert_allclose(make(cls).fit(X, y, w).coef_, repeated.coef_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("cls", REGRESSORS + CLASSIFIERS)
+def test_pickled_mid_stream_equals_uninterrupted_and_clone_is_fresh(cls):
+    X, y = data(classes=2 if cls in CLASSIFIERS else 0)
+    first = {"classes": np.unique(y)} if cls in CLASSIFIERS else {}
+    a = make(cls).partial_fit(X[:150], y[:150], **first)
+    b = pickle.loads(pickle.dumps(a))
+    assert_array_equal(a.partial_fit(X[150:], y[150:]).coef_, b.partial_fit(X[150:], y[150:]).coef_)
+    assert not hasattr(clone(a), "averages_")
+
+
+@pytest.mark.parametrize("cls", REGRESSORS)
+def test_works_in_pipelines_and_searches(cls):
+    X, y = data()
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), cls()), {f"{cls.__name__.lower()}__fit_intercept": [True, False]}, cv=3
+    )
+    assert search.fit(X, y).score(X, y) > 0.9
+    if cls is not OLSRegressor:
+        assert make_pipeline(cls(3), LinearRegression()).fit(X, y).score(X, y) > 0.9
+        assert GridSearchCV(cls(), {"k": [1, 3]}, cv=3).fit(X, y).best_params_ == {"k": 3}
+
+
+@pytest.mark.parametrize("name", SELECTING)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_and_set_output(name, frame):
+    X, y = data()
+    names = [f"f{j}" for j in range(12)]
+    table = frame(dict(zip(names, X.T)))
+    model = getattr(streamsieve, f"{name}Regressor")(3).fit(table, y)
+    assert list(model.get_feature_names_out()) == ["f3", "f7", "f9"]
+    for kind, cls in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
+        out = model.set_output(transform=kind).transform(table)
+        assert isinstance(out, cls)
+        assert list(out.columns) == ["f3", "f7", "f9"]
+    assert_allclose(model.predict(table), X @ model.coef_ + model.intercept_)
+
+
+@pytest.mark.parametrize("name", SELECTING)
+@pytest.mark.parametrize("criterion", ["bic", "ebic", "cv"])
+def test_k_is_chosen_from_the_data(name, criterion):
+    X, y = data(n=2000)
+    model = getattr(streamsieve, f"{name}Regressor")(criterion=criterion).fit(X, y)
+    assert set(model.get_support(indices=True)) >= {3, 7, 9}
+    assert model.get_support().sum() <= (3 if criterion != "cv" else 12)
+
+
+def test_several_targets_share_one_support():
+    X, y = data()
+    Y = np.column_stack([y, -3 * y + X[:, 7]])
+    model = OLSthRegressor(3).fit(X, Y)
+    assert model.coef_.shape == (2, 12)
+    assert_allclose(model.predict(X), LinearRegression().fit(X[:, [3, 7, 9]], Y).predict(X[:, [3, 7, 9]]))
+
+
+def test_without_intercept_equals_least_squares_through_zero():
+    X, y = data()
+    expected = LinearRegression(fit_intercept=False).fit(X + 3, y)
+    assert_allclose(OLSRegressor(fit_intercept=False).fit(X + 3, y).coef_, expected.coef_, rtol=1e-9)
+
+
+def test_interactions_find_a_product():
+    X, _ = data(n=2000)
+    y = 2 * X[:, 1] * X[:, 4] - X[:, 3]
+    model = OFSARegressor(2, interactions=True).fit(X, y)
+    assert list(model.get_feature_names_out()) == ["x3", "x1 x4"]
+    assert_allclose(model.predict(X), y, atol=1e-9)
+    assert_allclose(model.transform(X), np.column_stack([X[:, 3], X[:, 1] * X[:, 4]]))
+
+
+def test_drift_is_followed_with_forgetting_and_not_without():
+    X, y = data(n=4000)
+    y[2000:] = -y[2000:]
+    follow = OLSthRegressor(3, half_life=100).fit(X, y)
+    assert_allclose(follow.coef_[[3, 7]], [-2, 1.5], atol=0.2)
+    assert abs(OLSthRegressor(3).fit(X, y).coef_).max() < 0.2
+
+
+def test_missing_values_on_request():
+    X, y = data()
+    X[5, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN at row 5, column 2"):
+        OFSARegressor(3).fit(X, y)
+    model = OFSARegressor(3, missing="mean").fit(X, y)
+    assert model.averages_.n_imputed_[2] == 1
+
+
+@pytest.mark.parametrize("cls", REGRESSORS)
+def test_constant_and_duplicate_columns_do_no_harm(cls):
+    X, y = data()
+    X[:, 0] = 5.0
+    X[:, 1] = X[:, 3]
+    model = make(cls).fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert model.coef_[0] == 0
+    assert abs(model.coef_).max() < 10
+    assert not make(cls).fit(X, np.full(len(y), 7.0)).coef_.any()
+
+
+@pytest.mark.parametrize("cls", REGRESSORS)
+@pytest.mark.parametrize("n", [1, 2, 6, 30])
+def test_a_model_can_be_read_after_any_row(cls, n):
+    X, y = data(n=n, p=40)
+    model = make(cls).fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"k": 13}, "k=13 exceeds the 12 columns of X"),
+        ({"k": -1}, "non-negative integer"),
+        ({"k": 2.5}, "non-negative integer"),
+        ({"k": "some"}, "non-negative integer"),
+        ({"criterion": "r2"}, "criterion='r2'"),
+        ({"alpha": 2}, r"\[0, 1\)"),
+        ({"criterion": "cv", "cv": 1}, "at least 2"),
+        ({"missing": "drop"}, "missing='drop'"),
+    ],
+)
+def test_bad_parameters_are_refused(params, match):
+    with pytest.raises(ValueError, match=match):
+        OFSARegressor(**params).fit(*data())
+
+
+def test_k_and_lam_exclude_each_other():
+    with pytest.raises(ValueError, match="both say how sparse"):
+        streamsieve.OLassoRegressor(3, lam=0.1).fit(*data())
+    assert streamsieve.OLassoRegressor(lam=0.5).fit(*data()).get_support().sum() > 0
+
+
+def test_k_zero_is_the_mean():
+    X, y = data()
+    model = OLSthRegressor(0).fit(X, y)
+    assert not model.coef_.any()
+    assert_allclose(model.predict(X), y.mean())
+
+
+def test_labels_that_were_not_announced_are_refused_and_change_nothing():
+    X, y = data(classes=2)
+    model = OFSAClassifier(3).partial_fit(X, y, classes=["no", "yes"])
+    before = model.coef_.copy()
+    with pytest.raises(ValueError, match=r"y\[0\] = .*maybe.* is none of the 2 classes"):
+        model.partial_fit(X[:1], ["maybe"])
+    assert_array_equal(model.coef_, before)
+    with pytest.raises(ValueError, match="only one class"):
+        OFSAClassifier(3).fit(X, np.ones(len(X)))
+
+
+def test_parameters_changed_after_the_fit_change_the_model():
+    X, y = data()
+    model = OLSthRegressor(3).fit(X, y)
+    assert model.get_support().sum() == 3
+    assert model.set_params(k=2).get_support().sum() == 2
+
+
+def test_standard_errors_are_those_of_least_squares():
+    X, y = data()
+    model = OLSthRegressor(3).fit(X, y).model_
+    A = np.column_stack([np.ones(len(y)), X[:, model.support]])
+    beta, rss, *_ = np.linalg.lstsq(A, y)
+    variance = rss[0] / (len(y) - 4)
+    stderr = np.sqrt(variance * np.linalg.inv(A.T @ A).diagonal())
+    assert_allclose(model.sigma2, variance)
+    assert_allclose(model.stderr[model.support], stderr[1:])
+    assert_allclose(model.tvalue[model.support], beta[1:] / stderr[1:])
+
+
+@pytest.mark.parametrize("method", ["olsth", "ofsa", "olasso", "omcp"])
+def test_cross_validation_equals_the_explicit_one_on_the_rows(method):
+    X, y = data(n=303)
+    folds = FoldAverages(3).update(X, y)
+    result = cross_validate(folds, method)
+    fold = np.arange(len(y)) % 3
+    for f in range(3):
+        train = streamsieve.RunningAverages().update(X[fold != f], y[fold != f])
+        explicit = streamsieve.path(train, method, **({"ks": result.k} if result.lam is None else {"lambdas": result.lam}))
+        for i in range(len(explicit)):
+            error = np.mean((y[fold == f] - explicit[i].predict(X[fold == f])) ** 2)
+            assert_allclose(result.mse[f, i], error / y.var(), rtol=1e-6)
