@@ -3,8 +3,8 @@
 #pragma once
 #include <cstddef>
 
-#if defined(__linux__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    __GNUC__ >= 12 && !defined(__SANITIZE_ADDRESS__)
+#if defined(__linux__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && \
+    !defined(__SANITIZE_ADDRESS__)
 #define STREAMSIEVE_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define STREAMSIEVE_CLONES
@@ -33,6 +33,23 @@ STREAMSIEVE_CLONES inline void axpy4(const double* a, const double* x0, const do
                                      const double* x3, double* y, Index n) {
 #pragma omp simd
     for (Index i = 0; i < n; ++i) y[i] += a[0] * x0[i] + a[1] * x1[i] + a[2] * x2[i] + a[3] * x3[i];
+}
+
+// out[i] = sum x_i[j] b[j]: b is read once, and the four sums hide each other's latency
+STREAMSIEVE_CLONES inline void dot4(const double* x0, const double* x1, const double* x2, const double* x3,
+                                    const double* b, double* out, Index n) {
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+    for (Index j = 0; j < n; ++j) {
+        s0 += x0[j] * b[j];
+        s1 += x1[j] * b[j];
+        s2 += x2[j] * b[j];
+        s3 += x3[j] * b[j];
+    }
+    out[0] = s0;
+    out[1] = s1;
+    out[2] = s2;
+    out[3] = s3;
 }
 
 }  // namespace streamsieve

@@ -174,7 +174,7 @@ def test_forgetting_equals_the_row_recursion(alpha):
     assert_allclose(joint(averages)[0], m.astype(float), rtol=1e-12)
     assert_allclose(joint(averages)[1], S.astype(float), rtol=1e-9, atol=1e-12)
     ages = w * (1 - alpha) ** np.arange(len(X))[::-1]
-    assert_allclose(averages.effective_n_, ages.sum() ** 2 / (ages**2).sum(), rtol=1e-9)
+    assert_allclose(averages.effective_n_, ages.sum() ** 2 / (ages**2 / w).sum(), rtol=1e-9)
     assert_allclose(averages.sum_weights_, ages.sum(), rtol=1e-9)
 
 
@@ -212,6 +212,7 @@ def test_weights_are_repetitions_and_zero_is_a_no_op():
     for a, b in zip(joint(weighted), joint(repeated)):
         assert_allclose(a, b, rtol=1e-12, atol=1e-13)
     assert weighted.n_samples_ == (w > 0).sum()
+    assert_allclose(weighted.effective_n_, repeated.effective_n_)
     kept = RunningAverages(alpha=0.1).update(X[w > 0], y[w > 0])
     assert_same(RunningAverages(alpha=0.1).update(X, y, (w > 0).astype(float)), kept)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ._input import FLOATS, Rows, as_rows, as_targets, as_weights, check_rows, is_frame_like
 
@@ -102,6 +102,8 @@ class OnlineModel(SelectorMixin, BaseEstimator):
             self._reset(rows.shape[1], Y.shape[1])
         if w is not None and not w.all():
             keep = w > 0
+            if reset and not keep.any():
+                raise ValueError("All sample weights are zero: there is no row to learn from.")
             rows, Y, w = rows[keep], Y[keep], w[keep]
         if rows.shape[0]:
             self._update(rows, Y, w)
@@ -172,7 +174,7 @@ class Regressor(RegressorMixin, OnlineModel):
 
     def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:  # noqa: ARG002
         Y = as_targets(y, n)
-        one = np.ndim(y) <= 1
+        one = np.asarray(y).ndim <= 1
         if reset:
             self._one_column_ = one
             self.n_targets_ = Y.shape[1]
@@ -244,10 +246,8 @@ class Classifier(ClassifierMixin, OnlineModel):
     def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:
         """Labels as -1 and +1, shape (n, 1), or (n, q) one against the rest where there are q > 2 classes."""
         y = np.asarray(y.to_numpy() if is_frame_like(y) else y)
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = y[:, 0]
         if y.ndim != 1:
-            raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+            y = column_or_1d(y, warn=True)
         if len(y) != n:
             raise ValueError(f"X has {n} rows and y has {len(y)}; they must be the same rows.")
         if y.dtype.kind == "f" and not np.isfinite(y).all():

@@ -46,11 +46,15 @@ def as_rows(X: Any, names: Sequence[str] | None = None) -> tuple[Rows, list[str]
             "X.reshape(-1, 1) one column."
         )
     if X.dtype not in FLOATS:
-        try:
-            X = X.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"X of dtype {X.dtype} cannot be read as numbers: {error}") from error
+        X = _as_float64(X, "X")
     return X, None
+
+
+def _as_float64(a: NDArray[Any], name: str) -> NDArray[np.float64]:
+    try:
+        return a.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} of dtype {a.dtype} cannot be read as numbers: {error}") from error
 
 
 def _as_csr(X: Any) -> Any:
@@ -90,8 +94,8 @@ def _from_frame(X: Any, names: Sequence[str] | None) -> tuple[Rows, list[str]]:
             raise ValueError(f"Column {name!r} has type {dtype}; encode it as numbers, or leave it out.")
     columns = [str(name) for name in frame.columns]
     rows = np.empty((len(frame), len(columns)), order="F")
-    for j, name in enumerate(frame.columns):
-        rows[:, j] = frame[name].cast(nw.Float64).to_numpy()
+    for j, column in enumerate(frame.iter_columns()):
+        rows[:, j] = column.cast(nw.Float64).to_numpy()
     return rows, columns
 
 
@@ -133,10 +137,7 @@ def as_targets(y: Any, n: int) -> NDArray[np.float64]:
     if y.dtype != np.float64:
         if y.dtype.kind == "c":
             raise ValueError("Complex data not supported: y has dtype complex; pass real numbers.")
-        try:
-            y = y.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"y of dtype {y.dtype} cannot be read as numbers: {error}") from error
+        y = _as_float64(y, "y")
     if y.ndim == 0:
         y = y.reshape(1)
     if y.ndim > 2:

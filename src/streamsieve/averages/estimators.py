@@ -59,7 +59,7 @@ class FromAverages(OnlineModel):
 
     def _reset(self, p: int, q: int) -> None:  # noqa: ARG002
         self.averages_: RunningAverages | FoldAverages = RunningAverages(**self._options())
-        self._read: tuple[Any, LinearModel] | None = None
+        self._cache: dict[str, Any] = {}  # the model last read; not state, it follows from the averages
 
     def _update(self, X: Rows, y: Array, w: Array | None) -> None:
         self.averages_.update(X, y, w)
@@ -72,9 +72,10 @@ class FromAverages(OnlineModel):
         """The model as of now, with standard errors, R^2 and residual variance; extracted when first read."""
         check_is_fitted(self)
         as_of = (self.averages_.n_samples_, tuple(self.get_params(deep=False).items()))
-        if self._read is None or self._read[0] != as_of:
-            self._read = (as_of, self._choose())
-        return self._read[1]
+        if self._cache.get("as_of") != as_of:
+            self._cache.update(as_of=as_of, model=self._choose())
+        model: LinearModel = self._cache["model"]
+        return model
 
     def _choose(self) -> LinearModel:
         assert isinstance(self.averages_, RunningAverages)
@@ -148,7 +149,7 @@ class Selecting(FromAverages):
 
     def _reset(self, p: int, q: int) -> None:
         super()._reset(p, q)
-        if not self._automatic() and self.k is not None:
+        if isinstance(self.k, int | np.integer):
             wide = p if not self.interactions else Pairs(p).n_features
             if self.k > wide:
                 raise ValueError(f"k={self.k} exceeds the {wide} columns of X; pass at most {wide}.")
@@ -163,7 +164,7 @@ class Selecting(FromAverages):
         averages = self.averages_
         options = {"fit_intercept": self.fit_intercept, "standardize": self.standardize, **self._path_options()}
         if isinstance(averages, FoldAverages):
-            return cross_validate(averages, self.method, **options).best()
+            return cross_validate(averages, self.method, refit=getattr(self, "refit", True), **options).best()
         if self._automatic():
             return path(averages, self.method, **options).best(self.criterion)
         return super()._choose()
@@ -194,7 +195,18 @@ class _Penalized(Selecting):
         return {"k": self.k, "refit": self.refit} if self.lam is None else {"lam": self.lam, "refit": self.refit}
 
     def _path_options(self) -> dict[str, Any]:
-        return {"refit": self.refit, **self._shape()}
+        return self._shape()
+
+    def _choose(self) -> LinearModel:
+        if self._by_folds() or not self._automatic() or self.refit:
+            return super()._choose()
+        # The criteria are of the refitted models; the answer is the penalised one of the same penalty.
+        s = self._standardized(self.averages_)
+        steps = path(s, self.method, **self._shape())
+        at = int(np.flatnonzero(steps.k == steps.best_k(self.criterion))[0])
+        lam = float(np.max(steps.lam[at] / np.where(s.y_scale > 0, s.y_scale, 1.0)))
+        lams, betas = penalty_path(s, PENALTIES[self.method], lambdas=[lam], **self._shape())
+        return finish(s, betas[0].toarray(), self.method, lam=lams[0] * s.y_scale)
 
     def _shape(self) -> dict[str, Any]:
         """Parameters that shape the penalty."""
@@ -233,7 +245,8 @@ class _OLSth(Selecting):
 
 class _OFSA(Selecting):
     steps: int = param(500, "int >= 1", "Gradient steps, T of the annealing schedule M_t.")
-    mu: float = param(10.0, "float >= 0", "Annealing: the larger, the sooner features are dropped.")
+    mu: float = param(1.0, "float > -1", "Annealing: the larger, the sooner features are dropped.")
+    warmup: float = param(0.1, "float in [0, 1)", "Share of the steps before the first feature is dropped.")
     eta: Any = param("auto", "float > 0 or 'auto'", "Step size; 'auto' takes it from the largest eigenvalue.")
 
     method = "ofsa"
@@ -242,7 +255,7 @@ class _OFSA(Selecting):
         return extract.ofsa(s, self.k, **self._path_options())
 
     def _path_options(self) -> dict[str, Any]:
-        return {"steps": self.steps, "mu": self.mu, "eta": self.eta}
+        return {"steps": self.steps, "mu": self.mu, "warmup": self.warmup, "eta": self.eta}
 
 
 class _OLasso(_Penalized):
