@@ -13,7 +13,6 @@ from scipy.special import gammaln
 from .extract.ofsa import anneal
 from .extract.ols import Ridge
 from .extract.olsth import first_fit
-from .extract.penalized import penalty_path
 from .model import (
     SINGULAR,
     LinearModel,
@@ -94,6 +93,8 @@ def path(
         raise ValueError(f'method={method!r} is none of "olsth", "ofsa", {", ".join(map(repr, PENALTIES))}.')
     if ks is not None:
         raise ValueError(f"method={method!r} passes through sizes of its own; leave ks out.")
+    from .extract.penalized import penalty_path
+
     # A model of more features than this cannot be refitted, let alone chosen.
     options.setdefault("max_features", largest_size(s))
     lams, betas = penalty_path(s, PENALTIES[method], **options)
