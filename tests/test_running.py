@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from reference.running import running_averages
 from streamsieve.averages.crossval import FoldAverages
 from streamsieve.averages.interactions import Pairs
 from streamsieve.averages.running import BLOCK, RunningAverages
-
-from reference.running import running_averages
 
 P = 7
 
@@ -30,7 +29,9 @@ def data(n=700, p=P, q=1, seed=0, mean=0.0):
 
 def sparse_data(n=2000, p=60, seed=0):
     rng = np.random.default_rng(seed)
-    X = sp.random_array((n, p), density=0.05, format="csr", rng=rng, data_sampler=lambda size: rng.normal(1, 1, size))
+    X = sp.random_array(
+        (n, p), density=0.05, format="csr", rng=rng, data_sampler=lambda size: rng.normal(1, 1, size)
+    )
     return X, rng.normal(size=n)
 
 
@@ -201,7 +202,9 @@ def test_a_schedule_is_equation_3_11(schedule, weighted):
 
 def test_schedule_one_over_n_keeps_everything():
     X, y = data(400)
-    assert_same(RunningAverages(alpha=lambda n: 1 / (n + 1)).update(X, y), RunningAverages().update(X, y), 1e-10)
+    assert_same(
+        RunningAverages(alpha=lambda n: 1 / (n + 1)).update(X, y), RunningAverages().update(X, y), 1e-10
+    )
 
 
 def test_weights_are_repetitions_and_zero_is_a_no_op():
@@ -301,8 +304,10 @@ def test_inputs_are_untouched_and_read_only_arrays_serve():
         for array in (X, y, sparse.data, sparse.indices, sparse.indptr):
             array.flags.writeable = True
         assert_array_equal(y, kept[1])
-        assert_array_equal(np.asarray(rows.todense() if sp.issparse(rows) else rows),
-                           np.asarray(kept[0].todense() if sp.issparse(rows) else kept[0]))
+        assert_array_equal(
+            np.asarray(rows.todense() if sp.issparse(rows) else rows),
+            np.asarray(kept[0].todense() if sp.issparse(rows) else kept[0]),
+        )
 
 
 def test_sparse_rows_may_change_after_the_call():
@@ -386,10 +391,18 @@ def test_averages_that_do_not_fit_are_refused(other, match):
         RunningAverages().update(*data(100)).subtract(other())
 
 
-@pytest.mark.parametrize("options", [{"alpha": 1.0}, {"alpha": 0.1, "half_life": 3}, {"half_life": 0},
-                                     {"dtype": "int32"}, {"missing": "zero"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": 1.0},
+        {"alpha": 0.1, "half_life": 3},
+        {"half_life": 0},
+        {"dtype": "int32"},
+        {"missing": "zero"},
+    ],
+)
 def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match="pass|kept"):
+    with pytest.raises(ValueError, match=r"pass|kept"):
         RunningAverages(**options)
 
 

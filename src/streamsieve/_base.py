@@ -41,7 +41,7 @@ def _documented(cls: type) -> str:
 
 @dataclass_transform(eq_default=False, field_specifiers=(param,))
 class OnlineModel(SelectorMixin, BaseEstimator):
-    """Base of all estimators: a linear model learned from batches, whose non-zero weights are the selection."""
+    """Base of all: a linear model learned from batches, whose non-zero weights are the selection."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -95,10 +95,13 @@ class OnlineModel(SelectorMixin, BaseEstimator):
         w = as_weights(sample_weight, n)
         if reset:
             if n == 0:
-                raise ValueError(f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
-            for name in [name for name in vars(self) if name.endswith("_")]:
-                delattr(self, name)
-            vars(self).update({name: value for name, value in vars(target).items() if name.endswith("_")})
+                raise ValueError(
+                    f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
+                )
+            state = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+            self.__dict__ = state | {
+                name: value for name, value in vars(target).items() if name.endswith("_")
+            }
             self._reset(rows.shape[1], Y.shape[1])
         if w is not None and not w.all():
             keep = w > 0
@@ -129,7 +132,8 @@ class OnlineModel(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "n_features_in_")
-        return self._linear()[0].any(axis=0)
+        mask: NDArray[np.bool_] = np.any(self._linear()[0] != 0, axis=0)
+        return mask
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._started()
@@ -257,7 +261,8 @@ class Classifier(ClassifierMixin, OnlineModel):
             known = np.unique(y if classes is None else np.asarray(classes))
             if len(known) < 2:
                 raise ValueError(
-                    f"The labels hold only one class ({', '.join(map(str, known))}); at least 2 classes are needed."
+                    f"The labels hold only one class ({', '.join(map(str, known))}); "
+                    "at least 2 classes are needed."
                 )
             self.classes_ = known
         elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
@@ -267,8 +272,8 @@ class Classifier(ClassifierMixin, OnlineModel):
         unknown = np.flatnonzero(self.classes_[code] != y)
         if len(unknown):
             raise ValueError(
-                f"y[{unknown[0]}] = {y[unknown[0]]!r} is none of the {len(self.classes_)} classes of the first call; "
-                "name all of them in classes."
+                f"y[{unknown[0]}] = {y[unknown[0]]!r} is none of the {len(self.classes_)} classes "
+                "of the first call; name all of them in classes."
             )
         if len(self.classes_) == 2:
             return np.where(code == 1, 1.0, -1.0)[:, None]

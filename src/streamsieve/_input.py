@@ -42,8 +42,8 @@ def as_rows(X: Any, names: Sequence[str] | None = None) -> tuple[Rows, list[str]
         raise ValueError("Complex data not supported: X has dtype complex; pass real numbers.")
     if X.ndim != 2:
         raise ValueError(
-            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: X.reshape(1, -1) is one row, "
-            "X.reshape(-1, 1) one column."
+            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: "
+            "X.reshape(1, -1) is one row, X.reshape(-1, 1) one column."
         )
     if X.dtype not in FLOATS:
         X = _as_float64(X, "X")
@@ -148,7 +148,9 @@ def as_targets(y: Any, n: int) -> NDArray[np.float64]:
     bad = _core.first_bad(y, False)
     if bad >= 0:
         value = y.ravel()[bad]
-        raise ValueError(f"Input y contains {'NaN' if np.isnan(value) else 'infinity'} at row {bad // y.shape[1]}.")
+        raise ValueError(
+            f"Input y contains {'NaN' if np.isnan(value) else 'infinity'} at row {bad // y.shape[1]}."
+        )
     return y
 
 

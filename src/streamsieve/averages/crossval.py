@@ -156,7 +156,9 @@ def cross_validate(
     """
     as_seen = partial(standardized, fit_intercept=fit_intercept, scale=standardize)
     if any(fold.n_samples_ == 0 for fold in folds.folds_):
-        raise ValueError(f"{folds.n_samples_} rows do not fill {len(folds.folds_)} folds; take more rows first.")
+        raise ValueError(
+            f"{folds.n_samples_} rows do not fill {len(folds.folds_)} folds; take more rows first."
+        )
     total = folds.total()
     s = as_seen(total)
     model: Callable[[int], LinearModel]

@@ -24,8 +24,8 @@ class FromAverages(OnlineModel):
     alpha: Alpha = param(
         None,
         "float in [0, 1), callable or None",
-        "Forgetting per row: a row of age a weighs (1 - alpha)^a. A callable gives alpha_n of [Sun] eq. (3.11). "
-        "None keeps everything.",
+        "Forgetting per row: a row of age a weighs (1 - alpha)^a. A callable gives alpha_n of [Sun] eq. "
+        "(3.11). None keeps everything.",
     )
     half_life: float | None = param(
         None, "float > 0 or None", "Rows after which a weight has halved; another way to say alpha."
@@ -126,8 +126,10 @@ class Selecting(FromAverages):
         "Number of features; 'auto' takes the best model of the path by `criterion`.",
         positional=True,
     )
-    criterion: Literal["aic", "bic", "ebic", "cv"] = param(
-        "bic", "{'aic', 'bic', 'ebic', 'cv'}", "How k='auto' chooses; 'cv' keeps one set of averages per fold."
+    criterion: Any = param(
+        "bic",
+        "{'aic', 'bic', 'ebic', 'cv'}",
+        "How k='auto' chooses; 'cv' keeps one set of averages per fold.",
     )
     cv: int = param(5, "int >= 2", "Folds of criterion='cv'; row i belongs to fold i mod cv.")
 
@@ -143,6 +145,10 @@ class Selecting(FromAverages):
 
     def _automatic(self) -> bool:
         return self.k == "auto"
+
+    def _size(self) -> int:
+        assert isinstance(self.k, int | np.integer)
+        return int(self.k)
 
     def _by_folds(self) -> bool:
         return self._automatic() and self.criterion == "cv"
@@ -162,9 +168,13 @@ class Selecting(FromAverages):
 
     def _choose(self) -> LinearModel:
         averages = self.averages_
-        options = {"fit_intercept": self.fit_intercept, "standardize": self.standardize, **self._path_options()}
+        options = {
+            "fit_intercept": self.fit_intercept,
+            "standardize": self.standardize,
+            **self._path_options(),
+        }
         if isinstance(averages, FoldAverages):
-            return cross_validate(averages, self.method, refit=getattr(self, "refit", True), **options).best()
+            return cross_validate(averages, self.method, **options).best()
         if self._automatic():
             return path(averages, self.method, **options).best(self.criterion)
         return super()._choose()
@@ -174,8 +184,8 @@ class _Penalized(Selecting):
     lam: float | None = param(
         None,
         "float >= 0 or None",
-        "Penalty, lambda of [Sun] eq. (3.9), on standardised features; instead of k. Given k, the path is walked "
-        "to the largest support of at most k features.",
+        "Penalty, lambda of [Sun] eq. (3.9), on standardised features; instead of k. Given k, the path is "
+        "walked to the largest support of at most k features.",
     )
     refit: bool = param(True, "bool", "Refit the selected features by least squares.")
 
@@ -184,7 +194,9 @@ class _Penalized(Selecting):
         if self.lam is not None and not self.lam >= 0:
             raise ValueError(f"lam={self.lam}; a penalty is a non-negative number.")
         if self.lam is not None and self.k not in ("auto", None):
-            raise ValueError(f"k={self.k} and lam={self.lam} both say how sparse the model is; pass one of them.")
+            raise ValueError(
+                f"k={self.k} and lam={self.lam} both say how sparse the model is; pass one of them."
+            )
         if self.lam is None and self.k is None:
             raise ValueError("k=None needs lam; pass k, k='auto' or lam.")
 
@@ -192,21 +204,12 @@ class _Penalized(Selecting):
         return self.k == "auto" and self.lam is None
 
     def _budget(self) -> dict[str, Any]:
-        return {"k": self.k, "refit": self.refit} if self.lam is None else {"lam": self.lam, "refit": self.refit}
+        return (
+            {"k": self.k, "refit": self.refit} if self.lam is None else {"lam": self.lam, "refit": self.refit}
+        )
 
     def _path_options(self) -> dict[str, Any]:
-        return self._shape()
-
-    def _choose(self) -> LinearModel:
-        if self._by_folds() or not self._automatic() or self.refit:
-            return super()._choose()
-        # The criteria are of the refitted models; the answer is the penalised one of the same penalty.
-        s = self._standardized(self.averages_)
-        steps = path(s, self.method, **self._shape())
-        at = int(np.flatnonzero(steps.k == steps.best_k(self.criterion))[0])
-        lam = float(np.max(steps.lam[at] / np.where(s.y_scale > 0, s.y_scale, 1.0)))
-        lams, betas = penalty_path(s, PENALTIES[self.method], lambdas=[lam], **self._shape())
-        return finish(s, betas[0].toarray(), self.method, lam=lams[0] * s.y_scale)
+        return {"refit": self.refit, **self._shape()}
 
     def _shape(self) -> dict[str, Any]:
         """Parameters that shape the penalty."""
@@ -231,13 +234,15 @@ class _OLS(FromAverages):
 
 class _OLSth(Selecting):
     ridge: Any = param(
-        "auto", "float >= 0 or 'auto'", "Ridge of the first step; 'auto' adds one only where S_xx is singular."
+        "auto",
+        "float >= 0 or 'auto'",
+        "Ridge of the first step; 'auto' adds one only where S_xx is singular.",
     )
 
     method = "olsth"
 
     def _extract(self, s: Standardized) -> LinearModel:
-        return extract.olsth(s, self.k, ridge=self.ridge)
+        return extract.olsth(s, self._size(), ridge=self.ridge)
 
     def _path_options(self) -> dict[str, Any]:
         return {"ridge": self.ridge}
@@ -252,7 +257,7 @@ class _OFSA(Selecting):
     method = "ofsa"
 
     def _extract(self, s: Standardized) -> LinearModel:
-        return extract.ofsa(s, self.k, **self._path_options())
+        return extract.ofsa(s, self._size(), **self._path_options())
 
     def _path_options(self) -> dict[str, Any]:
         return {"steps": self.steps, "mu": self.mu, "warmup": self.warmup, "eta": self.eta}
@@ -281,7 +286,9 @@ class _OAdaptiveLasso(_Penalized):
 
 
 class _OMCP(_Penalized):
-    gamma: float = param(3.0, "float > 1", "Where the penalty levels off, in units of lam; b of [Sun] eq. (3.10).")
+    gamma: float = param(
+        3.0, "float > 1", "Where the penalty levels off, in units of lam; b of [Sun] eq. (3.10)."
+    )
 
     method = "omcp"
 
@@ -296,6 +303,7 @@ class _OSCAD(_Penalized):
 
     def _shape(self) -> dict[str, Any]:
         return {"gamma": self.gamma}
+
 
 # ---------------------------------------------------------------- the public estimators
 

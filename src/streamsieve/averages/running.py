@@ -185,9 +185,7 @@ class RunningAverages:
         center[self.n_features_ :] = y[:BLOCK].mean(axis=0)
         return center
 
-    def _take(
-        self, X: Rows, y: Array, w: Array | None, growth: Array | None, counts: Array | None
-    ) -> None:
+    def _take(self, X: Rows, y: Array, w: Array | None, growth: Array | None, counts: Array | None) -> None:
         """Add checked rows of weights w, each of which counts as so many, a block at a time."""
         n = len(y)
         sparse = sp.issparse(X) and self._pairs is None
@@ -240,15 +238,23 @@ class RunningAverages:
             self._recenter()
 
     def _sparse_stop(self, X: Any, start: int) -> int:
-        """The row up to which sparse rows make one block: enough entries for every feature to meet several."""
+        """The row up to which sparse rows make one block: several entries for every feature."""
         entries = min(max(64 * X.shape[1], 1 << 16), 1 << 21)
-        return min(max(start + 1, int(np.searchsorted(X.indptr, X.indptr[start] + entries))), start + (1 << 16))
+        return min(
+            max(start + 1, int(np.searchsorted(X.indptr, X.indptr[start] + entries))), start + (1 << 16)
+        )
 
     def _take_sparse(self, X: Any, y: Array, r: Array, whole: bool) -> None:
         if self.missing == "mean":
             X = X.copy()
             _core.impute_csr(
-                X.indptr, X.indices, X.data, r, self._sums, self._clock.total - float(r.sum()), self.n_imputed_
+                X.indptr,
+                X.indices,
+                X.data,
+                r,
+                self._sums,
+                self._clock.total - float(r.sum()),
+                self.n_imputed_,
             )
         elif whole:  # may be the caller's own arrays, who may change them before the block is full
             X, y, r = X.copy(), y.copy(), r.copy()
@@ -350,7 +356,10 @@ class RunningAverages:
             if self.interactions != other.interactions:
                 raise ValueError("One of the averages has interactions, the other has not.")
             self._begin(
-                np.empty((0, other.n_features_in_)), np.empty((0, other.n_targets_)), other._names, other.center_
+                np.empty((0, other.n_features_in_)),
+                np.empty((0, other.n_targets_)),
+                other._names,
+                other.center_,
             )
         self._compatible(other)
         if sign < 0 and other.n_samples_ > self.n_samples_:
@@ -384,11 +393,13 @@ class RunningAverages:
         theirs = (other.n_features_in_, other.n_features_, other.n_targets_)
         if mine != theirs:
             raise ValueError(
-                f"These averages are of {mine[1]} features and {mine[2]} targets, the others of {theirs[1]} and "
-                f"{theirs[2]}; only averages of the same columns add up."
+                f"These averages are of {mine[1]} features and {mine[2]} targets, the others of {theirs[1]} "
+                f"and {theirs[2]}; only averages of the same columns add up."
             )
         if self._names is not None and other._names is not None and self._names != other._names:
-            raise ValueError("The averages have the same number of features, but other names or another order.")
+            raise ValueError(
+                "The averages have the same number of features, but other names or another order."
+            )
 
     def copy(self) -> RunningAverages:
         """An independent copy."""
@@ -457,7 +468,9 @@ class RunningAverages:
     @property
     def S_xy_(self) -> Array:
         """Centred moments of features with targets, shape (p, q)."""
-        return self._comoments(slice(0, self.n_features_), slice(self.n_features_, self.n_features_ + self.n_targets_))
+        return self._comoments(
+            slice(0, self.n_features_), slice(self.n_features_, self.n_features_ + self.n_targets_)
+        )
 
     @property
     def S_yy_(self) -> Array:
