@@ -80,8 +80,8 @@ def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale:
         raise ValueError("These running averages hold no rows; call update first.")
     if averages.effective_n_ < 0.1 * averages.n_samples_ and not averages.forgets:
         warnings.warn(
-            f"The sample weights of {averages.n_samples_} rows sum to {weight:.3g}. A weight counts as so many "
-            "rows in standard errors and in the choice of k; scale the weights to an average of 1.",
+            f"The sample weights of {averages.n_samples_} rows sum to {weight:.3g}. A weight counts as so "
+            "many rows in standard errors and in the choice of k; scale the weights to an average of 1.",
             stacklevel=2,
         )
     offset = moments[:-1, -1].astype(np.float64) / weight  # mean - center

@@ -83,6 +83,7 @@ def command(rows: int, features: int, k: int, signal: float, seed: int, picture:
                 )
                 look = 2 * averages.n_samples_
 
+    console.print()
     model = ofsa(averages, k)
     console.print(_against_truth(model, stream.coef))
     whole = path(averages, "olsth")
