@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "parallel.hpp"
-#include "simd.hpp"
+#include "rows.hpp"
 
 namespace streamsieve {
 
@@ -102,14 +102,6 @@ void impute(T* X, Index rows, Index p, const double* r, double* sum, double& wei
         weight += r[i];
     }
 }
-
-template <class T, class I>
-struct Csr {
-    const I* indptr;
-    const I* indices;
-    const T* data;
-    Index rows;
-};
 
 template <class T, class I>
 void impute(T* data, const Csr<T, I>& X, const double* r, double* sum, double& weight, std::int64_t* count) {

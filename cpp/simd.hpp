@@ -28,6 +28,37 @@ STREAMSIEVE_CLONES inline void axpy(double a, const double* x, double* y, Index 
     for (Index i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
+STREAMSIEVE_CLONES inline void axpy(double a, const float* x, double* y, Index n) {
+#pragma omp simd
+    for (Index i = 0; i < n; ++i) y[i] += a * double(x[i]);
+}
+
+// x'w, x'x and the number of non-zeros of x, in one walk
+STREAMSIEVE_CLONES inline void dot_norm(const double* x, const double* w, Index n, double& dot,
+                                        double& square, double& count) {
+    double d = 0, s = 0, c = 0;
+#pragma omp simd reduction(+ : d, s, c)
+    for (Index i = 0; i < n; ++i) {
+        d += x[i] * w[i];
+        s += x[i] * x[i];
+        c += x[i] != 0 ? 1.0 : 0.0;
+    }
+    dot = d, square = s, count = c;
+}
+
+STREAMSIEVE_CLONES inline void dot_norm(const float* x, const double* w, Index n, double& dot, double& square,
+                                        double& count) {
+    double d = 0, s = 0, c = 0;
+#pragma omp simd reduction(+ : d, s, c)
+    for (Index i = 0; i < n; ++i) {
+        const double v = double(x[i]);
+        d += v * w[i];
+        s += v * v;
+        c += v != 0 ? 1.0 : 0.0;
+    }
+    dot = d, square = s, count = c;
+}
+
 // y += a0 x0 + a1 x1 + a2 x2 + a3 x3: a quarter of axpy's traffic on y
 STREAMSIEVE_CLONES inline void axpy4(const double* a, const double* x0, const double* x1, const double* x2,
                                      const double* x3, double* y, Index n) {

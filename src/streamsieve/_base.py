@@ -13,6 +13,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Self, dataclass_transform
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
@@ -41,7 +42,7 @@ def _documented(cls: type) -> str:
 
 @dataclass_transform(eq_default=False, field_specifiers=(param,))
 class OnlineModel(SelectorMixin, BaseEstimator):
-    """Base of all estimators: a linear model learned from batches, whose non-zero weights are the selection."""
+    """Base of all: a linear model learned from batches, whose non-zero weights are the selection."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -68,9 +69,9 @@ class OnlineModel(SelectorMixin, BaseEstimator):
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
         """X as the kernels take it, of the width and with the names seen before."""
-        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS
+        plain = (type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS) or sp.issparse(X)
         names = None if reset else getattr(self, "feature_names_in_", None)
-        rows = X if plain else as_rows(X)[0]
+        rows = as_rows(X)[0]
         if reset or not plain or names is not None or X.shape[1] != self.n_features_in_:
             if rows.shape[1] == 0:
                 raise ValueError(f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
@@ -93,18 +94,25 @@ class OnlineModel(SelectorMixin, BaseEstimator):
         n = rows.shape[0]
         Y = target._targets(y, n, classes, reset)
         w = as_weights(sample_weight, n)
-        if reset:
-            if n == 0:
-                raise ValueError(f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
-            for name in [name for name in vars(self) if name.endswith("_")]:
-                delattr(self, name)
-            vars(self).update({name: value for name, value in vars(target).items() if name.endswith("_")})
-            self._reset(rows.shape[1], Y.shape[1])
-        if w is not None and not w.all():
-            keep = w > 0
-            rows, Y, w = rows[keep], Y[keep], w[keep]
-        if rows.shape[0]:
-            self._update(rows, Y, w)
+        before = dict(vars(self)) if reset else None
+        try:
+            if reset:
+                if n == 0:
+                    raise ValueError(
+                        f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
+                    )
+                state = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+                self.__dict__ = state | {n: value for n, value in vars(target).items() if n.endswith("_")}
+                self._reset(rows.shape[1], Y.shape[1])
+            if w is not None and not w.all():
+                keep = w > 0
+                rows, Y, w = rows[keep], Y[keep], w[keep]
+            if rows.shape[0]:
+                self._update(rows, Y, w)
+        except Exception:
+            if before is not None:
+                self.__dict__ = before
+            raise
         return self
 
     def _nan_ok(self) -> bool:
@@ -127,7 +135,7 @@ class OnlineModel(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "n_features_in_")
-        return self._linear()[0].any(axis=0)
+        return np.any(self._linear()[0] != 0, axis=0)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._started()
@@ -252,12 +260,13 @@ class Classifier(ClassifierMixin, OnlineModel):
             raise ValueError(f"X has {n} rows and y has {len(y)}; they must be the same rows.")
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity; every row needs a label.")
-        check_classification_targets(y)
-        if reset:
+        if reset:  # later labels must be among the classes, which says as much and costs less
+            check_classification_targets(y)
             known = np.unique(y if classes is None else np.asarray(classes))
             if len(known) < 2:
                 raise ValueError(
-                    f"The labels hold only one class ({', '.join(map(str, known))}); at least 2 classes are needed."
+                    f"The labels hold only one class ({', '.join(map(str, known))}); "
+                    "at least 2 classes are needed."
                 )
             self.classes_ = known
         elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
@@ -267,8 +276,8 @@ class Classifier(ClassifierMixin, OnlineModel):
         unknown = np.flatnonzero(self.classes_[code] != y)
         if len(unknown):
             raise ValueError(
-                f"y[{unknown[0]}] = {y[unknown[0]]!r} is none of the {len(self.classes_)} classes of the first call; "
-                "name all of them in classes."
+                f"y[{unknown[0]}] = {y[unknown[0]]!r} is none of the {len(self.classes_)} classes "
+                "of the first call; name all of them in classes."
             )
         if len(self.classes_) == 2:
             return np.where(code == 1, 1.0, -1.0)[:, None]

@@ -58,7 +58,8 @@ def _as_csr(X: Any) -> Any:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead; pass a CSR matrix.")
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X is a complex sparse matrix; pass real numbers.")
-    X = sp.csr_array(X)  # shares the arrays of a CSR matrix
+    if X.format != "csr":
+        X = sp.csr_array(X)
     if X.dtype not in FLOATS:
         X = X.astype(np.float64)
     if X.indptr.dtype != X.indices.dtype or X.indices.dtype not in (np.int32, np.int64):
