@@ -108,7 +108,7 @@ auto dispatch(const AnyRows& X, const AnyLoss& loss, Index q, F&& kernel) {
         X.rows, loss.loss);
 }
 
-using AnyMoments = std::optional<Matrix<double>>;  // (p, 3), or None for the units of the data
+using AnyMoments = std::optional<Matrix<double>>;  // (p, 4), or None for the units of the data
 
 // kernel(rows, loss, q, units)
 template <class F>

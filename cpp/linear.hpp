@@ -15,7 +15,7 @@ using One = std::integral_constant<Index, 1>;
 template <class Row, class Q, class Units>
 inline Norm margins(const Row& row, double r, Q q, Units& units, const double* w, double* m) {
     for (Index o = 0; o < q; ++o) m[o] = 0;
-    return units.pass(row, r, [&](Index j, double x) {
+    return units.pass(row, r, [&](Index, Index j, double x) {
         for (Index o = 0; o < q; ++o) m[o] += x * w[j * q + o];
     });
 }
@@ -54,9 +54,11 @@ inline Norm margins(const CsrRow<T, I>& row, double, One, Raw&, const double* w,
 // w += u c', u the direction of the row
 template <class Row, class Q, class Units>
 inline void move(const Row& row, Q q, const Units& units, const double* c, double* w) {
-    units.each(row, [&](Index j, double u) {
-        for (Index o = 0; o < q; ++o) w[j * q + o] += u * c[o];
-    });
+    for (Index e = 0; e < row.length; ++e) {
+        const double u = units.direction(row, e);
+        double* at = w + row.index(e) * q;
+        for (Index o = 0; o < q; ++o) at[o] += u * c[o];
+    }
 }
 
 template <class T>

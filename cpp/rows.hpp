@@ -1,5 +1,6 @@
-// Rows as the kernels read them: dense or CSR, float or double. A row is visited by `each(f(j, x))`, x always
-// a double; zeros may be visited or not, so a kernel to which presence matters asks for x != 0 itself.
+// Rows as the kernels read them: dense or CSR, float or double. A row is visited by `each(f(j, x))`, or entry
+// by entry with `index(e)` and `value(e)`, values always as double; zeros may be visited or not, so a kernel
+// to which presence matters asks for x != 0 itself.
 #pragma once
 #include <cstdint>
 
@@ -11,9 +12,11 @@ template <class T>
 struct DenseRow {
     const T* x;
     Index length;
+    Index index(Index e) const { return e; }
+    double value(Index e) const { return double(x[e]); }
     template <class F>
     void each(F&& f) const {
-        for (Index j = 0; j < length; ++j) f(j, double(x[j]));
+        for (Index e = 0; e < length; ++e) f(e, double(x[e]));
     }
 };
 
@@ -32,6 +35,8 @@ struct CsrRow {
     const I* j;
     const T* x;
     Index length;
+    Index index(Index e) const { return Index(j[e]); }
+    double value(Index e) const { return double(x[e]); }
     template <class F>
     void each(F&& f) const {
         for (Index e = 0; e < length; ++e) f(Index(j[e]), double(x[e]));

@@ -1,7 +1,7 @@
 // Stochastic gradient descent on loss(x'w + b, y) + lam/2 |w|^2, one row at a time.
 //
 // O(nnz q) per row. The weights are scale * v, so that the penalty is one product a row; v takes the scale in
-// when that has become tiny: O(p q) every 230 / (eta lam) rows.
+// when that has become tiny: O(p q) every 115 / (eta lam) rows.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace streamsieve {
 
-constexpr double tiny_scale = 1e-100;
+constexpr double tiny_scale = 1e-50;
 
 // d = r loss'(scale m + b, y) per output; the largest magnitude, NaN if any is.
 template <class Loss, class Q>

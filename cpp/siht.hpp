@@ -18,7 +18,7 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
            Kept kept, double* v, double* scale, double* bias) {
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
-    std::vector<std::int32_t> slots(std::size_t(X.longest()));
+    std::vector<std::int32_t> slots(std::size_t(X.longest())), touched(slots.size());
     const Clock& clock = *step.clock;
     auto square = [&](const double* w) {
         double s = 0;
@@ -30,12 +30,13 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
         const auto row = X[i];
         const double r = weight ? weight[i] : 1;
         for (Index o = 0; o < q; ++o) m[o] = 0;
-        std::int32_t* slot = slots.data();
-        const Norm norm = units.pass(row, r, [&](Index j, double x) {
+        Index hits = 0;
+        const Norm norm = units.pass(row, r, [&](Index e, Index j, double x) {
             const Index s = kept.find(j);
-            *slot++ = std::int32_t(s);
-            if (s >= 0)
-                for (Index o = 0; o < q; ++o) m[o] += x * v[s * q + o];
+            slots[std::size_t(e)] = std::int32_t(s);
+            if (s < 0) return;
+            touched[std::size_t(hits++)] = std::int32_t(e);
+            for (Index o = 0; o < q; ++o) m[o] += x * v[s * q + o];
         });
         const double slope = slopes(loss, q, m, *scale, bias, y + i * q, r, d);
         const auto eta = step.next(norm, r, loss.curvature);
@@ -54,31 +55,33 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
             d[o] *= -eta.weights / *scale;
         }
         // The kept features of the row first: the threshold that the others must pass depends on them.
-        slot = slots.data();
-        units.each(row, [&](Index, double u) {
-            const Index s = *slot++;
-            if (s < 0 || u == 0) return;
+        for (Index h = 0; h < hits; ++h) {
+            const Index e = touched[std::size_t(h)], s = slots[std::size_t(e)];
+            const double u = units.direction(row, e);
+            if (u == 0) continue;
             for (Index o = 0; o < q; ++o) v[s * q + o] += u * d[o];
             kept.rescore(s, fresh(s));
-        });
-        const double reach = square(d);
-        slot = slots.data();
-        units.each(row, [&](Index j, double u) {
-            if (*slot++ >= 0 || u == 0) return;
-            const double score = u * u * reach * units.spread(j, clock.weight);
+        }
+        const double far = square(d);
+        for (Index e = 0; e < row.length; ++e) {
+            // a stale score of the worst is a lower bound, and reach an upper one: below it, no is no
+            if (kept.full() && units.reach(row, e) * far < kept.score(kept.worst())) continue;
+            if (slots[std::size_t(e)] >= 0) continue;
+            const Index j = row.index(e);
+            const double u = units.direction(row, e), score = u * u * far * units.spread(j, clock.weight);
+            if (u == 0) continue;
             Index s;
             if (!kept.full()) {
                 s = kept.push(j, score);
             } else {
                 s = kept.worst();
-                if (!kept.beats(j, score, s)) return;  // a stale worst is a lower bound: no is no
                 for (double now = fresh(s); now > kept.score(s); s = kept.worst(), now = fresh(s))
                     kept.rescore(s, now);
-                if (!kept.beats(j, score, s)) return;
+                if (!kept.beats(j, score, s)) continue;
                 kept.replace_worst(j, score);
             }
             for (Index o = 0; o < q; ++o) v[s * q + o] = u * d[o];
-        });
+        }
     }
     return X.rows;
 }

@@ -14,6 +14,15 @@ namespace streamsieve {
 
 using Index = std::ptrdiff_t;
 
+// Fetch a line that is written soon: the divisions of a row are too slow to let the processor look that far.
+inline void prefetch(const void* line) {
+#if defined(__GNUC__)
+    __builtin_prefetch(line, 1);
+#else
+    (void)line;
+#endif
+}
+
 // sum a[i] b[i]
 STREAMSIEVE_CLONES inline double dot(const double* a, const double* b, Index n) {
     double s = 0;

@@ -32,10 +32,10 @@ struct StepSize {
 
     struct Step {
         double weights, bias;
-        // The largest move this step can make. The weights are refused long before they overflow: below this
-        // limit it would take 1e200 steps.
+        // The largest move this step can make. The weights are refused before they overflow: below this limit
+        // it would take 1e50 steps.
         bool fits(double slope, const Norm& norm) const {
-            return slope * std::max(weights * std::sqrt(norm.square), bias) < 1e100;
+            return slope * std::max(weights * std::sqrt(norm.square), bias) < 1e200;
         }
     };
 

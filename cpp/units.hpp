@@ -9,72 +9,88 @@
 
 namespace streamsieve {
 
-// A unit offers `pass(row, r, f(j, x))`: one walk over the row that takes its moments in, calls f, and
-// returns its norm; then `each(row, f(j, u))`: the direction of the step, entry by entry; and `spread(j, n)`:
-// n times the variance that ranks feature j after rows of total weight n.
+// Units offer `pass(row, r, f(e, j, x))`: one walk over the row that takes its moments in, calls f for every
+// entry e, and returns its norm; then, entry by entry, `direction(row, e)`, the step's direction u, and
+// `reach(row, e)`, at least u^2 times the spread of the feature; and `spread(j, n)`, n times the variance
+// that ranks feature j after rows of total weight n.
 class Raw {
   public:
     template <class Row, class F>
     Norm pass(const Row& row, double, F&& f) {
         Norm norm;
-        row.each([&](Index j, double x) {
+        for (Index e = 0; e < row.length; ++e) {
+            const double x = row.value(e);
             norm.square += x * x;
             norm.count += x != 0;
-            f(j, x);
-        });
+            f(e, row.index(e), x);
+        }
         return norm;
     }
-    template <class Row, class F>
-    void each(const Row& row, F&& f) const {
-        row.each(f);
+    template <class Row>
+    double direction(const Row& row, Index e) const {
+        return row.value(e);
+    }
+    template <class Row>
+    double reach(const Row& row, Index e) const {
+        return row.value(e) * row.value(e);
     }
     double spread(Index, double) const { return 1; }
 };
 
-// State: (p, 3), for each feature the weight, mean and centred sum of squares of its non-zero values
-// (Welford); the zeros, which nobody visits, are merged in when the variance is read (Chan et al.).
+// State: (p, 4), for each feature the weight of its non-zero values, the first of them, and the sum and the
+// sum of squares of their differences from it, which keeps the digits that plain sums of squares lose when a
+// mean is large. The zeros, which nobody visits, are merged in when the variance is read.
 class Moments {
   public:
-    Moments(double* state, Index longest) : moments_(state), direction_(std::size_t(longest)) {}
+    Moments(double* state, Index longest) : moments_(state), scratch_(2 * std::size_t(longest)) {}
 
     template <class Row, class F>
     Norm pass(const Row& row, double r, F&& f) {
         Norm norm;
-        double* u = direction_.data();
-        row.each([&](Index j, double x) {
-            f(j, x);
+        for (Index e = 0; e < row.length; ++e) {
+            const Index j = row.index(e);
+            const double x = row.value(e);
+            if (e + 12 < row.length) prefetch(moments_ + 4 * row.index(e + 12));
+            f(e, j, x);
+            double* out = scratch_.data() + 2 * e;
             if (x == 0) {
-                *u++ = 0;
-                return;
+                out[0] = out[1] = 0;
+                continue;
             }
-            double* m = moments_ + 3 * j;
-            const double n = m[0] + r, d = x - m[1];
-            const double mean = m[1] + d * (r / n), sum = m[2] + r * d * (x - mean);
-            m[0] = n;
-            m[1] = mean;
-            m[2] = sum;
-            const double square = sum + n * mean * mean;  // 0 only where x * x underflows
-            const double step = square > 0 ? x * n / square : 0;
-            *u++ = step;
-            norm.square += step * x;
+            double* m = moments_ + 4 * j;
+            if (m[0] == 0) m[1] = x;
+            const double d = x - m[1];
+            m[0] += r;
+            m[2] += r * d;
+            m[3] += r * d * d;
+            const double n = m[0], square = m[3] + m[1] * (2 * m[2] + n * m[1]);
+            const double u =
+                square > 0 ? x * n / square : 0;  // x over the mean square; 0 where that underflows
+            out[0] = u;
+            out[1] = u * x * n;  // u^2 times the sum of squares, of which the spread is a part
+            norm.square += u * x;
             norm.count += 1;
-        });
+        }
         return norm;
     }
-    template <class Row, class F>
-    void each(const Row& row, F&& f) const {
-        const double* u = direction_.data();
-        row.each([&](Index j, double) { f(j, *u++); });
+    template <class Row>
+    double direction(const Row&, Index e) const {
+        return scratch_[std::size_t(2 * e)];
+    }
+    template <class Row>
+    double reach(const Row&, Index e) const {
+        return scratch_[std::size_t(2 * e + 1)] * (1 + 1e-12);  // an upper bound in spite of rounding
     }
     // Never falls, whatever rows come: a stale value is a lower bound.
     double spread(Index j, double n) const {
-        const double* m = moments_ + 3 * j;
-        return m[2] + m[1] * m[1] * m[0] * std::max(0.0, 1 - m[0] / n);
+        const double* m = moments_ + 4 * j;
+        const double off = m[2] / m[0], mean = m[1] + off;
+        return std::max(0.0, m[3] - off * m[2]) + mean * mean * m[0] * std::max(0.0, 1 - m[0] / n);
     }
 
   private:
     double* moments_;
-    std::vector<double> direction_;
+    std::vector<double> scratch_;
 };
 
 }  // namespace streamsieve

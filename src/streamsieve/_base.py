@@ -7,10 +7,11 @@ p features and q targets), `_update` (take checked rows) and `_linear` (the weig
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Self, dataclass_transform
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,6 +51,8 @@ class OnlineModel(SelectorMixin, BaseEstimator):
         if cls.__dict__.get("__doc__"):
             cls.__doc__ = _documented(cls)
 
+    _limit: ClassVar[float] = math.inf  # the largest magnitude that a value of X may have
+
     # ---------------------------------------------------------------- what a family provides
 
     def _check_params(self) -> None:
@@ -77,7 +80,7 @@ class OnlineModel(SelectorMixin, BaseEstimator):
                 raise ValueError(f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
             # scikit-learn's own words about names and width
             validate_data(self, X, reset=reset, skip_check_array=True)
-        return check_rows(rows, self.n_features_in_, nan_ok=self._nan_ok(), names=names)
+        return check_rows(rows, self.n_features_in_, nan_ok=self._nan_ok(), names=names, limit=self._limit)
 
     def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:
         raise NotImplementedError  # pragma: no cover

@@ -5,6 +5,7 @@ Nothing here changes its input, and nothing is written anywhere before every che
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -96,20 +97,22 @@ def _from_frame(X: Any, names: Sequence[str] | None) -> tuple[Rows, list[str]]:
     return rows, columns
 
 
-def check_rows(X: Rows, p: int, *, nan_ok: bool = False, names: Sequence[str] | None = None) -> Rows:
-    """X with p columns, finite, and, if sparse, with sorted and unique indices; else a ValueError."""
+def check_rows(
+    X: Rows, p: int, *, nan_ok: bool = False, names: Sequence[str] | None = None, limit: float = math.inf
+) -> Rows:
+    """X with p columns, finite, within `limit`, and, if sparse, sorted without repeats; else a ValueError."""
     if X.shape[1] != p:
         raise ValueError(f"X has {X.shape[1]} columns, but {p} were seen before; pass rows of {p} columns.")
     if not sp.issparse(X):
-        bad = _core.first_bad(X, nan_ok, threads() if X.size >= 1 << 18 else 1)
+        bad = _core.first_bad(X, nan_ok, threads() if X.size >= 1 << 18 else 1, limit)
         if bad >= 0:
             _refuse(X[bad // p, bad % p], bad // p, bad % p, names)
         return X
-    fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok)
+    fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok, limit)
     if fault == 3:  # unsorted or repeated: sorted and summed in a copy, as scipy itself reads them
         X = X.copy()
         X.sum_duplicates()
-        fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok)
+        fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok, limit)
     if fault == 1:
         raise ValueError(f"X.indptr is not a valid row index at row {at}; the CSR matrix is damaged.")
     if fault == 2:
@@ -120,7 +123,7 @@ def check_rows(X: Rows, p: int, *, nan_ok: bool = False, names: Sequence[str] | 
 
 
 def _refuse(value: Any, row: int, column: int, names: Sequence[str] | None) -> None:
-    what = "NaN" if np.isnan(value) else "infinity"
+    what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"a value too large, {value:g},"
     where = f"column {column}" if names is None else f"column {names[column]!r}"
     advice = "; drop or impute it first, or pass missing='mean' where it is offered" if what == "NaN" else ""
     raise ValueError(f"Input X contains {what} at row {row}, {where}{advice}.")

@@ -4,13 +4,14 @@ How to add a learner ``Foo``:
 
 1. ``cpp/foo.hpp``: one template over (Rows, Loss, q[, Units]) that walks the rows, takes `margins`, `slopes`
    and `StepSize::next`, and returns how many rows it learned (it stops where ``fits`` says no).
-2. ``cpp/bind_foo.cpp``: one `m.def` whose lambda calls `dispatch`; list it in ``bind.hpp``, ``module.cpp`` and
-   ``_core.pyi``.
+2. ``cpp/bind_foo.cpp``: one `m.def` whose lambda calls `dispatch`; list it in ``bind.hpp``, ``module.cpp``
+   and ``_core.pyi``.
 3. ``learners/foo.py``: ``class Foo(RowLearner)`` with its `param` fields; `_features` names the state arrays
-   that have one row per feature (these grow, and are guarded), `_others` the small ones; `_reset` lays them
-   out after ``super()._reset``, `_kernel` calls the kernel with ``*self._steps()``, `_linear` reads the weights.
-4. ``class FooRegressor(RegressionLearner, Foo)`` and ``class FooClassifier(ClassificationLearner, Foo)``; name
-   them in ``learners/__init__.py``: the laws in ``tests/test_laws.py`` then run on them.
+   that have one row per feature (these grow, and are guarded), `_others` the small ones; `_reset` lays
+   them out after ``super()._reset``, `_kernel` calls the kernel with ``*self._steps()``, `_linear` reads the
+   weights.
+4. ``class FooRegressor(RegressionLearner, Foo)`` and ``class FooClassifier(ClassificationLearner, Foo)``;
+   name them in ``learners/__init__.py``: the laws in ``tests/test_laws.py`` then run on them.
 5. ``tests/reference/foo.py``, a slow twin from the paper alone, and ``tests/test_foo.py``.
 """
 
@@ -89,6 +90,8 @@ class RowLearner(OnlineModel):
         "narrower batches are read as if the missing columns were zero.",
     )
 
+    # Within these bounds a derived step cannot overflow, so that nothing need be put aside for it.
+    _limit: ClassVar[float] = 1e75
     _features: ClassVar[tuple[str, ...]] = ()
     _others: ClassVar[tuple[str, ...]] = ("clock_", "scale_", "bias_")
 
@@ -98,6 +101,7 @@ class RowLearner(OnlineModel):
         self.clock_ = np.array([0.0, 0.0, 0.0, 0.0, 3.0])  # log(a) / a is largest at 3
         self.scale_ = np.ones(1)
         self.bias_ = np.zeros(q)
+        self._fresh = True  # until the first rows: nothing to put aside
 
     def _kernel(self, rows: Core, y: Array, w: Array | None) -> int:
         """Learn the rows; how many were, before a step would have overflowed."""
@@ -144,9 +148,12 @@ class RowLearner(OnlineModel):
         if reset or not self.grow or not sp.issparse(X):
             return super()._rows(X, reset=reset)
         rows = as_rows(X)[0]
-        return check_rows(rows, rows.shape[1])
+        return check_rows(rows, rows.shape[1], limit=self._limit)
 
     def _update(self, X: Rows, y: Array, w: Array | None) -> None:
+        for name, values in (("y", y), ("sample_weight", w)):
+            if values is not None and not np.abs(values).max() <= self._limit:
+                raise ValueError(f"{name} holds values beyond {self._limit:g}, which overflow; rescale it.")
         seen = X.indices[X.indptr[0] : X.indptr[-1]] if sp.issparse(X) else None
         blocks = ((rows, y[at], None if w is None else w[at]) for at, rows in _core_rows(X))
         self._take(blocks, X.shape[1], seen)
@@ -154,13 +161,17 @@ class RowLearner(OnlineModel):
     def _take(self, blocks: Any, width: int, seen: NDArray[np.integer[Any]] | None) -> None:
         """Learn blocks (rows, y, w), or, where a step would overflow, leave the state as it was and raise.
 
-        `seen` are the features that occur: only their state can change, so only it is put aside.
+        `seen` are the features that occur: only their state can change, so only it is put aside. A call that
+        began by a reset is undone by its caller, who has the state from before; and a derived step moves no
+        margin beyond its target, so that within `_limit` the weights grow at most like the number of rows.
         """
         p = self.n_features_in_
         if width > p:
             self._resize(width)
+        fresh = self.__dict__.pop("_fresh", False)
         where = slice(None) if seen is None or len(seen) >= self.n_features_in_ else seen
-        before = {name: np.array(getattr(self, name)[where]) for name in self._by_feature()}
+        guarded = [] if fresh or self.eta == "auto" else self._by_feature()
+        before = {name: np.array(getattr(self, name)[where]) for name in guarded}
         others = {name: getattr(self, name).copy() for name in self._others}
         at = 0
         for rows, y, w in blocks:
@@ -179,8 +190,8 @@ class RowLearner(OnlineModel):
         told = f"eta={self.eta}" if self.eta != "auto" else "the derived step (eta='auto')"
         raise ValueError(
             f"The weights overflow at row {at} of this call: {told} is too long for these rows, or their "
-            "values are too large. Pass a smaller eta or eta='auto', or rescale the features and targets. The model "
-            "is as it was before the call."
+            "values are too large. Pass a smaller eta or eta='auto', or rescale the features and targets. "
+            "The model is as it was before the call."
         )
 
     # ---------------------------------------------------------------- one row at a time
@@ -197,11 +208,14 @@ class RowLearner(OnlineModel):
         indices, values = np.empty(len(x), dtype=np.int64), np.empty(len(x))
         known = len(names)
         n = _core.index_features(x if type(x) is dict else dict(x), names, indices, values, grow)
-        if not np.isfinite(values[:n]).all():
+        if not (np.abs(values[:n]) <= self._limit).all():
             for name in list(names)[known:]:
                 del names[name]
-            bad = next(name for name, value in x.items() if not np.isfinite(value))
-            raise ValueError(f"Feature {bad!r} is {x[bad]}; values must be finite: drop or impute it first.")
+            bad = next(name for name, value in x.items() if not abs(value) <= self._limit)
+            raise ValueError(
+                f"Feature {bad!r} is {x[bad]}; values must be finite and within {self._limit:g}: "
+                "drop or impute it first."
+            )
         return indices[:n], values[:n]
 
     def _first_target(self, y: Any, classes: Any) -> int:
@@ -212,7 +226,7 @@ class RowLearner(OnlineModel):
         raise NotImplementedError  # pragma: no cover
 
     def _learn_one(self, x: Mapping[Any, float], y: Any, w: float, classes: Any) -> Self:
-        if not (_is_number(w) and 0 <= w < np.inf):
+        if not (_is_number(w) and 0 <= w <= self._limit):
             raise ValueError(f"w={w!r}; a weight must be finite and not negative.")
         first = not self._started()
         if first:
@@ -273,28 +287,30 @@ class RowLearner(OnlineModel):
 
 
 class Standardizing(RowLearner):
-    """Steps and ranks in the features' own units: needs their running moments, three numbers a feature."""
+    """Steps and ranks in the features' own units: needs their running moments, four numbers a feature."""
 
     standardize: bool = param(
         True,
         "bool",
-        "Take steps and compare weights in units of each feature, from running moments, so that scale "
-        "does not decide; without it the features are taken as they come, as the papers do after normalising them.",
+        "Take steps and compare weights in units of each feature, from running moments, so that scale does "
+        "not decide; without it features are taken as they come, as the papers do after normalising them.",
     )
 
     _features: ClassVar[tuple[str, ...]] = ("moments_",)
 
     def _reset(self, p: int, q: int) -> None:
         super()._reset(p, q)
-        # weight, mean and centred sum of squares of the non-zero values
-        self.moments_: Array | None = np.zeros((p, 3)) if self.standardize else None
+        # of the non-zero values: weight, the first, sum and sum of squares of the differences from it
+        self.moments_: Array | None = np.zeros((p, 4)) if self.standardize else None
 
     def _spread(self) -> Array | float:
         """Total weight times variance of each feature, its zeros counted; 1 for all without `standardize`."""
         if self.moments_ is None:
             return 1.0
-        n, mean, squares = self.moments_.T
-        spread: Array = squares + np.square(mean) * n * np.maximum(0.0, 1.0 - n / max(self.clock_[1], 1e-300))
+        n, first, total, squares = self.moments_.T
+        off = np.divide(total, n, out=np.zeros(len(n)), where=n > 0)
+        share = np.maximum(0.0, 1.0 - n / max(self.clock_[1], 1e-300))
+        spread: Array = np.maximum(0.0, squares - off * total) + np.square(first + off) * n * share
         return spread
 
 
@@ -328,8 +344,8 @@ class RegressionLearner(Regressor, RowLearner):
 
     def _one_target(self, y: Any) -> Array:
         value = float(y)
-        if not np.isfinite(value):
-            raise ValueError(f"y = {y}; every row needs a finite target.")
+        if not abs(value) <= self._limit:
+            raise ValueError(f"y = {y}; every row needs a finite target within {self._limit:g}.")
         return np.array([[value]])
 
 
