@@ -11,7 +11,8 @@ namespace streamsieve {
 
 using One = std::integral_constant<Index, 1>;
 
-// m = W'x, and what the units make of the row
+// m = W'x, and the norm that the units make of the row. The fast ones for one output in the units of the data
+// do not look for its largest value, which SGD does not ask for.
 template <class Row, class Q, class Units>
 inline Norm margins(const Row& row, double r, Q q, Units& units, const double* w, double* m) {
     for (Index o = 0; o < q; ++o) m[o] = 0;
@@ -23,9 +24,7 @@ inline Norm margins(const Row& row, double r, Q q, Units& units, const double* w
 template <class T>
 inline Norm margins(const DenseRow<T>& row, double, One, Raw&, const double* w, double* m) {
     Norm norm;
-    double count = 0;
-    dot_norm(row.x, w, row.length, *m, norm.square, count);
-    norm.count = Index(count);
+    dot_norm(row.x, w, row.length, *m, norm.square, norm.count);
     return norm;
 }
 
@@ -48,7 +47,7 @@ inline Norm margins(const CsrRow<T, I>& row, double, One, Raw&, const double* w,
     }
     for (; e < row.length; ++e) take(e, 0);
     *m = (a[0] + a[1]) + (a[2] + a[3]);
-    return {(s[0] + s[1]) + (s[2] + s[3]), row.length - zeros};
+    return {(s[0] + s[1]) + (s[2] + s[3]), double(row.length - zeros)};
 }
 
 // w += u c', u the direction of the row

@@ -31,13 +31,14 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
         const double r = weight ? weight[i] : 1;
         for (Index o = 0; o < q; ++o) m[o] = 0;
         Index hits = 0;
-        const Norm norm = units.pass(row, r, [&](Index e, Index j, double x) {
+        const Norm all = units.pass(row, r, [&](Index e, Index j, double x) {
             const Index s = kept.find(j);
             slots[std::size_t(e)] = std::int32_t(s);
             if (s < 0) return;
             touched[std::size_t(hits++)] = std::int32_t(e);
             for (Index o = 0; o < q; ++o) m[o] += x * v[s * q + o];
         });
+        const Norm norm = all.of_at_most(kept.room());  // no more can be left of the step
         const double slope = slopes(loss, q, m, *scale, bias, y + i * q, r, d);
         const auto eta = step.next(norm, r, loss.curvature);
         if (!eta.fits(slope, norm)) return i;
@@ -69,7 +70,7 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
             if (slots[std::size_t(e)] >= 0) continue;
             const Index j = row.index(e);
             const double u = units.direction(row, e), score = u * u * far * units.spread(j, clock.weight);
-            if (u == 0) continue;
+            if (!(score > 0)) continue;  // a constant feature is never selected
             Index s;
             if (!kept.full()) {
                 s = kept.push(j, score);

@@ -17,10 +17,20 @@ struct Clock {
     double rows, weight, norms, entries, horizon;
 };
 
-// Squared norm of a row (in the units its step is taken in) and how many of its values are not zero.
+// Squared norm of a row in the units its step is taken in, how many of its values are not zero, and the
+// largest of the squares.
 struct Norm {
-    double square = 0;
-    Index count = 0;
+    double square = 0, count = 0, largest = 0;
+    void add(double s) {
+        square += s;
+        count += 1;
+        if (s > largest) largest = s;
+    }
+    // What k of the values can make up at most.
+    Norm of_at_most(Index k) const {
+        const double most = std::min(square, double(k) * largest);
+        return {most, square > 0 ? count * (most / square) : 0, largest};
+    }
 };
 
 struct StepSize {
@@ -39,22 +49,23 @@ struct StepSize {
         }
     };
 
-    // A derived step is s(t) / (L max(R^2, r |x|^2) + lam), R^2 the mean squared norm so far, L the curvature
-    // of the loss, r the row's weight, s the schedule: at s = 1 no row, however long, can overshoot its
-    // target. The intercept takes part as one more feature, with the mean square of the non-zeros seen, so
-    // that the units of the data cancel.
+    // A derived step is s(t) / (4 L max(R^2, r |x|^2) + lam), R^2 the mean squared norm so far, L the
+    // curvature of the loss, r the row's weight, s the schedule. 1 / (L |x|^2) would take a row to its own
+    // target, and no row can overshoot it; a quarter of that is the longest constant step whose noise stays
+    // bounded whatever the spectrum of the rows (Bach and Moulines 2013). The intercept takes part as one
+    // more feature, with the mean square of the non-zeros seen, so that the units of the data cancel.
     Step next(const Norm& norm, double r, double curvature) const {
         Clock& c = *clock;
         c.rows += 1;
         c.weight += r;
         c.norms += norm.square;
-        c.entries += double(norm.count);
+        c.entries += norm.count;
         const double s = fade();
         if (eta > 0) return {eta * s, intercept ? eta * s : 0};
         const double unit = !intercept ? 0 : c.norms > 0 ? c.norms / c.entries : 1;
         const double most = std::max(c.norms / c.rows + unit, r * (norm.square + unit));
         if (!(most > 0)) return {0, 0};  // nothing but empty rows so far, and no intercept: nothing to move
-        const double step = s / (curvature * most + lam);
+        const double step = s / (4 * curvature * most + lam);
         return {step, step * unit};
     }
 

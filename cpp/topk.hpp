@@ -44,6 +44,7 @@ class Kept {
         : slot_(slot), entry_(entry), score_(score), size_(size), k_(k) {}
 
     Index size() const { return *size_; }
+    Index room() const { return k_; }
     bool full() const { return *size_ >= k_; }
     Index find(Index j) const { return Index(slot_[j]) - 1; }
     Index feature(Index s) const { return entry_[s].feature; }

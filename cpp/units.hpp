@@ -20,8 +20,7 @@ class Raw {
         Norm norm;
         for (Index e = 0; e < row.length; ++e) {
             const double x = row.value(e);
-            norm.square += x * x;
-            norm.count += x != 0;
+            if (x != 0) norm.add(x * x);
             f(e, row.index(e), x);
         }
         return norm;
@@ -68,8 +67,7 @@ class Moments {
                 square > 0 ? x * n / square : 0;  // x over the mean square; 0 where that underflows
             out[0] = u;
             out[1] = u * x * n;  // u^2 times the sum of squares, of which the spread is a part
-            norm.square += u * x;
-            norm.count += 1;
+            norm.add(u * x);
         }
         return norm;
     }
