@@ -69,14 +69,16 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
             if (kept.full() && units.reach(row, e) * far < kept.score(kept.worst())) continue;
             if (slots[std::size_t(e)] >= 0) continue;
             const Index j = row.index(e);
-            const double u = units.direction(row, e), score = u * u * far * units.spread(j, clock.weight);
+            const double u = units.direction(row, e), score = units.rank(row, e, clock.weight) * far;
             if (!(score > 0)) continue;  // a constant feature is never selected
             Index s;
             if (!kept.full()) {
                 s = kept.push(j, score);
             } else {
                 s = kept.worst();
-                for (double now = fresh(s); now > kept.score(s); s = kept.worst(), now = fresh(s))
+                // rounding is no reason to rescore: it would decide ties
+                for (double now = fresh(s); now > kept.score(s) * (1 + 1e-12);
+                     s = kept.worst(), now = fresh(s))
                     kept.rescore(s, now);
                 if (!kept.beats(j, score, s)) continue;
                 kept.replace_worst(j, score);

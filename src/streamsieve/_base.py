@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+import warnings
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Self, dataclass_transform
@@ -17,11 +18,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._input import FLOATS, Rows, as_rows, as_targets, as_weights, check_rows, is_frame_like
+from ._input import FLOATS, Rows, as_rows, as_targets, as_weights, check_rows, is_frame_like, some_weight
 
 
 def param(default: Any, domain: str, doc: str, *, positional: bool = False) -> Any:
@@ -163,6 +165,7 @@ class Regressor(RegressorMixin, OnlineModel):
         y : array of shape (n,) or (n, q)
         sample_weight : array of shape (n,) or None
         """
+        some_weight(sample_weight)
         return self._learn(X, y, None, sample_weight, reset=True)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -183,7 +186,7 @@ class Regressor(RegressorMixin, OnlineModel):
 
     def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:  # noqa: ARG002
         Y = as_targets(y, n)
-        one = np.ndim(y) <= 1
+        one = np.asarray(y).ndim <= 1
         if reset:
             self._one_column_ = one
             self.n_targets_ = Y.shape[1]
@@ -221,6 +224,7 @@ class Classifier(ClassifierMixin, OnlineModel):
         y : array of shape (n,)
         sample_weight : array of shape (n,) or None
         """
+        some_weight(sample_weight)
         return self._learn(X, y, None, sample_weight, reset=True)
 
     def partial_fit(
@@ -256,6 +260,12 @@ class Classifier(ClassifierMixin, OnlineModel):
         """Labels as -1 and +1, shape (n, 1), or (n, q) one against the rest where there are q > 2 classes."""
         y = np.asarray(y.to_numpy() if is_frame_like(y) else y)
         if y.ndim == 2 and y.shape[1] == 1:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                "(n_samples,), for example using ravel().",
+                DataConversionWarning,
+                stacklevel=4,
+            )
             y = y[:, 0]
         if y.ndim != 1:
             raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
