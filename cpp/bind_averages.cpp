@@ -20,8 +20,10 @@ template <class T>
 void bind_rows(nb::module_& m) {
     m.def(
         "first_bad",
-        [](AnyMatrix<T> X, bool nan_ok, unsigned threads) { return first_bad(strided(X), nan_ok, threads); },
-        "X"_a.noconvert(), "nan_ok"_a, "threads"_a = 1, NoGil());
+        [](AnyMatrix<T> X, bool nan_ok, unsigned threads, double limit) {
+            return first_bad(strided(X), nan_ok, threads, limit);
+        },
+        "X"_a.noconvert(), "nan_ok"_a, "threads"_a = 1, "limit"_a = INFINITY, NoGil());
     m.def(
         "impute_dense",
         [](Matrix<T> X, Vector<const double> r, Vector<double> sum, double weight,
@@ -50,11 +52,14 @@ template <class T, class I>
 void bind_csr(nb::module_& m) {
     m.def(
         "check_csr",
-        [](Vector<const I> indptr, Vector<const I> indices, Vector<const T> data, Index p, bool nan_ok) {
-            const auto [fault, at] = check_csr(csr(indptr, indices, data), Index(data.shape(0)), p, nan_ok);
+        [](Vector<const I> indptr, Vector<const I> indices, Vector<const T> data, Index p, bool nan_ok,
+           double limit) {
+            const Index nnz = Index(std::min(indices.shape(0), data.shape(0)));
+            const auto [fault, at] = check_csr(csr(indptr, indices, data), nnz, p, nan_ok, limit);
             return std::pair(int(fault), at);
         },
-        "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "p"_a, "nan_ok"_a, NoGil());
+        "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "p"_a, "nan_ok"_a,
+        "limit"_a = INFINITY, NoGil());
     m.def(
         "impute_csr",
         [](Vector<const I> indptr, Vector<const I> indices, Vector<T> data, Vector<const double> r,

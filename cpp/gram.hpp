@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "parallel.hpp"
-#include "simd.hpp"
+#include "rows.hpp"
 
 namespace streamsieve {
 
@@ -23,27 +24,39 @@ struct Strided {
     T operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
 };
 
-// The first of n values that is not finite (NaN passes if `nan_ok`), or -1. A sum of 0 * x tells in one
-// sweep.
+// What x is multiplied by so that it overflows beyond `limit`: the check for huge values then costs nothing.
 template <class T>
-Index first_bad(const T* v, Index n, Index step, bool nan_ok) {
+T overflow_beyond(double limit) {
+    return limit < double(std::numeric_limits<T>::max()) ? T(std::numeric_limits<T>::max() / T(limit)) : T(1);
+}
+
+template <class T>
+bool is_bad(T x, bool nan_ok, double limit) {
+    return std::isnan(x) ? !nan_ok : !(std::abs(double(x)) <= limit) || std::isinf(x);
+}
+
+// The first of n values that is not finite or beyond `limit` (NaN passes if `nan_ok`), or -1. A sum of 0 * x
+// tells in one sweep.
+template <class T>
+Index first_bad(const T* v, Index n, Index step, bool nan_ok, double limit) {
     T zero = 0;
+    const T big = overflow_beyond<T>(limit);
     if (step == 1) {
 #pragma omp simd reduction(+ : zero)
-        for (Index i = 0; i < n; ++i) zero += v[i] * T(0);
+        for (Index i = 0; i < n; ++i) zero += v[i] * big * T(0);
     } else {
-        for (Index i = 0; i < n; ++i) zero += v[i * step] * T(0);
+        for (Index i = 0; i < n; ++i) zero += v[i * step] * big * T(0);
     }
     if (zero == T(0)) return -1;
     for (Index i = 0; i < n; ++i)
-        if (!std::isfinite(v[i * step]) && !(nan_ok && std::isnan(v[i * step]))) return i;
+        if (is_bad(v[i * step], nan_ok, limit)) return i;
     return -1;
 }
 
 // Flat position (i * cols + j) of the first bad value of a matrix, or -1. One pass over memory, which bounds
 // it.
 template <class T>
-Index first_bad(const Strided<T>& X, bool nan_ok, unsigned threads) {
+Index first_bad(const Strided<T>& X, bool nan_ok, unsigned threads, double limit) {
     const bool by_row = X.col_stride == 1 || X.cols == 1;
     const Index lines = by_row ? X.rows : X.cols, length = by_row ? X.cols : X.rows;
     const Index line = by_row ? X.row_stride : X.col_stride, step = by_row ? X.col_stride : X.row_stride;
@@ -52,7 +65,7 @@ Index first_bad(const Strided<T>& X, bool nan_ok, unsigned threads) {
     parallel(threads, [&](unsigned t) {
         Index& mine = found[t];
         for (Index l = lines * t / threads; l < lines * (t + 1) / threads; ++l) {
-            const Index i = first_bad(X.data + l * line, length, step, nan_ok);
+            const Index i = first_bad(X.data + l * line, length, step, nan_ok, limit);
             const Index at = by_row ? l * X.cols + i : i * X.cols + l;
             if (i >= 0 && (mine < 0 || at < mine)) mine = at;
             if (by_row && mine >= 0) break;
@@ -104,14 +117,6 @@ void impute(T* X, Index rows, Index p, const double* r, double* sum, double& wei
 }
 
 template <class T, class I>
-struct Csr {
-    const I* indptr;
-    const I* indices;
-    const T* data;
-    Index rows;
-};
-
-template <class T, class I>
 void impute(T* data, const Csr<T, I>& X, const double* r, double* sum, double& weight, std::int64_t* count) {
     for (Index i = 0; i < X.rows; ++i) {
         for (I e = X.indptr[i]; e < X.indptr[i + 1]; ++e) {
@@ -130,18 +135,29 @@ void impute(T* data, const Csr<T, I>& X, const double* r, double* sum, double& w
 enum class CsrFault { none, indptr, index, order, value };
 
 template <class T, class I>
-std::pair<CsrFault, Index> check_csr(const Csr<T, I>& X, Index nnz, Index p, bool nan_ok) {
+std::pair<CsrFault, Index> check_csr(const Csr<T, I>& X, Index nnz, Index p, bool nan_ok, double limit) {
     if (X.indptr[0] < 0 || Index(X.indptr[X.rows]) > nnz) return {CsrFault::indptr, 0};
+    const T big = overflow_beyond<T>(limit);
     for (Index i = 0; i < X.rows; ++i) {
-        if (X.indptr[i + 1] < X.indptr[i]) return {CsrFault::indptr, i};
+        if (X.indptr[i + 1] < X.indptr[i] || Index(X.indptr[i + 1]) > nnz) return {CsrFault::indptr, i};
+        const auto row = X[i];
+        if (row.length == 0) continue;
+        // Where indices ascend only the ends can be out of range; the sweep has no branch and no memory of
+        // `last`.
+        T zero = 0;
+        I falls = 0;
+#pragma omp simd reduction(+ : zero)
+        for (Index e = 0; e < row.length; ++e) zero += row.x[e] * big * T(0);
+#pragma omp simd reduction(| : falls)
+        for (Index e = 1; e < row.length; ++e) falls |= I(row.j[e] <= row.j[e - 1]);
+        if (zero == T(0) && !falls && row.j[0] >= 0 && Index(row.j[row.length - 1]) < p) continue;
         I last = -1;
         for (I e = X.indptr[i]; e < X.indptr[i + 1]; ++e) {
             const I j = X.indices[e];
             if (j < 0 || Index(j) >= p) return {CsrFault::index, Index(e)};
             if (j <= last) return {CsrFault::order, Index(e)};
             last = j;
-            const T x = X.data[e];
-            if (!std::isfinite(x) && !(nan_ok && std::isnan(x))) return {CsrFault::value, Index(e)};
+            if (is_bad(X.data[e], nan_ok, limit)) return {CsrFault::value, Index(e)};
         }
     }
     return {CsrFault::none, -1};

@@ -14,6 +14,15 @@ namespace streamsieve {
 
 using Index = std::ptrdiff_t;
 
+// Fetch a line that is written soon: the divisions of a row are too slow to let the processor look that far.
+inline void prefetch(const void* line) {
+#if defined(__GNUC__)
+    __builtin_prefetch(line, 1);
+#else
+    (void)line;
+#endif
+}
+
 // sum a[i] b[i]
 STREAMSIEVE_CLONES inline double dot(const double* a, const double* b, Index n) {
     double s = 0;
@@ -26,6 +35,37 @@ STREAMSIEVE_CLONES inline double dot(const double* a, const double* b, Index n) 
 STREAMSIEVE_CLONES inline void axpy(double a, const double* x, double* y, Index n) {
 #pragma omp simd
     for (Index i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+STREAMSIEVE_CLONES inline void axpy(double a, const float* x, double* y, Index n) {
+#pragma omp simd
+    for (Index i = 0; i < n; ++i) y[i] += a * double(x[i]);
+}
+
+// x'w, x'x and the number of non-zeros of x, in one walk
+STREAMSIEVE_CLONES inline void dot_norm(const double* x, const double* w, Index n, double& dot,
+                                        double& square, double& count) {
+    double d = 0, s = 0, c = 0;
+#pragma omp simd reduction(+ : d, s, c)
+    for (Index i = 0; i < n; ++i) {
+        d += x[i] * w[i];
+        s += x[i] * x[i];
+        c += x[i] != 0 ? 1.0 : 0.0;
+    }
+    dot = d, square = s, count = c;
+}
+
+STREAMSIEVE_CLONES inline void dot_norm(const float* x, const double* w, Index n, double& dot, double& square,
+                                        double& count) {
+    double d = 0, s = 0, c = 0;
+#pragma omp simd reduction(+ : d, s, c)
+    for (Index i = 0; i < n; ++i) {
+        const double v = double(x[i]);
+        d += v * w[i];
+        s += v * v;
+        c += v != 0 ? 1.0 : 0.0;
+    }
+    dot = d, square = s, count = c;
 }
 
 // y += a0 x0 + a1 x1 + a2 x2 + a3 x3: a quarter of axpy's traffic on y

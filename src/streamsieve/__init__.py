@@ -6,6 +6,7 @@ The public names are loaded when first used, so that the command line starts at 
 from importlib import import_module
 from typing import Any
 
+_LEARNERS = ("SGD", "TSGD", "SIHT")
 _METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
 
 _PUBLIC = {
@@ -14,6 +15,7 @@ _PUBLIC = {
     "averages.path": ["Path", "path"],
     "averages.crossval": ["FoldAverages", "CrossValidation", "cross_validate"],
     "averages.estimators": [f"{m}{kind}" for m in _METHODS for kind in ("Regressor", "Classifier")],
+    "learners": [f"{m}{kind}" for m in _LEARNERS for kind in ("Regressor", "Classifier")],
 }
 _WHERE = {name: module for module, names in _PUBLIC.items() for name in names}
 _MODULES = {"extract": "averages.extract", "metrics": "metrics", "simulate": "simulate"}

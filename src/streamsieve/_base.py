@@ -7,19 +7,21 @@ p features and q targets), `_update` (take checked rows) and `_linear` (the weig
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Self, dataclass_transform
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ._input import FLOATS, Rows, as_rows, as_targets, as_weights, check_rows, is_frame_like
+from ._input import FLOATS, Rows, as_rows, as_targets, as_weights, check_rows, is_frame_like, some_weight
 
 
 def param(default: Any, domain: str, doc: str, *, positional: bool = False) -> Any:
@@ -49,6 +51,8 @@ class OnlineModel(SelectorMixin, BaseEstimator):
         if cls.__dict__.get("__doc__"):
             cls.__doc__ = _documented(cls)
 
+    _limit: ClassVar[float] = math.inf  # the largest magnitude that a value of X may have
+
     # ---------------------------------------------------------------- what a family provides
 
     def _check_params(self) -> None:
@@ -68,15 +72,15 @@ class OnlineModel(SelectorMixin, BaseEstimator):
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
         """X as the kernels take it, of the width and with the names seen before."""
-        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS
+        plain = (type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS) or sp.issparse(X)
         names = None if reset else getattr(self, "feature_names_in_", None)
-        rows = X if plain else as_rows(X)[0]
+        rows = as_rows(X)[0]
         if reset or not plain or names is not None or X.shape[1] != self.n_features_in_:
             if rows.shape[1] == 0:
                 raise ValueError(f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
             # scikit-learn's own words about names and width
             validate_data(self, X, reset=reset, skip_check_array=True)
-        return check_rows(rows, self.n_features_in_, nan_ok=self._nan_ok(), names=names)
+        return check_rows(rows, self.n_features_in_, nan_ok=self._nan_ok(), names=names, limit=self._limit)
 
     def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:
         raise NotImplementedError  # pragma: no cover
@@ -93,23 +97,25 @@ class OnlineModel(SelectorMixin, BaseEstimator):
         n = rows.shape[0]
         Y = target._targets(y, n, classes, reset)
         w = as_weights(sample_weight, n)
-        if reset:
-            if n == 0:
-                raise ValueError(
-                    f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
-                )
-            state = {name: value for name, value in vars(self).items() if not name.endswith("_")}
-            self.__dict__ = state | {
-                name: value for name, value in vars(target).items() if name.endswith("_")
-            }
-            self._reset(rows.shape[1], Y.shape[1])
-        if w is not None and not w.all():
-            keep = w > 0
-            if reset and not keep.any():
-                raise ValueError("All sample weights are zero: there is no row to learn from.")
-            rows, Y, w = rows[keep], Y[keep], w[keep]
-        if rows.shape[0]:
-            self._update(rows, Y, w)
+        before = dict(vars(self)) if reset else None
+        try:
+            if reset:
+                if n == 0:
+                    raise ValueError(
+                        f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
+                    )
+                state = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+                self.__dict__ = state | {n: value for n, value in vars(target).items() if n.endswith("_")}
+                self._reset(rows.shape[1], Y.shape[1])
+            if w is not None and not w.all():
+                keep = w > 0
+                rows, Y, w = rows[keep], Y[keep], w[keep]
+            if rows.shape[0]:
+                self._update(rows, Y, w)
+        except Exception:
+            if before is not None:
+                self.__dict__ = before
+            raise
         return self
 
     def _nan_ok(self) -> bool:
@@ -158,6 +164,7 @@ class Regressor(RegressorMixin, OnlineModel):
         y : array of shape (n,) or (n, q)
         sample_weight : array of shape (n,) or None
         """
+        some_weight(sample_weight)
         return self._learn(X, y, None, sample_weight, reset=True)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -216,6 +223,7 @@ class Classifier(ClassifierMixin, OnlineModel):
         y : array of shape (n,)
         sample_weight : array of shape (n,) or None
         """
+        some_weight(sample_weight)
         return self._learn(X, y, None, sample_weight, reset=True)
 
     def partial_fit(
@@ -256,8 +264,8 @@ class Classifier(ClassifierMixin, OnlineModel):
             raise ValueError(f"X has {n} rows and y has {len(y)}; they must be the same rows.")
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity; every row needs a label.")
-        check_classification_targets(y)
-        if reset:
+        if reset:  # later labels must be among the classes, which says as much and costs less
+            check_classification_targets(y)
             known = np.unique(y if classes is None else np.asarray(classes))
             if len(known) < 2:
                 raise ValueError(

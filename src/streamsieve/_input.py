@@ -5,6 +5,7 @@ Nothing here changes its input, and nothing is written anywhere before every che
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -62,7 +63,8 @@ def _as_csr(X: Any) -> Any:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead; pass a CSR matrix.")
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X is a complex sparse matrix; pass real numbers.")
-    X = sp.csr_array(X)  # shares the arrays of a CSR matrix
+    if X.format != "csr":
+        X = sp.csr_array(X)
     if X.dtype not in FLOATS:
         X = X.astype(np.float64)
     if X.indptr.dtype != X.indices.dtype or X.indices.dtype not in (np.int32, np.int64):
@@ -94,25 +96,27 @@ def _from_frame(X: Any, names: Sequence[str] | None) -> tuple[Rows, list[str]]:
             raise ValueError(f"Column {name!r} has type {dtype}; encode it as numbers, or leave it out.")
     columns = [str(name) for name in frame.columns]
     rows = np.empty((len(frame), len(columns)), order="F")
-    for j, column in enumerate(frame.iter_columns()):
+    for j, column in enumerate(frame.iter_columns()):  # by position: pandas allows names that are numbers
         rows[:, j] = column.cast(nw.Float64).to_numpy()
     return rows, columns
 
 
-def check_rows(X: Rows, p: int, *, nan_ok: bool = False, names: Sequence[str] | None = None) -> Rows:
-    """X with p columns, finite, and, if sparse, with sorted and unique indices; else a ValueError."""
+def check_rows(
+    X: Rows, p: int, *, nan_ok: bool = False, names: Sequence[str] | None = None, limit: float = math.inf
+) -> Rows:
+    """X with p columns, finite, within `limit`, and, if sparse, sorted without repeats; else a ValueError."""
     if X.shape[1] != p:
         raise ValueError(f"X has {X.shape[1]} columns, but {p} were seen before; pass rows of {p} columns.")
     if not sp.issparse(X):
-        bad = _core.first_bad(X, nan_ok, threads() if X.size >= 1 << 18 else 1)
+        bad = _core.first_bad(X, nan_ok, threads() if X.size >= 1 << 18 else 1, limit)
         if bad >= 0:
             _refuse(X[bad // p, bad % p], bad // p, bad % p, names)
         return X
-    fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok)
+    fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok, limit)
     if fault == 3:  # unsorted or repeated: sorted and summed in a copy, as scipy itself reads them
         X = X.copy()
         X.sum_duplicates()
-        fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok)
+        fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok, limit)
     if fault == 1:
         raise ValueError(f"X.indptr is not a valid row index at row {at}; the CSR matrix is damaged.")
     if fault == 2:
@@ -123,7 +127,7 @@ def check_rows(X: Rows, p: int, *, nan_ok: bool = False, names: Sequence[str] | 
 
 
 def _refuse(value: Any, row: int, column: int, names: Sequence[str] | None) -> None:
-    what = "NaN" if np.isnan(value) else "infinity"
+    what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"a value too large, {value:g},"
     where = f"column {column}" if names is None else f"column {names[column]!r}"
     advice = "; drop or impute it first, or pass missing='mean' where it is offered" if what == "NaN" else ""
     raise ValueError(f"Input X contains {what} at row {row}, {where}{advice}.")
@@ -148,9 +152,8 @@ def as_targets(y: Any, n: int) -> NDArray[np.float64]:
     bad = _core.first_bad(y, False)
     if bad >= 0:
         value = y.ravel()[bad]
-        raise ValueError(
-            f"Input y contains {'NaN' if np.isnan(value) else 'infinity'} at row {bad // y.shape[1]}."
-        )
+        what = "NaN" if np.isnan(value) else "infinity"
+        raise ValueError(f"Input y contains {what} at row {bad // y.shape[1]}.")
     return y
 
 
@@ -173,3 +176,9 @@ def as_weights(weights: Any, n: int) -> NDArray[np.float64] | None:
     if len(bad):
         raise ValueError(f"sample_weight[{bad[0]}] = {w[bad[0]]}; weights must be finite and not negative.")
     return np.ascontiguousarray(w)
+
+
+def some_weight(weights: Any) -> None:
+    """Refuse to fit rows that all weigh nothing."""
+    if weights is not None and len(w := np.atleast_1d(np.asarray(weights))) and not w.any():
+        raise ValueError("All sample weights are zero; at least one row must weigh something.")

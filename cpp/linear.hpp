@@ -1,0 +1,68 @@
+// The two loops every linear learner runs over a row, with weights feature-major (p, q): the q outputs of a
+// feature are neighbours. q is an Index, or One where there is a single output and the inner loop must
+// vanish.
+#pragma once
+#include <type_traits>
+
+#include "rows.hpp"
+#include "units.hpp"
+
+namespace streamsieve {
+
+using One = std::integral_constant<Index, 1>;
+
+// m = W'x, and the norm that the units make of the row. The fast ones for one output in the units of the data
+// do not look for its largest value, which SGD does not ask for.
+template <class Row, class Q, class Units>
+inline Norm margins(const Row& row, double r, Q q, Units& units, const double* w, double* m) {
+    for (Index o = 0; o < q; ++o) m[o] = 0;
+    return units.pass(row, r, [&](Index, Index j, double x) {
+        for (Index o = 0; o < q; ++o) m[o] += x * w[j * q + o];
+    });
+}
+
+template <class T>
+inline Norm margins(const DenseRow<T>& row, double, One, Raw&, const double* w, double* m) {
+    Norm norm;
+    dot_norm(row.x, w, row.length, *m, norm.square, norm.count);
+    return norm;
+}
+
+template <class T, class I>
+inline Norm margins(const CsrRow<T, I>& row, double, One, Raw&, const double* w, double* m) {
+    // four sums, or the latency of one addition after the other is the time of the loop
+    double a[4] = {0, 0, 0, 0}, s[4] = {0, 0, 0, 0};
+    Index zeros = 0, e = 0;
+    auto take = [&](Index at, int lane) {
+        const double x = double(row.x[at]);
+        a[lane] += x * w[row.j[at]];
+        s[lane] += x * x;
+        zeros += x == 0;
+    };
+    for (; e + 4 <= row.length; e += 4) {
+        take(e, 0);
+        take(e + 1, 1);
+        take(e + 2, 2);
+        take(e + 3, 3);
+    }
+    for (; e < row.length; ++e) take(e, 0);
+    *m = (a[0] + a[1]) + (a[2] + a[3]);
+    return {(s[0] + s[1]) + (s[2] + s[3]), double(row.length - zeros)};
+}
+
+// w += u c', u the direction of the row
+template <class Row, class Q, class Units>
+inline void move(const Row& row, Q q, const Units& units, const double* c, double* w) {
+    for (Index e = 0; e < row.length; ++e) {
+        const double u = units.direction(row, e);
+        double* at = w + row.index(e) * q;
+        for (Index o = 0; o < q; ++o) at[o] += u * c[o];
+    }
+}
+
+template <class T>
+inline void move(const DenseRow<T>& row, One, const Raw&, const double* c, double* w) {
+    axpy(*c, row.x, w, row.length);
+}
+
+}  // namespace streamsieve

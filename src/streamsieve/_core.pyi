@@ -1,0 +1,120 @@
+"""Types of the compiled kernels. Arrays that are written must have the exact dtype; nothing is converted."""
+
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+_F = TypeVar("_F", np.float32, np.float64)
+_G = TypeVar("_G", np.float32, np.float64)
+_I = TypeVar("_I", np.int32, np.int64)
+_Doubles: TypeAlias = NDArray[np.float64]
+_Ints: TypeAlias = NDArray[np.int64]
+# (n, p) in C order, or (indptr, indices, data) of a CSR matrix; float32 or float64, int32 or int64
+_Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+# ---- running averages
+
+def first_bad(X: NDArray[_F], nan_ok: bool, threads: int = 1, limit: float = ...) -> int: ...
+def check_csr(
+    indptr: NDArray[_I], indices: NDArray[_I], data: NDArray[_F], p: int, nan_ok: bool, limit: float = ...
+) -> tuple[int, int]: ...
+def impute_dense(
+    X: NDArray[_F], r: _Doubles, sum: _Doubles, weight: float, count: NDArray[np.int64]
+) -> float: ...
+def impute_csr(
+    indptr: NDArray[_I],
+    indices: NDArray[_I],
+    data: NDArray[_F],
+    r: _Doubles,
+    sum: _Doubles,
+    weight: float,
+    count: NDArray[np.int64],
+) -> float: ...
+def pack(
+    X: NDArray[_F], y: _Doubles, root: _Doubles, center: _Doubles, block: NDArray[_G], at: int
+) -> None: ...
+def gram_csr(
+    indptr: NDArray[_I],
+    indices: NDArray[_I],
+    data: NDArray[_F],
+    r: _Doubles,
+    sparse: NDArray[np.uint8],
+    extra: _Doubles,
+    where: NDArray[np.int64],
+    moments: NDArray[_G],
+    threads: int,
+) -> None: ...
+def standardize(moments: NDArray[_G], weight: float, d: _Doubles, scale: _Doubles, out: _Doubles) -> None: ...
+
+# ---- extractors
+
+def largest_eigenvalue(R: _Doubles, active: _Ints, rounds: int) -> float: ...
+def ofsa(
+    R: _Doubles,
+    r: _Doubles,
+    keep: _Ints,
+    eta: float,
+    relaxation: float,
+    active: _Ints,
+    beta: _Doubles,
+    used: _Doubles,
+) -> None: ...
+def descend_l1l2(
+    R: _Doubles, at: _Ints, l1: _Doubles, l2: float, max_sweeps: int, tol: float, g: _Doubles, b: _Doubles
+) -> tuple[int, float]: ...
+def descend_mcp(
+    R: _Doubles, at: _Ints, lam: float, gamma: float, max_sweeps: int, tol: float, g: _Doubles, b: _Doubles
+) -> tuple[int, float]: ...
+def descend_scad(
+    R: _Doubles, at: _Ints, lam: float, gamma: float, max_sweeps: int, tol: float, g: _Doubles, b: _Doubles
+) -> tuple[int, float]: ...
+def residual(R: _Doubles, r: _Doubles, at: _Ints, w: _Doubles, g: _Doubles) -> None: ...
+def chol_append(R: _Doubles, at: _Ints, m: int, c: _Doubles, tol: float, U: _Doubles) -> int: ...
+def chol_remove(at: _Ints, m: int, k: int, U: _Doubles) -> None: ...
+def chol_solve(U: _Doubles, x: _Doubles) -> None: ...
+
+# ---- what the learners share
+
+def top_k(score: _Doubles, out: NDArray[np.int64]) -> int: ...
+def margins(rows: _Rows, w: _Doubles, scale: float, bias: _Doubles, out: _Doubles) -> None: ...
+def index_features(
+    x: dict[Any, float], names: dict[Any, int], indices: NDArray[np.int64], values: _Doubles, grow: bool
+) -> int: ...
+
+# ---- learners: rows learned before a step would have overflowed
+
+def sgd(
+    rows: _Rows,
+    loss: str,
+    y: _Doubles,
+    weight: _Doubles | None,
+    eta: float,
+    schedule: str,
+    lam: float,
+    intercept: bool,
+    clock: _Doubles,
+    moments: _Doubles | None,
+    v: _Doubles,
+    scale: _Doubles,
+    bias: _Doubles,
+) -> int: ...
+def siht(
+    rows: _Rows,
+    loss: str,
+    y: _Doubles,
+    weight: _Doubles | None,
+    eta: float,
+    schedule: str,
+    lam: float,
+    intercept: bool,
+    clock: _Doubles,
+    moments: _Doubles | None,
+    slot: NDArray[np.int32],
+    entry: NDArray[np.int64],
+    score: _Doubles,
+    size: NDArray[np.int64],
+    v: _Doubles,
+    scale: _Doubles,
+    bias: _Doubles,
+) -> int: ...
