@@ -70,7 +70,7 @@ class RowLearner(OnlineModel):
     eta: float | Literal["auto"] = param(
         "auto",
         "float > 0 or 'auto'",
-        "Step. 'auto' derives it from the rows seen: 1 / (4 L R^2), R^2 the mean squared norm of the rows and "
+        "Step. 'auto' derives it from the rows seen: 1 / (4 L R^2), R^2 the mean squared norm of the rows, "
         "L the curvature of the loss, and never so long that a row overshoots its own target.",
     )
     schedule: Literal["constant", "sqrt", "doubling"] = param(
