@@ -53,7 +53,7 @@ class Moments {
         for (Index e = 0; e < row.length; ++e) {
             const Index j = row.index(e);
             const double x = row.value(e);
-            if (e + 12 < row.length) prefetch(moments_ + 4 * row.index(e + 12));
+            if (e + 24 < row.length) prefetch(moments_ + 4 * row.index(e + 24));
             f(e, j, x);
             double* out = scratch_.data() + 2 * e;
             if (x == 0) {

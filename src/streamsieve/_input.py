@@ -63,7 +63,7 @@ def _as_csr(X: Any) -> Any:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead; pass a CSR matrix.")
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X is a complex sparse matrix; pass real numbers.")
-    if X.format != "csr":
+    if not isinstance(X, sp.csr_array):  # a csr_matrix would return matrices; its arrays are shared
         X = sp.csr_array(X)
     if X.dtype not in FLOATS:
         X = X.astype(np.float64)
