@@ -19,8 +19,8 @@ METHODS: dict[str, Any] = {
     "OLSth": extract.olsth,
     "OFSA": extract.ofsa,
     "OLasso": extract.olasso,
-    "OElasticNet": extract.oelasticnet,
-    "OAdaptiveLasso": extract.oadaptivelasso,
+    "OElnet": extract.oelasticnet,
+    "OALa": extract.oadaptivelasso,
     "OMCP": extract.omcp,
 }
 # Published percentages, by (signal, n) in the order of METHODS; OLasso was not run there.
@@ -61,10 +61,10 @@ def run(runs: int, quick: bool, progress: Progress) -> Result:
         errors = {m: np.mean([x[m][1] for x in results]) for m in METHODS}
         published = PUBLISHED[signal, n]
         rows += [
-            [f"{signal:g}", f"{n:,}", "found %", *(f"{rates[m]:.1f}" for m in METHODS)],
-            ["", "", "published %", *("-" if x is None else f"{x:.1f}" for x in published)],
-            ["", "", "test RMSE", *(f"{errors[m]:.3f}" for m in METHODS)],
+            [f"{signal:g}", f"{n:,}", "found", *(f"{rates[m]:.1f}" for m in METHODS)],
+            ["", "", "paper", *("-" if x is None else f"{x:.1f}" for x in published)],
+            ["", "", "RMSE", *(f"{errors[m]:.3f}" for m in METHODS)],
         ]
     progress("done", len(settings) * runs, len(settings) * runs)
-    note = f"p = {P}, k = {K}, correlation 0.5, average of {runs} runs; published: [Slides] p. 35, 100 runs."
-    return Result("True features found, running averages", ["signal", "n", "", *METHODS], rows, note)
+    note = f"p = {P}, k = {K}, correlation 0.5, average of {runs} runs; paper: [Slides] p. 35, 100 runs."
+    return Result("True features found (percent) and test RMSE", ["signal", "n", "", *METHODS], rows, note)
