@@ -115,7 +115,7 @@ def siht(
     intercept: bool,
     clock: _Doubles,
     moments: _Doubles | None,
-    slot: NDArray[np.int32],
+    table: NDArray[np.int32],
     entry: NDArray[np.int64],
     score: _Doubles,
     size: NDArray[np.int64],
@@ -123,3 +123,4 @@ def siht(
     scale: _Doubles,
     bias: _Doubles,
 ) -> int: ...
+def index_kept(entry: NDArray[np.int64], table: NDArray[np.int32]) -> None: ...
