@@ -25,7 +25,9 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
         for (Index o = 0; o < q; ++o) s += w[o] * w[o];
         return s;
     };
-    auto fresh = [&](Index s) { return square(v + s * q) * units.spread(kept.feature(s), clock.weight); };
+    auto fresh = [&](Index s) {
+        return ranked(square(v + s * q) * units.spread(kept.feature(s), clock.weight));
+    };
     for (Index i = 0; i < X.rows; ++i) {
         const auto row = X[i];
         const double r = weight ? weight[i] : 1;
@@ -66,19 +68,17 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
         const double far = square(d);
         for (Index e = 0; e < row.length; ++e) {
             // a stale score of the worst is a lower bound, and reach an upper one: below it, no is no
-            if (kept.full() && units.reach(row, e) * far < kept.score(kept.worst())) continue;
+            if (kept.full() && ranked(units.reach(row, e) * far) < kept.score(kept.worst())) continue;
             if (slots[std::size_t(e)] >= 0) continue;
             const Index j = row.index(e);
-            const double u = units.direction(row, e), score = units.rank(row, e, clock.weight) * far;
+            const double u = units.direction(row, e), score = ranked(units.rank(row, e, clock.weight) * far);
             if (!(score > 0)) continue;  // a constant feature is never selected
             Index s;
             if (!kept.full()) {
                 s = kept.push(j, score);
             } else {
                 s = kept.worst();
-                // rounding is no reason to rescore: it would decide ties
-                for (double now = fresh(s); now > kept.score(s) * (1 + 1e-12);
-                     s = kept.worst(), now = fresh(s))
+                for (double now = fresh(s); now > kept.score(s); s = kept.worst(), now = fresh(s))
                     kept.rescore(s, now);
                 if (!kept.beats(j, score, s)) continue;
                 kept.replace_worst(j, score);

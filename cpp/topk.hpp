@@ -10,12 +10,19 @@
 
 namespace streamsieve {
 
+// A score (not negative) as it is compared: 32 bits of it. Features that are met for the first time in one
+// row have the same score, computed from different values; what rounding tells apart must be a tie.
+inline double ranked(double score) {
+    constexpr std::uint64_t lost = 1u << 20;
+    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(score) + lost / 2) & ~(lost - 1));
+}
+
 // Indices of the k largest scores above 0, ascending, written to `out`; returns how many. O(p).
 inline Index top_k(const double* score, Index p, Index k, std::int64_t* out) {
     std::vector<double> positive;
     positive.reserve(std::size_t(p));
     for (Index j = 0; j < p; ++j)
-        if (score[j] > 0) positive.push_back(score[j]);
+        if (score[j] > 0) positive.push_back(ranked(score[j]));
     double least = 0;
     Index ties = p;  // how many of those that score `least` belong
     if (Index(positive.size()) > k) {
@@ -25,8 +32,10 @@ inline Index top_k(const double* score, Index p, Index k, std::int64_t* out) {
         ties = k - std::count_if(positive.begin(), positive.begin() + k, [&](double s) { return s > least; });
     }
     Index n = 0;
-    for (Index j = 0; j < p; ++j)
-        if (score[j] > least || (score[j] == least && least > 0 && ties-- > 0)) out[n++] = j;
+    for (Index j = 0; j < p; ++j) {
+        const double s = ranked(score[j]);
+        if (s > least || (s == least && least > 0 && ties-- > 0)) out[n++] = j;
+    }
     return n;
 }
 
