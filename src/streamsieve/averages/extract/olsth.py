@@ -1,0 +1,66 @@
+"""Online least squares with thresholding, [Sun] Alg. 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..model import LinearModel, as_standardized, check_k, finish, largest_rows
+from ..standardize import Array, Standardized
+from .ols import Ridge, ols_weights
+
+if TYPE_CHECKING:
+    from ..running import RunningAverages
+
+# Below four rows a feature, the variance of least squares costs the ranking more than a ridge's bias does.
+CROWDED = 4.0
+
+
+def olsth(
+    averages: RunningAverages | Standardized,
+    k: int,
+    *,
+    ridge: Ridge = "auto",
+    fit_intercept: bool = True,
+    standardize: bool = True,
+) -> LinearModel:
+    """The k features with the largest least-squares weights, refitted.
+
+    O(p^3 / 3) for the first fit (ten times that where it needs a ridge) and O(k^3) for the second; `path`
+    gives every k for twice the price of one.
+
+    Parameters
+    ----------
+    averages : RunningAverages
+    k : int in [0, p]
+        Features to keep. Constant columns are never kept, so fewer remain where fewer than k columns vary.
+    ridge : "auto" or float >= 0, default="auto"
+        lambda of the first fit, see `ols`. "auto" adds one where S_xx is singular or n <= 4 p.
+    fit_intercept : bool, default=True
+    standardize : bool, default=True
+        Compare weights of features brought to deviation 1; without it, raw weights.
+
+    Returns
+    -------
+    LinearModel
+        Its standard errors are conditional on the selection. `ridge` is that of the first fit.
+
+    Notes
+    -----
+    1. ``(S_xx + lambda I) beta = S_xy``
+    2. Keep the k largest ``|beta_j|`` (several targets: the norms of the rows), ties by the lower index.
+    3. Least squares on those.
+
+    Differences from the paper: it uses a ridge where p > n. Just above, least squares exists but ranks by
+    noise: with p = 1000, n = 1010 and signal 0.1 on the design of [Sun] 4.1 it finds 14 % of the true
+    features and the ridge 72 %; at n = 2000, 83 % and 91 %; at n = 3000, 95 % and 98 %. The ridge takes an
+    eigendecomposition, some ten times the price of a Cholesky factor; ``ridge=0`` declines it.
+    """
+    s = as_standardized(averages, fit_intercept, standardize)
+    k = check_k(s, k)
+    beta, added = first_fit(s, ridge)
+    return finish(s, beta, "olsth", refit=True, support=largest_rows(beta, s.usable, k), ridge=added)
+
+
+def first_fit(s: Standardized, ridge: Ridge = "auto") -> tuple[Array, float]:
+    """Step 1 of Alg. 3: the weights that rank the features, and the ridge behind them."""
+    return ols_weights(s, ridge, rows_per_feature=CROWDED)

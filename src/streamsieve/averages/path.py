@@ -1,0 +1,404 @@
+"""Models of every size from one set of running averages, and the choice among them ([Sun] Fig. 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dtrtrs
+from scipy.special import gammaln
+
+from .extract.ofsa import anneal
+from .extract.ols import Ridge
+from .extract.olsth import first_fit
+from .model import (
+    SINGULAR,
+    LinearModel,
+    as_standardized,
+    block,
+    cholesky,
+    finish,
+    largest_rows,
+    least_squares,
+    original_units,
+)
+from .standardize import Array, Standardized
+
+if TYPE_CHECKING:
+    from .running import RunningAverages
+
+Ints = NDArray[np.int64]
+Criterion = Literal["aic", "bic", "ebic"]
+PENALTIES = {
+    "olasso": "lasso",
+    "oelasticnet": "elasticnet",
+    "oadaptivelasso": "adaptivelasso",
+    "omcp": "mcp",
+    "oscad": "scad",
+}
+# Share of the variance below which a residual is rounding: the criteria see this much.
+ROUNDING = 1e-14
+
+
+def path(
+    averages: RunningAverages | Standardized,
+    method: str = "olsth",
+    *,
+    ks: Iterable[int] | None = None,
+    ebic_gamma: float = 1.0,
+    fit_intercept: bool = True,
+    standardize: bool = True,
+    **options: Any,
+) -> Path:
+    """Models of many sizes, each refitted by least squares, with AIC, BIC and EBIC.
+
+    Parameters
+    ----------
+    averages : RunningAverages
+    method : {"olsth", "ofsa", "olasso", "oelasticnet", "oadaptivelasso", "omcp", "oscad"}, default="olsth"
+        What chooses the features. "olsth" gives every k for about twice the price of one; "ofsa" runs once
+        for each k; the penalised ones walk their penalty down.
+    ks : iterable of int or None, default=None
+        Sizes to look at. None: "olsth" takes all, "ofsa" 0 and some twenty in geometric progression, and the
+        penalised ones, which alone do not take any, whatever sizes their path passes through.
+    ebic_gamma : float in [0, 1], default=1.0
+        Weight of the number of models of a size in EBIC; 0 is BIC.
+    fit_intercept, standardize : bool, default=True
+    **options
+        Passed on: `ridge` to "olsth"; `steps`, `mu`, `eta`, `warmup` to "ofsa"; `n_lambdas`, `eps` and the
+        like to the penalised ones.
+
+    Returns
+    -------
+    Path
+
+    Notes
+    -----
+    OLSth for every k at once: order the features by ``|beta|`` and factor the permuted ``S_xx = L L'`` once.
+    The leading k x k block of L is the factor of the first k features, so with ``L u = S_xy`` the residual of
+    every k is ``1 - u_1^2 - ... - u_k^2`` (in units of the target's variance), and the weights of one k are a
+    back-substitution. Sizes end where least squares does: at n - 2 features.
+    """
+    s = as_standardized(averages, fit_intercept, standardize)
+    if not 0 <= ebic_gamma <= 1:
+        raise ValueError(f"ebic_gamma={ebic_gamma!r} must be between 0 and 1.")
+    sizes = None if ks is None else _sizes(s, ks)
+    if method == "olsth":
+        return _olsth(s, sizes, ebic_gamma, **options)
+    if method == "ofsa":
+        return _ofsa(s, sizes, ebic_gamma, **options)
+    if method not in PENALTIES:
+        raise ValueError(f'method={method!r} is none of "olsth", "ofsa", {", ".join(map(repr, PENALTIES))}.')
+    if ks is not None:
+        raise ValueError(f"method={method!r} passes through sizes of its own; leave ks out.")
+    from .extract.penalized import penalty_path
+
+    # A model of more features than this cannot be refitted, let alone chosen.
+    options.setdefault("max_features", largest_size(s))
+    lams, betas = penalty_path(s, PENALTIES[method], **options)
+    supports = [np.unique(b.indices).astype(np.int64) for b in betas]
+    lam = lams * s.y_scale[0] if s.q == 1 else np.outer(lams, s.y_scale)
+    return _refitted(s, method, supports, ebic_gamma, lam)
+
+
+class Path:
+    """Models by size. Made by `path`; keeps the standardised averages (p^2) to answer from.
+
+    Attributes
+    ----------
+    method : str
+    k : ndarray of int of shape (K,)
+        Numbers of features, ascending.
+    rss : ndarray of shape (K,), or (K, q) with several targets
+        Residual sum of squares over all (effective) rows, in squared units of the target:
+        ``n * var(y) * (1 - R^2)``.
+    aic, bic, ebic : ndarray of shape (K,)
+        ``n log(rss / n)``, summed over the targets, plus ``2 k q``, ``k q log n`` and, for EBIC (Chen and
+        Chen, 2008), ``k q log n + 2 gamma log C(p, k)``. n is the effective number of rows. The intercept
+        and the noise, present in every model, are not counted.
+    lam : ndarray of shape (K,) or (K, q), or None
+        Penalty that led to each model; None for unpenalised methods.
+    n : float
+    ridge : float
+        Of the fit that ranked the features, "olsth" only.
+    singular_at : int or None
+        First size at which the chosen features are linearly dependent, "olsth" only. From there on the fits
+        take a jitter of 1e-8 on the diagonal, and no size is identified.
+    """
+
+    def __init__(
+        self,
+        s: Standardized,
+        method: str,
+        k: Ints,
+        left: Array,
+        supports: Sequence[Ints],
+        gamma: float,
+        lam: Array | None = None,
+        ridge: float = 0.0,
+        singular_at: int | None = None,
+        factors: _Factors | None = None,
+    ) -> None:
+        self._s, self._supports, self._factors = s, supports, factors
+        self.method, self.k, self.lam, self.n = method, k, lam, s.n
+        self.ridge, self.singular_at, self.gamma = ridge, singular_at, gamma
+        rss = s.n * s.y_scale**2 * np.maximum(left, 0.0)
+        self.rss: Array = rss[:, 0] if s.q == 1 else rss
+        varying = s.y_scale > 0  # a constant target is fitted by any model
+        floor = np.maximum(left[:, varying], ROUNDING) * s.y_scale[varying] ** 2
+        fit, size, q = s.n * np.log(floor).sum(axis=1), k.astype(float), int(varying.sum())
+        p = int(s.usable.sum())
+        models = gammaln(p + 1) - gammaln(size + 1) - gammaln(p - size + 1)
+        self.aic: Array = fit + 2 * q * size
+        self.bic: Array = fit + q * size * np.log(max(s.n, 1.0))
+        self.ebic: Array = self.bic + 2 * gamma * models
+
+    def __len__(self) -> int:
+        return len(self.k)
+
+    def support(self, k: int) -> Ints:
+        """The features of the model of size k, ascending."""
+        return np.sort(self._supports[self._at(k)])
+
+    def beta(self, k: int) -> Array:
+        """Weights of the model of size k in standardised units, of shape (p, q)."""
+        support = self._supports[self._at(k)]
+        beta = np.zeros((self._s.p, self._s.q))
+        factors = self._factors
+        beta[support] = least_squares(self._s, support)[0] if factors is None else factors.weights(k)
+        return beta
+
+    def coef(self, k: int) -> Array:
+        """Weights of the model of size k in original units, of shape (p,) or (q, p)."""
+        coef = original_units(self._s, self.beta(k))
+        return coef[0] if self._s.q == 1 else coef
+
+    def model(self, k: int) -> LinearModel:
+        """The model of size k, with standard errors conditional on the selection."""
+        at = self._at(k)
+        return finish(
+            self._s,
+            np.zeros((self._s.p, self._s.q)),
+            self.method,
+            refit=True,
+            support=self._supports[at],
+            ridge=self.ridge,
+            lam=None if self.lam is None else self.lam[at],
+        )
+
+    def best_k(self, criterion: Criterion = "bic") -> int:
+        """The size with the lowest criterion, the smallest such, among those of at most n / 2 features.
+
+        Beyond that the criteria mean nothing: as k nears n the residuals vanish whatever the features, and
+        ``n log(rss / n)`` runs to minus infinity faster than any penalty in k grows.
+        """
+        value = self._criterion(criterion)
+        allowed = self.k <= max(self.n / 2, self.k[0])
+        return int(self.k[allowed][np.argmin(value[allowed])])
+
+    def best(self, criterion: Criterion = "bic") -> LinearModel:
+        """The model of size `best_k`."""
+        return self.model(self.best_k(criterion))
+
+    def plot(self, ax: Any = None, *, criterion: Criterion = "bic") -> Any:
+        """Coefficient paths and criteria against k (needs matplotlib).
+
+        Parameters
+        ----------
+        ax : pair of Axes, Axes or None, default=None
+            A pair gets coefficients and criteria, one the criteria alone; None makes a figure of two.
+        criterion : {"aic", "bic", "ebic"}, default="bic"
+            Whose best size is marked.
+
+        Returns
+        -------
+        The Axes drawn on.
+        """
+        from ._plot_path import plot_path
+
+        self._criterion(criterion)
+        return plot_path(self, ax, criterion)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def table(self, criterion: Criterion = "bic", rows: int = 25) -> str:
+        """A table of at most about `rows` sizes, closer together near the best."""
+        best = self.best_k(criterion)
+        share = self.unexplained()
+        marks: dict[int, list[str]] = {}
+        for name in get_args(Criterion):
+            marks.setdefault(self.best_k(name), []).append(name.upper())
+        show = _thin(self.k, [best, *marks], rows)
+        lines = [
+            f"{self.method}: {len(self)} models of {self.k[0]} to {self.k[-1]} of {self._s.p} features, "
+            f"n = {self.n:.6g}",
+            f"{'k':>6} {'R2':>8} {'rss':>12} {'AIC':>12} {'BIC':>12} {'EBIC':>12}",
+        ]
+        for i in show:
+            k = int(self.k[i])
+            rss = float(np.sum(self.rss[i]))
+            note = "  <- best " + ", ".join(marks[k]) if k in marks else ""
+            lines.append(
+                f"{k:6d} {1 - share[i]:8.4f} {rss:12.6g} {self.aic[i]:12.2f} {self.bic[i]:12.2f} "
+                f"{self.ebic[i]:12.2f}{note}"
+            )
+        if len(show) < len(self):
+            lines.append(f"({len(self) - len(show)} sizes not shown)")
+        if self.ridge:
+            lines.append(f"Features ranked by a fit with ridge {self.ridge:.4g}.")
+        if self.singular_at is not None:
+            lines.append(f"From k = {self.singular_at} the features are linearly dependent (jitter added).")
+        return "\n".join(lines)
+
+    def unexplained(self) -> Array:
+        """1 - R^2 of every size, averaged over the targets that vary."""
+        s = self._s
+        total = s.n * s.y_scale**2
+        rss = np.reshape(self.rss, (len(self), -1))
+        varying = total > 0
+        if not varying.any():
+            return np.zeros(len(self))
+        share: Array = (rss[:, varying] / total[varying]).mean(axis=1)
+        return share
+
+    def _criterion(self, name: str) -> Array:
+        if name not in get_args(Criterion):
+            raise ValueError(f'criterion={name!r} is none of "aic", "bic", "ebic".')
+        value: Array = getattr(self, name)
+        return value
+
+    def _at(self, k: int) -> int:
+        at = int(np.searchsorted(self.k, k))
+        if at == len(self.k) or self.k[at] != k:
+            near = sorted({int(j) for j in self.k[max(at - 1, 0) : at + 1]})
+            raise ValueError(
+                f"k={k} is not on this path; it has {self.k[0]} to {self.k[-1]}, nearest: {near}."
+            )
+        return at
+
+
+class _Factors:
+    """Cholesky factors of the ordered features: the plain one as far as it goes, a jittered one beyond."""
+
+    def __init__(self, s: Standardized, order: Ints) -> None:
+        A = block(s.R, order)
+        r = s.r[order]
+        self.singular_at: int | None = None
+        L, failed = dpotrf(A.T, lower=1, clean=0)
+        done = failed - 1 if failed else len(A)
+        small = np.flatnonzero(L.diagonal()[:done] ** 2 <= SINGULAR * A.diagonal()[:done])
+        if failed or len(small):
+            stop = int(small[0]) if len(small) else done
+            self.singular_at = stop + 1
+            self._plain = self._solve(cholesky(A[:stop, :stop])[0], r[:stop]) if stop else None
+            self._beyond = self._solve(cholesky(A)[0], r)
+        else:
+            self._plain = self._beyond = self._solve(L, r)
+
+    @staticmethod
+    def _solve(L: Array, r: Array) -> tuple[Array, Array]:
+        u, _ = dtrtrs(L, r, lower=1)
+        return L, u
+
+    def _of(self, k: int) -> tuple[Array, Array]:
+        if self._plain is not None and (self.singular_at is None or k < self.singular_at):
+            return self._plain
+        return self._beyond
+
+    def unexplained(self, sizes: Ints, q: int) -> Array:
+        """1 - R^2 for every size, (K, q)."""
+        left = np.ones((len(sizes), q))
+        for factor in {id(f): f for f in map(self._of, (0, int(sizes[-1])))}.values():
+            cumulative = np.vstack([np.zeros(q), np.cumsum(factor[1] ** 2, axis=0)])
+            mine = np.array([self._of(int(k)) is factor for k in sizes])
+            left[mine] = 1.0 - cumulative[sizes[mine]]
+        return left
+
+    def weights(self, k: int) -> Array:
+        if k == 0:
+            return np.zeros((0, self._beyond[1].shape[1]))
+        L, u = self._of(k)
+        beta, _ = dtrtrs(L[:k, :k], u[:k], lower=1, trans=1)
+        return beta
+
+
+def _olsth(s: Standardized, sizes: Ints | None, gamma: float, ridge: Ridge = "auto") -> Path:
+    beta, added = first_fit(s, ridge)
+    if sizes is None:
+        sizes = np.arange(largest_size(s) + 1)
+    order = largest_rows(beta, s.usable, int(sizes[-1]))
+    if len(order) == 0:
+        return Path(s, "olsth", sizes, np.ones((1, s.q)), [order], gamma, ridge=added)
+    factors = _Factors(s, order)
+    left = factors.unexplained(sizes, s.q)
+    supports = [order[:k] for k in sizes]
+    return Path(s, "olsth", sizes, left, supports, gamma, None, added, factors.singular_at, factors)
+
+
+def _ofsa(s: Standardized, sizes: Ints | None, gamma: float, **options: Any) -> Path:
+    if sizes is None:
+        most = largest_size(s)
+        sizes = np.unique(np.r_[0, np.round(np.geomspace(1, max(most, 1), 20)).astype(np.int64)])
+        sizes = sizes[sizes <= most]
+    return _refitted(s, "ofsa", [anneal(s, int(k), **options)[0] for k in sizes], gamma)
+
+
+def _refitted(
+    s: Standardized, method: str, supports: Sequence[Ints], gamma: float, lams: Array | None = None
+) -> Path:
+    """A path over given supports; of several of one size, the one that fits best."""
+    best: dict[int, tuple[float, int, Array]] = {}
+    seen: set[bytes] = set()
+    most = largest_size(s)
+    for i, support in enumerate(supports):
+        if len(support) > most or support.tobytes() in seen:
+            continue
+        seen.add(support.tobytes())
+        weights, _, _ = least_squares(s, support)
+        left = 1.0 - (weights * s.r[support]).sum(axis=0)
+        if len(support) not in best or left.sum() < best[len(support)][0]:
+            best[len(support)] = float(left.sum()), i, left
+    if not best:
+        raise ValueError(f"None of the {len(supports)} models of {method!r} has at most {most} features.")
+    sizes = np.array(sorted(best), dtype=np.int64)
+    kept = [best[int(k)] for k in sizes]
+    lam = None if lams is None else np.asarray(lams)[[i for _, i, _ in kept]]
+    left = np.array([left for _, _, left in kept])
+    return Path(s, method, sizes, left, [supports[i] for _, i, _ in kept], gamma, lam)
+
+
+def largest_size(s: Standardized) -> int:
+    """The largest size least squares can identify and leave a residual to: n - 2."""
+    return max(min(int(s.usable.sum()), int(np.floor(s.n)) - 2), 0)
+
+
+def _sizes(s: Standardized, ks: Iterable[int]) -> Ints:
+    sizes = np.unique(np.asarray(list(ks)))
+    if len(sizes) == 0 or sizes.dtype.kind not in "iu":
+        raise ValueError(f"ks={ks!r} must hold at least one int.")
+    most = largest_size(s)
+    if sizes[0] < 0 or sizes[-1] > most:
+        raise ValueError(
+            f"ks from {sizes[0]} to {sizes[-1]} leave the range 0 to {most} "
+            f"({int(s.usable.sum())} features that vary, n = {s.n:.6g} rows)."
+        )
+    return sizes.astype(np.int64)
+
+
+def _thin(k: Ints, marked: list[int], rows: int) -> list[int]:
+    """Places of about `rows` sizes: all if they are few, else the ends, the marked ones and a spread."""
+    if len(k) <= rows:
+        return list(range(len(k)))
+    places = {0, len(k) - 1, *(int(np.searchsorted(k, m)) for m in marked)}
+    best = int(np.searchsorted(k, marked[0]))
+    reach = 1
+    while len(places) < rows:  # 1, 2, 4, ... to both sides of the best
+        before = len(places)
+        places |= {i for i in (best - reach, best + reach) if 0 <= i < len(k)}
+        reach = reach * 2 if reach > 2 else reach + 1
+        if reach > 2 * len(k) and len(places) == before:
+            break
+    return sorted(places)

@@ -1,0 +1,172 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fsa_data import correlated, standardized
+from reference import fsa as twin
+from streamsieve.averages.extract.ols import ols, ols_weights
+from streamsieve.averages.extract.olsth import olsth
+from streamsieve.averages.running import RunningAverages
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 3), st.integers(0, 2**31), st.data())
+def test_equals_the_twin(p, q, seed, data):
+    k = data.draw(st.integers(0, p))
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, p)) * rng.uniform(0.1, 10, p) + rng.normal(size=(60, 1)) + 5
+    y = X @ rng.normal(size=(p, q)) + rng.normal(size=(60, q))
+    model = olsth(standardized(X, y), k)
+    support, weights, intercept, rss = twin.olsth(X, y, k)
+    assert_array_equal(model.support, support)
+    coef = np.atleast_2d(model.coef)
+    assert_allclose(coef[:, support], weights.T, rtol=1e-6, atol=1e-9)
+    assert np.count_nonzero(coef.any(0)) <= k
+    assert_allclose(model.intercept, intercept if q > 1 else intercept[0], rtol=1e-6, atol=1e-8)
+    assert_allclose(np.atleast_1d(model.sigma2) * (60 - k - 1), rss, rtol=1e-6)
+    assert model.ridge == 0
+
+
+def test_standard_errors_are_those_of_least_squares():
+    X, y, _ = correlated(200, 8, 3)
+    model = olsth(standardized(X, y), 3)
+    D = np.column_stack([np.ones(200), X[:, model.support]])
+    inverse = np.linalg.inv(D.T @ D)
+    assert_allclose(model.stderr[model.support], np.sqrt(model.sigma2 * inverse.diagonal()[1:]), rtol=1e-8)
+
+
+def test_ols_is_least_squares_on_all_features():
+    X, y, _ = correlated(100, 9, 3)
+    model = ols(standardized(X, y))
+    _, weights, intercept, _ = twin.refit(X, y, np.arange(9))
+    assert_allclose(model.coef, weights, rtol=1e-8)
+    assert_allclose(model.intercept, intercept)
+    assert model.ridge == 0
+    assert model.stderr is not None
+
+
+def test_given_ridge_solves_the_ridge_equations():
+    X, y, _ = correlated(100, 9, 3, q=2)
+    s = standardized(X, y)
+    beta, ridge = ols_weights(s, 0.3)
+    assert ridge == 0.3
+    assert_allclose((s.R + 0.3 * np.eye(9)) @ beta, s.r, atol=1e-12)
+    model = ols(s, ridge=0.3)
+    assert model.ridge == 0.3
+    assert model.stderr is None
+
+
+@pytest.mark.parametrize(("n", "p"), [(30, 30), (20, 60), (3, 50), (2, 4)])
+def test_too_few_rows_get_a_ridge_and_tame_weights(n, p):
+    X, y, _ = correlated(n, p, 2)
+    s = standardized(X, y)
+    model = ols(s)
+    assert model.ridge > 0
+    assert np.isfinite(model.coef).all()
+    assert np.linalg.norm(model.coef) < 100
+    chosen = olsth(s, 2)
+    assert chosen.ridge > 0
+    assert chosen.k == 2
+    assert np.isfinite(chosen.coef).all()
+
+
+def test_chosen_ridge_maximises_the_likelihood_of_the_rows():
+    X, y, _ = correlated(25, 40, 3, signal=0.5)
+    s = standardized(X, y)
+    _, ridge = ols_weights(s)
+    Z = (X - X.mean(0)) / X.std(0)
+    t = (y - y.mean()) / y.std()
+    Q = np.linalg.qr(np.column_stack([np.ones(25), np.eye(25)[:, :24]]))[0][:, 1:]  # rows without the mean
+
+    def minus_log_likelihood(lam):
+        V = Q.T @ (np.eye(25) + Z @ Z.T / (25 * lam)) @ Q
+        v = Q.T @ t
+        return 24 * np.log(v @ np.linalg.solve(V, v)) + np.linalg.slogdet(V)[1]
+
+    near = minus_log_likelihood(ridge)
+    assert all(near <= minus_log_likelihood(lam) + 1e-6 for lam in np.geomspace(1e-6, 1e2, 200))
+
+
+def test_duplicates_get_a_ridge_and_share_the_weight():
+    X, y, _ = correlated(200, 6, 2)
+    X = np.column_stack([X, X[:, 0]])
+    model = ols(standardized(X, y))
+    assert model.ridge > 0
+    assert_allclose(model.coef[0], model.coef[6], rtol=1e-6)
+    assert np.abs(model.coef).max() < 2
+    assert 6 not in olsth(standardized(X, y), 2).support
+
+
+def test_equal_weights_go_to_the_lower_index():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    s = standardized(np.repeat(X, 2, axis=1), X.sum(1) + X[:, 0])
+    assert_array_equal(olsth(s, 2).support, [0, 1])
+    third = set(olsth(s, 3).support) - {0, 1}
+    assert third in ({2}, {4})
+
+
+@pytest.mark.parametrize("n", [15, 200])
+def test_constant_columns_are_never_selected(n):
+    X, y, _ = correlated(n, 10, 2)
+    X[:, [0, 7]] = 3.0
+    model = olsth(standardized(X, y), 10)
+    assert model.k == 8
+    assert not {0, 7} & set(model.support)
+    assert ols(standardized(X, y)).coef[[0, 7]].tolist() == [0, 0]
+
+
+def test_nothing_to_fit():
+    X, y, _ = correlated(50, 5, 2)
+    empty = olsth(standardized(X, y), 0)
+    assert empty.k == 0
+    assert_allclose(empty.intercept, y.mean())
+    constant = olsth(standardized(X, np.full(50, 2.0)), 3)
+    assert_allclose(constant.predict(X), 2.0)
+    nothing = ols(standardized(np.ones((5, 3)), y[:5]))
+    assert_allclose(nothing.predict(np.ones((1, 3))), y[:5].mean())
+
+
+def test_units_do_not_decide():
+    X, y, _ = correlated(100, 10, 3, signal=0.3)
+    units = 10.0 ** np.arange(-5, 5)
+    assert_array_equal(olsth(standardized(X * units, y), 3).support, olsth(standardized(X, y), 3).support)
+
+
+def test_raw_weights_of_very_different_units_are_not_taken_for_singular():
+    X, y, _ = correlated(100, 4, 2)
+    model = ols(standardized(X * 10.0 ** np.arange(-8, 8, 4), y, scale=False))
+    assert model.ridge == 0
+
+
+@pytest.mark.parametrize("k", [-1, 11])
+def test_impossible_k_names_both_numbers(k):
+    X, y, _ = correlated(50, 10, 2)
+    with pytest.raises(ValueError, match=f"k={k} .* 10 features"):
+        olsth(standardized(X, y), k)
+
+
+@pytest.mark.parametrize("ridge", [-1.0, np.inf, np.nan, "gcv"])
+def test_impossible_ridge_is_refused(ridge):
+    X, y, _ = correlated(50, 10, 2)
+    with pytest.raises(ValueError, match="ridge="):
+        olsth(standardized(X, y), 2, ridge=ridge)
+
+
+def test_inputs_are_untouched():
+    X, y, _ = correlated(30, 40, 2)
+    s = standardized(X, y)
+    R, r = s.R.copy(), s.r.copy()
+    ols(s), olsth(s, 3), olsth(s, 40)
+    assert_array_equal(s.R, R)
+    assert_array_equal(s.r, r)
+
+
+def test_running_averages_give_the_same_model():
+    X, y, _ = correlated(300, 20, 4, q=2)
+    X *= 10.0 ** np.linspace(-2, 2, 20)
+    model, direct = olsth(RunningAverages().update(X, y), 4), olsth(standardized(X, y), 4)
+    assert_array_equal(model.support, direct.support)
+    assert_allclose(model.coef, direct.coef, rtol=1e-8)
+    assert olsth(RunningAverages().update(X, y), 4, fit_intercept=False).intercept.tolist() == [0, 0]
