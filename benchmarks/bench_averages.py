@@ -59,9 +59,11 @@ def dense(n=20_000, p=1000):
 
 def sparse(n=20_000, p=5000, density=0.01, block=1000):
     rng = np.random.default_rng(0)
-    X = sp.random_array((n, p), density=density, format="csr", rng=rng, data_sampler=lambda size: rng.normal(size=size))
+    X = sp.random_array(
+        (n, p), density=density, format="csr", rng=rng, data_sampler=lambda size: rng.normal(size=size)
+    )
     y = rng.normal(size=n)
-    part = slice(0, 2000)
+    part = slice(0, 8000)
 
     def densified(rows):
         total = np.zeros((p, p))
@@ -80,13 +82,14 @@ def sparse(n=20_000, p=5000, density=0.01, block=1000):
     mean = X.sum(axis=0) / n
     assert_allclose(feed(X, y, block).S_xx_, scipys().toarray() / n - np.outer(mean, mean), atol=1e-12)
     print(f"CSR, n={n}, p={p}, density {density:.0%}, {block} rows a call:")
-    print(f"  than densified blocks, added up       {ratio(lambda: densified(2000), lambda: feed(X[part], y[part], block), 3)}"
-          "  (2,000 rows)")
+    dense_ratio = ratio(lambda: densified(8000), lambda: feed(X[part], y[part], block), 3)
+    print(f"  than densified blocks, added up       {dense_ratio}  (8,000 rows)")
     print(f"  than scipy's sparse X.T @ X, added up {ratio(scipys, lambda: feed(X, y, block), 3)}")
 
 
 if __name__ == "__main__":
     threads = {info["num_threads"] for info in threadpool_info()}
-    print(f"Python {sys.version.split()[0]}, NumPy {np.__version__}, SciPy {scipy.__version__}, BLAS threads {threads}")
+    versions = f"Python {sys.version.split()[0]}, NumPy {np.__version__}, SciPy {scipy.__version__}"
+    print(f"{versions}, BLAS threads {threads}")
     dense()
     sparse()

@@ -31,23 +31,15 @@ inline Norm margins(const DenseRow<T>& row, double, One, Raw&, const double* w, 
 template <class T, class I>
 inline Norm margins(const CsrRow<T, I>& row, double, One, Raw&, const double* w, double* m) {
     // four sums, or the latency of one addition after the other is the time of the loop
-    double a[4] = {0, 0, 0, 0}, s[4] = {0, 0, 0, 0};
-    Index zeros = 0, e = 0;
-    auto take = [&](Index at, int lane) {
-        const double x = double(row.x[at]);
-        a[lane] += x * w[row.j[at]];
-        s[lane] += x * x;
-        zeros += x == 0;
-    };
-    for (; e + 4 <= row.length; e += 4) {
-        take(e, 0);
-        take(e + 1, 1);
-        take(e + 2, 2);
-        take(e + 3, 3);
-    }
-    for (; e < row.length; ++e) take(e, 0);
+    double a[4] = {0, 0, 0, 0};
+    Index e = 0;
+    for (; e + 4 <= row.length; e += 4)
+        for (Index lane = 0; lane < 4; ++lane) a[lane] += row.value(e + lane) * w[row.j[e + lane]];
+    for (; e < row.length; ++e) a[0] += row.value(e) * w[row.j[e]];
     *m = (a[0] + a[1]) + (a[2] + a[3]);
-    return {(s[0] + s[1]) + (s[2] + s[3]), double(row.length - zeros)};
+    Norm norm;
+    square_norm(row.x, row.length, norm.square, norm.count);
+    return norm;
 }
 
 // w += u c', u the direction of the row

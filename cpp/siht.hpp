@@ -32,6 +32,7 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
         for (Index o = 0; o < q; ++o) m[o] = 0;
         Index hits = 0;
         const Norm all = units.pass(row, r, [&](Index e, Index j, double x) {
+            if (e + 24 < row.length) kept.expect(row.index(e + 24));
             const Index s = kept.find(j);
             slots[std::size_t(e)] = std::int32_t(s);
             if (s < 0) return;
@@ -69,14 +70,16 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
             if (kept.full() && units.reach(row, e) * far < kept.score(kept.worst())) continue;
             if (slots[std::size_t(e)] >= 0) continue;
             const Index j = row.index(e);
-            const double u = units.direction(row, e), score = u * u * far * units.spread(j, clock.weight);
+            const double u = units.direction(row, e), score = units.rank(row, e, clock.weight) * far;
             if (!(score > 0)) continue;  // a constant feature is never selected
             Index s;
             if (!kept.full()) {
                 s = kept.push(j, score);
             } else {
                 s = kept.worst();
-                for (double now = fresh(s); now > kept.score(s); s = kept.worst(), now = fresh(s))
+                // rounding is no reason to rescore: it would decide ties
+                for (double now = fresh(s); now > kept.score(s) * (1 + 1e-12);
+                     s = kept.worst(), now = fresh(s))
                     kept.rescore(s, now);
                 if (!kept.beats(j, score, s)) continue;
                 kept.replace_worst(j, score);

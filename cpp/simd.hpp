@@ -42,6 +42,27 @@ STREAMSIEVE_CLONES inline void axpy(double a, const float* x, double* y, Index n
     for (Index i = 0; i < n; ++i) y[i] += a * double(x[i]);
 }
 
+// x'x and the number of non-zeros of x
+STREAMSIEVE_CLONES inline void square_norm(const double* x, Index n, double& square, double& count) {
+    double s = 0, c = 0;
+#pragma omp simd reduction(+ : s, c)
+    for (Index i = 0; i < n; ++i) {
+        s += x[i] * x[i];
+        c += x[i] != 0 ? 1.0 : 0.0;
+    }
+    square = s, count = c;
+}
+
+STREAMSIEVE_CLONES inline void square_norm(const float* x, Index n, double& square, double& count) {
+    double s = 0, c = 0;
+#pragma omp simd reduction(+ : s, c)
+    for (Index i = 0; i < n; ++i) {
+        s += double(x[i]) * double(x[i]);
+        c += x[i] != 0 ? 1.0 : 0.0;
+    }
+    square = s, count = c;
+}
+
 // x'w, x'x and the number of non-zeros of x, in one walk
 STREAMSIEVE_CLONES inline void dot_norm(const double* x, const double* w, Index n, double& dot,
                                         double& square, double& count) {

@@ -46,6 +46,7 @@ class Kept {
     Index size() const { return *size_; }
     Index room() const { return k_; }
     bool full() const { return *size_ >= k_; }
+    void expect(Index j) const { prefetch(slot_ + j); }
     Index find(Index j) const { return Index(slot_[j]) - 1; }
     Index feature(Index s) const { return entry_[s].feature; }
     double score(Index s) const { return score_[s]; }

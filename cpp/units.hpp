@@ -10,9 +10,9 @@
 namespace streamsieve {
 
 // Units offer `pass(row, r, f(e, j, x))`: one walk over the row that takes its moments in, calls f for every
-// entry e, and returns its norm; then, entry by entry, `direction(row, e)`, the step's direction u, and
-// `reach(row, e)`, at least u^2 times the spread of the feature; and `spread(j, n)`, n times the variance
-// that ranks feature j after rows of total weight n.
+// entry e, and returns its norm; then, entry by entry, `direction(row, e)`, the step's direction u. A weight
+// w of feature j ranks, after rows of total weight n, by w^2 `spread(j, n)`, n times the variance; a weight
+// that is u by `rank(row, e, n)`, which is at most `reach(row, e)`.
 class Raw {
   public:
     template <class Row, class F>
@@ -33,6 +33,10 @@ class Raw {
     double reach(const Row& row, Index e) const {
         return row.value(e) * row.value(e);
     }
+    template <class Row>
+    double rank(const Row& row, Index e, double) const {
+        return reach(row, e);
+    }
     double spread(Index, double) const { return 1; }
 };
 
@@ -49,7 +53,7 @@ class Moments {
         for (Index e = 0; e < row.length; ++e) {
             const Index j = row.index(e);
             const double x = row.value(e);
-            if (e + 12 < row.length) prefetch(moments_ + 4 * row.index(e + 12));
+            if (e + 24 < row.length) prefetch(moments_ + 4 * row.index(e + 24));
             f(e, j, x);
             double* out = scratch_.data() + 2 * e;
             if (x == 0) {
@@ -62,9 +66,9 @@ class Moments {
             m[0] += r;
             m[2] += r * d;
             m[3] += r * d * d;
-            const double n = m[0], square = m[3] + m[1] * (2 * m[2] + n * m[1]);
-            const double u =
-                square > 0 ? x * n / square : 0;  // x over the mean square; 0 where that underflows
+            const double n = m[0], square = sum_of_squares(m);
+            const double over = square > 0 ? 1 / square : 0;  // 0 where the squares underflow
+            const double u = x * n * over;                    // x over the mean square of its feature
             out[0] = u;
             out[1] = u * x * n;  // u^2 times the sum of squares, of which the spread is a part
             norm.add(u * x);
@@ -79,14 +83,28 @@ class Moments {
     double reach(const Row&, Index e) const {
         return scratch_[std::size_t(2 * e + 1)] * (1 + 1e-12);  // an upper bound in spite of rounding
     }
+    // Written so that features seen once, in the same row, rank the same to the last bit: a tie is a tie.
+    template <class Row>
+    double rank(const Row& row, Index e, double n) const {
+        const double* m = moments_ + 4 * row.index(e);
+        const double x = row.value(e);
+        return x * (m[0] * x) / sum_of_squares(m) * m[0] * share(m, n);
+    }
     // Never falls, whatever rows come: a stale value is a lower bound.
     double spread(Index j, double n) const {
         const double* m = moments_ + 4 * j;
-        const double off = m[2] / m[0], mean = m[1] + off;
-        return std::max(0.0, m[3] - off * m[2]) + mean * mean * m[0] * std::max(0.0, 1 - m[0] / n);
+        return sum_of_squares(m) * share(m, n);
     }
 
   private:
+    static double sum_of_squares(const double* m) { return m[3] + m[1] * (2 * m[2] + m[0] * m[1]); }
+    // The part of the sum of squares that is variance, the zeros counted.
+    static double share(const double* m, double n) {
+        const double square = sum_of_squares(m), off = m[2] / m[0], mean = m[1] + off;
+        return std::max(0.0, m[3] - off * m[2]) / square +
+               mean * (m[0] * mean) / square * std::max(0.0, 1 - m[0] / n);
+    }
+
     double* moments_;
     std::vector<double> scratch_;
 };

@@ -12,14 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import Lasso, LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import streamsieve
-from streamsieve import FoldAverages, OFSAClassifier, OFSARegressor, OLSRegressor, OLSthRegressor, cross_validate
+from streamsieve import (
+    FoldAverages,
+    OFSAClassifier,
+    OFSARegressor,
+    OLSRegressor,
+    OLSthRegressor,
+    cross_validate,
+)
+from streamsieve.averages.extract.penalized import penalty_path
+from streamsieve.averages.standardize import standardize
 
 METHODS = ["OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD"]
 SELECTING = METHODS[1:]
@@ -39,9 +48,15 @@ def data(n=400, p=12, seed=0, classes=0):
 
 
 def make(cls, **params):
-    return cls(**params) if cls.__name__.startswith("OLSR") or cls.__name__.startswith("OLSC") else cls(3, **params)
+    return (
+        cls(**params)
+        if cls.__name__.startswith("OLSR") or cls.__name__.startswith("OLSC")
+        else cls(3, **params)
+    )
 
 
+# scikit-learn itself warns so where k='auto' finds that nothing matters
+@pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks([cls() for cls in REGRESSORS + CLASSIFIERS])
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)
@@ -131,7 +146,9 @@ def test_pickled_mid_stream_equals_uninterrupted_and_clone_is_fresh(cls):
 def test_works_in_pipelines_and_searches(cls):
     X, y = data()
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), cls()), {f"{cls.__name__.lower()}__fit_intercept": [True, False]}, cv=3
+        make_pipeline(StandardScaler(), cls()),
+        {f"{cls.__name__.lower()}__fit_intercept": [True, False]},
+        cv=3,
     )
     assert search.fit(X, y).score(X, y) > 0.9
     if cls is not OLSRegressor:
@@ -248,6 +265,19 @@ def test_k_and_lam_exclude_each_other():
     assert streamsieve.OLassoRegressor(lam=0.5).fit(*data()).get_support().sum() > 0
 
 
+@pytest.mark.parametrize("criterion", ["bic", "cv"])
+def test_without_refit_the_answer_is_the_penalised_one(criterion):
+    X, y = data()
+    model = streamsieve.OLassoRegressor(criterion=criterion, refit=False).fit(X, y)
+    lasso = Lasso(model.model_.lam, tol=1e-10).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    assert_allclose(model.coef_ * X.std(axis=0), lasso.coef_, atol=1e-6)
+    assert model.model_.stderr is None
+    with pytest.raises(ValueError, match="no meaning"):
+        streamsieve.path(
+            model.averages_.total() if criterion == "cv" else model.averages_, "olsth", refit=False
+        )
+
+
 def test_k_zero_is_the_mean():
     X, y = data()
     model = OLSthRegressor(0).fit(X, y)
@@ -292,8 +322,17 @@ def test_cross_validation_equals_the_explicit_one_on_the_rows(method):
     result = cross_validate(folds, method)
     fold = np.arange(len(y)) % 3
     for f in range(3):
-        train = streamsieve.RunningAverages().update(X[fold != f], y[fold != f])
-        explicit = streamsieve.path(train, method, **({"ks": result.k} if result.lam is None else {"lambdas": result.lam}))
-        for i in range(len(explicit)):
-            error = np.mean((y[fold == f] - explicit[i].predict(X[fold == f])) ** 2)
+        train = standardize(streamsieve.RunningAverages().update(X[fold != f], y[fold != f]))
+        if result.lam is None:
+            supports = [streamsieve.path(train, method, ks=[k]).support(k) for k in result.k]
+        else:
+            betas = penalty_path(train, method[1:], lambdas=result.lam / y.std())[1]
+            supports = [np.unique(b.indices) for b in betas]
+        for i, support in enumerate(supports):
+            if len(support):
+                fitted = LinearRegression().fit(X[fold != f][:, support], y[fold != f])
+                predicted = fitted.predict(X[fold == f][:, support])
+            else:
+                predicted = y[fold != f].mean()
+            error = np.mean((y[fold == f] - predicted) ** 2)
             assert_allclose(result.mse[f, i], error / y.var(), rtol=1e-6)

@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from reference.running import running_averages
 from streamsieve.averages.crossval import FoldAverages
 from streamsieve.averages.interactions import Pairs
 from streamsieve.averages.running import BLOCK, RunningAverages
-
-from reference.running import running_averages
 
 P = 7
 
@@ -30,7 +29,9 @@ def data(n=700, p=P, q=1, seed=0, mean=0.0):
 
 def sparse_data(n=2000, p=60, seed=0):
     rng = np.random.default_rng(seed)
-    X = sp.random_array((n, p), density=0.05, format="csr", rng=rng, data_sampler=lambda size: rng.normal(1, 1, size))
+    X = sp.random_array(
+        (n, p), density=0.05, format="csr", rng=rng, data_sampler=lambda size: rng.normal(1, 1, size)
+    )
     return X, rng.normal(size=n)
 
 
@@ -174,7 +175,7 @@ def test_forgetting_equals_the_row_recursion(alpha):
     assert_allclose(joint(averages)[0], m.astype(float), rtol=1e-12)
     assert_allclose(joint(averages)[1], S.astype(float), rtol=1e-9, atol=1e-12)
     ages = w * (1 - alpha) ** np.arange(len(X))[::-1]
-    assert_allclose(averages.effective_n_, ages.sum() ** 2 / (ages**2).sum(), rtol=1e-9)
+    assert_allclose(averages.effective_n_, ages.sum() ** 2 / (ages**2 / w).sum(), rtol=1e-9)
     assert_allclose(averages.sum_weights_, ages.sum(), rtol=1e-9)
 
 
@@ -201,7 +202,9 @@ def test_a_schedule_is_equation_3_11(schedule, weighted):
 
 def test_schedule_one_over_n_keeps_everything():
     X, y = data(400)
-    assert_same(RunningAverages(alpha=lambda n: 1 / (n + 1)).update(X, y), RunningAverages().update(X, y), 1e-10)
+    assert_same(
+        RunningAverages(alpha=lambda n: 1 / (n + 1)).update(X, y), RunningAverages().update(X, y), 1e-10
+    )
 
 
 def test_weights_are_repetitions_and_zero_is_a_no_op():
@@ -212,6 +215,7 @@ def test_weights_are_repetitions_and_zero_is_a_no_op():
     for a, b in zip(joint(weighted), joint(repeated)):
         assert_allclose(a, b, rtol=1e-12, atol=1e-13)
     assert weighted.n_samples_ == (w > 0).sum()
+    assert_allclose(weighted.effective_n_, repeated.effective_n_)
     kept = RunningAverages(alpha=0.1).update(X[w > 0], y[w > 0])
     assert_same(RunningAverages(alpha=0.1).update(X, y, (w > 0).astype(float)), kept)
 
@@ -300,8 +304,10 @@ def test_inputs_are_untouched_and_read_only_arrays_serve():
         for array in (X, y, sparse.data, sparse.indices, sparse.indptr):
             array.flags.writeable = True
         assert_array_equal(y, kept[1])
-        assert_array_equal(np.asarray(rows.todense() if sp.issparse(rows) else rows),
-                           np.asarray(kept[0].todense() if sp.issparse(rows) else kept[0]))
+        assert_array_equal(
+            np.asarray(rows.todense() if sp.issparse(rows) else rows),
+            np.asarray(kept[0].todense() if sp.issparse(rows) else kept[0]),
+        )
 
 
 def test_sparse_rows_may_change_after_the_call():
@@ -385,10 +391,18 @@ def test_averages_that_do_not_fit_are_refused(other, match):
         RunningAverages().update(*data(100)).subtract(other())
 
 
-@pytest.mark.parametrize("options", [{"alpha": 1.0}, {"alpha": 0.1, "half_life": 3}, {"half_life": 0},
-                                     {"dtype": "int32"}, {"missing": "zero"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": 1.0},
+        {"alpha": 0.1, "half_life": 3},
+        {"half_life": 0},
+        {"dtype": "int32"},
+        {"missing": "zero"},
+    ],
+)
 def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match="pass|kept"):
+    with pytest.raises(ValueError, match=r"pass|kept"):
         RunningAverages(**options)
 
 

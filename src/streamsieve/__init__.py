@@ -18,17 +18,18 @@ _PUBLIC = {
     "learners": [f"{m}{kind}" for m in _LEARNERS for kind in ("Regressor", "Classifier")],
 }
 _WHERE = {name: module for module, names in _PUBLIC.items() for name in names}
-_WHERE |= {"extract": "averages.extract", "metrics": "metrics", "simulate": "simulate"}
+_MODULES = {"extract": "averages.extract", "metrics": "metrics", "simulate": "simulate"}
 
 __version__ = "0.1.0"
-__all__ = ["__version__", *_WHERE]
+__all__ = ["__version__", *_WHERE, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'streamsieve' has no attribute {name!r}")
-    module = import_module(f".{_WHERE[name]}", __name__)
-    return module if _WHERE[name].rpartition(".")[2] == name else getattr(module, name)
+    if name in _MODULES:
+        return import_module(f".{_MODULES[name]}", __name__)
+    if name in _WHERE:
+        return getattr(import_module(f".{_WHERE[name]}", __name__), name)
+    raise AttributeError(f"module 'streamsieve' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

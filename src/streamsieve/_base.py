@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ._input import FLOATS, Rows, as_rows, as_targets, as_weights, check_rows, is_frame_like
+from ._input import FLOATS, Rows, as_rows, as_targets, as_weights, check_rows, is_frame_like, some_weight
 
 
 def param(default: Any, domain: str, doc: str, *, positional: bool = False) -> Any:
@@ -138,7 +138,8 @@ class OnlineModel(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "n_features_in_")
-        return np.any(self._linear()[0] != 0, axis=0)
+        mask: NDArray[np.bool_] = np.any(self._linear()[0] != 0, axis=0)
+        return mask
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._started()
@@ -163,6 +164,7 @@ class Regressor(RegressorMixin, OnlineModel):
         y : array of shape (n,) or (n, q)
         sample_weight : array of shape (n,) or None
         """
+        some_weight(sample_weight)
         return self._learn(X, y, None, sample_weight, reset=True)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -183,7 +185,7 @@ class Regressor(RegressorMixin, OnlineModel):
 
     def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:  # noqa: ARG002
         Y = as_targets(y, n)
-        one = np.ndim(y) <= 1
+        one = np.asarray(y).ndim <= 1
         if reset:
             self._one_column_ = one
             self.n_targets_ = Y.shape[1]
@@ -221,6 +223,7 @@ class Classifier(ClassifierMixin, OnlineModel):
         y : array of shape (n,)
         sample_weight : array of shape (n,) or None
         """
+        some_weight(sample_weight)
         return self._learn(X, y, None, sample_weight, reset=True)
 
     def partial_fit(
@@ -255,10 +258,8 @@ class Classifier(ClassifierMixin, OnlineModel):
     def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:
         """Labels as -1 and +1, shape (n, 1), or (n, q) one against the rest where there are q > 2 classes."""
         y = np.asarray(y.to_numpy() if is_frame_like(y) else y)
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = y[:, 0]
         if y.ndim != 1:
-            raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+            y = column_or_1d(y, warn=True)
         if len(y) != n:
             raise ValueError(f"X has {n} rows and y has {len(y)}; they must be the same rows.")
         if y.dtype.kind == "f" and not np.isfinite(y).all():

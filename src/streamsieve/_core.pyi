@@ -9,6 +9,7 @@ _F = TypeVar("_F", np.float32, np.float64)
 _G = TypeVar("_G", np.float32, np.float64)
 _I = TypeVar("_I", np.int32, np.int64)
 _Doubles: TypeAlias = NDArray[np.float64]
+_Ints: TypeAlias = NDArray[np.int64]
 # (n, p) in C order, or (indptr, indices, data) of a CSR matrix; float32 or float64, int32 or int64
 _Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -45,6 +46,33 @@ def gram_csr(
     threads: int,
 ) -> None: ...
 def standardize(moments: NDArray[_G], weight: float, d: _Doubles, scale: _Doubles, out: _Doubles) -> None: ...
+
+# ---- extractors
+
+def largest_eigenvalue(R: _Doubles, active: _Ints, rounds: int) -> float: ...
+def ofsa(
+    R: _Doubles,
+    r: _Doubles,
+    keep: _Ints,
+    eta: float,
+    relaxation: float,
+    active: _Ints,
+    beta: _Doubles,
+    used: _Doubles,
+) -> None: ...
+def descend_l1l2(
+    R: _Doubles, at: _Ints, l1: _Doubles, l2: float, max_sweeps: int, tol: float, g: _Doubles, b: _Doubles
+) -> tuple[int, float]: ...
+def descend_mcp(
+    R: _Doubles, at: _Ints, lam: float, gamma: float, max_sweeps: int, tol: float, g: _Doubles, b: _Doubles
+) -> tuple[int, float]: ...
+def descend_scad(
+    R: _Doubles, at: _Ints, lam: float, gamma: float, max_sweeps: int, tol: float, g: _Doubles, b: _Doubles
+) -> tuple[int, float]: ...
+def residual(R: _Doubles, r: _Doubles, at: _Ints, w: _Doubles, g: _Doubles) -> None: ...
+def chol_append(R: _Doubles, at: _Ints, m: int, c: _Doubles, tol: float, U: _Doubles) -> int: ...
+def chol_remove(at: _Ints, m: int, k: int, U: _Doubles) -> None: ...
+def chol_solve(U: _Doubles, x: _Doubles) -> None: ...
 
 # ---- what the learners share
 

@@ -43,15 +43,19 @@ def as_rows(X: Any, names: Sequence[str] | None = None) -> tuple[Rows, list[str]
         raise ValueError("Complex data not supported: X has dtype complex; pass real numbers.")
     if X.ndim != 2:
         raise ValueError(
-            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: X.reshape(1, -1) is one row, "
-            "X.reshape(-1, 1) one column."
+            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: "
+            "X.reshape(1, -1) is one row, X.reshape(-1, 1) one column."
         )
     if X.dtype not in FLOATS:
-        try:
-            X = X.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"X of dtype {X.dtype} cannot be read as numbers: {error}") from error
+        X = _as_float64(X, "X")
     return X, None
+
+
+def _as_float64(a: NDArray[Any], name: str) -> NDArray[np.float64]:
+    try:
+        return a.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} of dtype {a.dtype} cannot be read as numbers: {error}") from error
 
 
 def _as_csr(X: Any) -> Any:
@@ -59,7 +63,7 @@ def _as_csr(X: Any) -> Any:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead; pass a CSR matrix.")
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X is a complex sparse matrix; pass real numbers.")
-    if X.format != "csr":
+    if not isinstance(X, sp.csr_array):  # a csr_matrix would return matrices; its arrays are shared
         X = sp.csr_array(X)
     if X.dtype not in FLOATS:
         X = X.astype(np.float64)
@@ -92,8 +96,8 @@ def _from_frame(X: Any, names: Sequence[str] | None) -> tuple[Rows, list[str]]:
             raise ValueError(f"Column {name!r} has type {dtype}; encode it as numbers, or leave it out.")
     columns = [str(name) for name in frame.columns]
     rows = np.empty((len(frame), len(columns)), order="F")
-    for j, name in enumerate(frame.columns):
-        rows[:, j] = frame[name].cast(nw.Float64).to_numpy()
+    for j, column in enumerate(frame.iter_columns()):  # by position: pandas allows names that are numbers
+        rows[:, j] = column.cast(nw.Float64).to_numpy()
     return rows, columns
 
 
@@ -137,10 +141,7 @@ def as_targets(y: Any, n: int) -> NDArray[np.float64]:
     if y.dtype != np.float64:
         if y.dtype.kind == "c":
             raise ValueError("Complex data not supported: y has dtype complex; pass real numbers.")
-        try:
-            y = y.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"y of dtype {y.dtype} cannot be read as numbers: {error}") from error
+        y = _as_float64(y, "y")
     if y.ndim == 0:
         y = y.reshape(1)
     if y.ndim > 2:
@@ -151,7 +152,8 @@ def as_targets(y: Any, n: int) -> NDArray[np.float64]:
     bad = _core.first_bad(y, False)
     if bad >= 0:
         value = y.ravel()[bad]
-        raise ValueError(f"Input y contains {'NaN' if np.isnan(value) else 'infinity'} at row {bad // y.shape[1]}.")
+        what = "NaN" if np.isnan(value) else "infinity"
+        raise ValueError(f"Input y contains {what} at row {bad // y.shape[1]}.")
     return y
 
 
@@ -174,3 +176,9 @@ def as_weights(weights: Any, n: int) -> NDArray[np.float64] | None:
     if len(bad):
         raise ValueError(f"sample_weight[{bad[0]}] = {w[bad[0]]}; weights must be finite and not negative.")
     return np.ascontiguousarray(w)
+
+
+def some_weight(weights: Any) -> None:
+    """Refuse to fit rows that all weigh nothing."""
+    if weights is not None and len(w := np.atleast_1d(np.asarray(weights))) and not w.any():
+        raise ValueError("All sample weights are zero; at least one row must weigh something.")

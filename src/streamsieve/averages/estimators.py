@@ -24,8 +24,8 @@ class FromAverages(OnlineModel):
     alpha: Alpha = param(
         None,
         "float in [0, 1), callable or None",
-        "Forgetting per row: a row of age a weighs (1 - alpha)^a. A callable gives alpha_n of [Sun] eq. (3.11). "
-        "None keeps everything.",
+        "Forgetting per row: a row of age a weighs (1 - alpha)^a. A callable gives alpha_n of [Sun] eq. "
+        "(3.11). None keeps everything.",
     )
     half_life: float | None = param(
         None, "float > 0 or None", "Rows after which a weight has halved; another way to say alpha."
@@ -59,7 +59,7 @@ class FromAverages(OnlineModel):
 
     def _reset(self, p: int, q: int) -> None:  # noqa: ARG002
         self.averages_: RunningAverages | FoldAverages = RunningAverages(**self._options())
-        self._read: tuple[Any, LinearModel] | None = None
+        self._cache: dict[str, Any] = {}  # the model last read; not state, it follows from the averages
 
     def _update(self, X: Rows, y: Array, w: Array | None) -> None:
         self.averages_.update(X, y, w)
@@ -72,9 +72,10 @@ class FromAverages(OnlineModel):
         """The model as of now, with standard errors, R^2 and residual variance; extracted when first read."""
         check_is_fitted(self)
         as_of = (self.averages_.n_samples_, tuple(self.get_params(deep=False).items()))
-        if self._read is None or self._read[0] != as_of:
-            self._read = (as_of, self._choose())
-        return self._read[1]
+        if self._cache.get("as_of") != as_of:
+            self._cache.update(as_of=as_of, model=self._choose())
+        model: LinearModel = self._cache["model"]
+        return model
 
     def _choose(self) -> LinearModel:
         assert isinstance(self.averages_, RunningAverages)
@@ -125,8 +126,10 @@ class Selecting(FromAverages):
         "Number of features; 'auto' takes the best model of the path by `criterion`.",
         positional=True,
     )
-    criterion: Literal["aic", "bic", "ebic", "cv"] = param(
-        "bic", "{'aic', 'bic', 'ebic', 'cv'}", "How k='auto' chooses; 'cv' keeps one set of averages per fold."
+    criterion: Any = param(
+        "bic",
+        "{'aic', 'bic', 'ebic', 'cv'}",
+        "How k='auto' chooses; 'cv' keeps one set of averages per fold.",
     )
     cv: int = param(5, "int >= 2", "Folds of criterion='cv'; row i belongs to fold i mod cv.")
 
@@ -143,12 +146,16 @@ class Selecting(FromAverages):
     def _automatic(self) -> bool:
         return self.k == "auto"
 
+    def _size(self) -> int:
+        assert isinstance(self.k, int | np.integer)
+        return int(self.k)
+
     def _by_folds(self) -> bool:
         return self._automatic() and self.criterion == "cv"
 
     def _reset(self, p: int, q: int) -> None:
         super()._reset(p, q)
-        if not self._automatic() and self.k is not None:
+        if isinstance(self.k, int | np.integer):
             wide = p if not self.interactions else Pairs(p).n_features
             if self.k > wide:
                 raise ValueError(f"k={self.k} exceeds the {wide} columns of X; pass at most {wide}.")
@@ -161,7 +168,11 @@ class Selecting(FromAverages):
 
     def _choose(self) -> LinearModel:
         averages = self.averages_
-        options = {"fit_intercept": self.fit_intercept, "standardize": self.standardize, **self._path_options()}
+        options = {
+            "fit_intercept": self.fit_intercept,
+            "standardize": self.standardize,
+            **self._path_options(),
+        }
         if isinstance(averages, FoldAverages):
             return cross_validate(averages, self.method, **options).best()
         if self._automatic():
@@ -173,8 +184,8 @@ class _Penalized(Selecting):
     lam: float | None = param(
         None,
         "float >= 0 or None",
-        "Penalty, lambda of [Sun] eq. (3.9), on standardised features; instead of k. Given k, the path is walked "
-        "to the largest support of at most k features.",
+        "Penalty, lambda of [Sun] eq. (3.9), on standardised features; instead of k. Given k, the path is "
+        "walked to the largest support of at most k features.",
     )
     refit: bool = param(True, "bool", "Refit the selected features by least squares.")
 
@@ -183,7 +194,9 @@ class _Penalized(Selecting):
         if self.lam is not None and not self.lam >= 0:
             raise ValueError(f"lam={self.lam}; a penalty is a non-negative number.")
         if self.lam is not None and self.k not in ("auto", None):
-            raise ValueError(f"k={self.k} and lam={self.lam} both say how sparse the model is; pass one of them.")
+            raise ValueError(
+                f"k={self.k} and lam={self.lam} both say how sparse the model is; pass one of them."
+            )
         if self.lam is None and self.k is None:
             raise ValueError("k=None needs lam; pass k, k='auto' or lam.")
 
@@ -191,7 +204,9 @@ class _Penalized(Selecting):
         return self.k == "auto" and self.lam is None
 
     def _budget(self) -> dict[str, Any]:
-        return {"k": self.k, "refit": self.refit} if self.lam is None else {"lam": self.lam, "refit": self.refit}
+        return (
+            {"k": self.k, "refit": self.refit} if self.lam is None else {"lam": self.lam, "refit": self.refit}
+        )
 
     def _path_options(self) -> dict[str, Any]:
         return {"refit": self.refit, **self._shape()}
@@ -219,13 +234,15 @@ class _OLS(FromAverages):
 
 class _OLSth(Selecting):
     ridge: Any = param(
-        "auto", "float >= 0 or 'auto'", "Ridge of the first step; 'auto' adds one only where S_xx is singular."
+        "auto",
+        "float >= 0 or 'auto'",
+        "Ridge of the first step; 'auto' adds one only where S_xx is singular.",
     )
 
     method = "olsth"
 
     def _extract(self, s: Standardized) -> LinearModel:
-        return extract.olsth(s, self.k, ridge=self.ridge)
+        return extract.olsth(s, self._size(), ridge=self.ridge)
 
     def _path_options(self) -> dict[str, Any]:
         return {"ridge": self.ridge}
@@ -233,16 +250,17 @@ class _OLSth(Selecting):
 
 class _OFSA(Selecting):
     steps: int = param(500, "int >= 1", "Gradient steps, T of the annealing schedule M_t.")
-    mu: float = param(10.0, "float >= 0", "Annealing: the larger, the sooner features are dropped.")
+    mu: float = param(1.0, "float > -1", "Annealing: the larger, the sooner features are dropped.")
+    warmup: float = param(0.1, "float in [0, 1)", "Share of the steps before the first feature is dropped.")
     eta: Any = param("auto", "float > 0 or 'auto'", "Step size; 'auto' takes it from the largest eigenvalue.")
 
     method = "ofsa"
 
     def _extract(self, s: Standardized) -> LinearModel:
-        return extract.ofsa(s, self.k, **self._path_options())
+        return extract.ofsa(s, self._size(), **self._path_options())
 
     def _path_options(self) -> dict[str, Any]:
-        return {"steps": self.steps, "mu": self.mu, "eta": self.eta}
+        return {"steps": self.steps, "mu": self.mu, "warmup": self.warmup, "eta": self.eta}
 
 
 class _OLasso(_Penalized):
@@ -268,7 +286,9 @@ class _OAdaptiveLasso(_Penalized):
 
 
 class _OMCP(_Penalized):
-    gamma: float = param(3.0, "float > 1", "Where the penalty levels off, in units of lam; b of [Sun] eq. (3.10).")
+    gamma: float = param(
+        3.0, "float > 1", "Where the penalty levels off, in units of lam; b of [Sun] eq. (3.10)."
+    )
 
     method = "omcp"
 
@@ -283,6 +303,7 @@ class _OSCAD(_Penalized):
 
     def _shape(self) -> dict[str, Any]:
         return {"gamma": self.gamma}
+
 
 # ---------------------------------------------------------------- the public estimators
 

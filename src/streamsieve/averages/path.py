@@ -48,11 +48,12 @@ def path(
     *,
     ks: Iterable[int] | None = None,
     ebic_gamma: float = 1.0,
+    refit: bool = True,
     fit_intercept: bool = True,
     standardize: bool = True,
     **options: Any,
 ) -> Path:
-    """Models of many sizes, each refitted by least squares, with AIC, BIC and EBIC.
+    """Models of many sizes, with AIC, BIC and EBIC.
 
     Parameters
     ----------
@@ -65,6 +66,8 @@ def path(
         penalised ones, which alone do not take any, whatever sizes their path passes through.
     ebic_gamma : float in [0, 1], default=1.0
         Weight of the number of models of a size in EBIC; 0 is BIC.
+    refit : bool, default=True
+        Refit every model by least squares; without it the penalised ones keep their penalised weights.
     fit_intercept, standardize : bool, default=True
     **options
         Passed on: `ridge` to "olsth"; `steps`, `mu`, `eta`, `warmup` to "ofsa"; `n_lambdas`, `eps` and the
@@ -85,6 +88,8 @@ def path(
     if not 0 <= ebic_gamma <= 1:
         raise ValueError(f"ebic_gamma={ebic_gamma!r} must be between 0 and 1.")
     sizes = None if ks is None else _sizes(s, ks)
+    if not refit and method in ("olsth", "ofsa"):
+        raise ValueError(f"The path of {method!r} is of least squares fits; refit=False has no meaning.")
     if method == "olsth":
         return _olsth(s, sizes, ebic_gamma, **options)
     if method == "ofsa":
@@ -99,8 +104,9 @@ def path(
     options.setdefault("max_features", largest_size(s))
     lams, betas = penalty_path(s, PENALTIES[method], **options)
     supports = [np.unique(b.indices).astype(np.int64) for b in betas]
+    weights = None if refit else [b.toarray()[at] for b, at in zip(betas, supports)]
     lam = lams * s.y_scale[0] if s.q == 1 else np.outer(lams, s.y_scale)
-    return _refitted(s, method, supports, ebic_gamma, lam)
+    return _over_supports(s, method, supports, ebic_gamma, lam, weights)
 
 
 class Path:
@@ -140,8 +146,9 @@ class Path:
         ridge: float = 0.0,
         singular_at: int | None = None,
         factors: _Factors | None = None,
+        weights: Sequence[Array] | None = None,
     ) -> None:
-        self._s, self._supports, self._factors = s, supports, factors
+        self._s, self._supports, self._factors, self._weights = s, supports, factors, weights
         self.method, self.k, self.lam, self.n = method, k, lam, s.n
         self.ridge, self.singular_at, self.gamma = ridge, singular_at, gamma
         rss = s.n * s.y_scale**2 * np.maximum(left, 0.0)
@@ -164,10 +171,15 @@ class Path:
 
     def beta(self, k: int) -> Array:
         """Weights of the model of size k in standardised units, of shape (p, q)."""
-        support = self._supports[self._at(k)]
+        at = self._at(k)
+        support = self._supports[at]
         beta = np.zeros((self._s.p, self._s.q))
-        factors = self._factors
-        beta[support] = least_squares(self._s, support)[0] if factors is None else factors.weights(k)
+        if self._weights is not None:
+            beta[support] = self._weights[at]
+        elif self._factors is not None:
+            beta[support] = self._factors.weights(k)
+        else:
+            beta[support] = least_squares(self._s, support)[0]
         return beta
 
     def coef(self, k: int) -> Array:
@@ -176,13 +188,14 @@ class Path:
         return coef[0] if self._s.q == 1 else coef
 
     def model(self, k: int) -> LinearModel:
-        """The model of size k, with standard errors conditional on the selection."""
+        """The model of size k, with standard errors conditional on the selection if it is refitted."""
         at = self._at(k)
+        refit = self._weights is None
         return finish(
             self._s,
-            np.zeros((self._s.p, self._s.q)),
+            np.zeros((self._s.p, self._s.q)) if refit else self.beta(k),
             self.method,
-            refit=True,
+            refit=refit,
             support=self._supports[at],
             ridge=self.ridge,
             lam=None if self.lam is None else self.lam[at],
@@ -343,22 +356,27 @@ def _ofsa(s: Standardized, sizes: Ints | None, gamma: float, **options: Any) -> 
         most = largest_size(s)
         sizes = np.unique(np.r_[0, np.round(np.geomspace(1, max(most, 1), 20)).astype(np.int64)])
         sizes = sizes[sizes <= most]
-    return _refitted(s, "ofsa", [anneal(s, int(k), **options)[0] for k in sizes], gamma)
+    return _over_supports(s, "ofsa", [anneal(s, int(k), **options)[0] for k in sizes], gamma)
 
 
-def _refitted(
-    s: Standardized, method: str, supports: Sequence[Ints], gamma: float, lams: Array | None = None
+def _over_supports(
+    s: Standardized,
+    method: str,
+    supports: Sequence[Ints],
+    gamma: float,
+    lams: Array | None = None,
+    weights: Sequence[Array] | None = None,
 ) -> Path:
-    """A path over given supports; of several of one size, the one that fits best."""
+    """A path over given supports, refitted or with given weights; of several of one size, the best fit."""
     best: dict[int, tuple[float, int, Array]] = {}
     seen: set[bytes] = set()
     most = largest_size(s)
     for i, support in enumerate(supports):
-        if len(support) > most or support.tobytes() in seen:
+        if len(support) > most or (weights is None and support.tobytes() in seen):
             continue
         seen.add(support.tobytes())
-        weights, _, _ = least_squares(s, support)
-        left = 1.0 - (weights * s.r[support]).sum(axis=0)
+        b = least_squares(s, support)[0] if weights is None else weights[i]
+        left = 1.0 - 2 * (b * s.r[support]).sum(axis=0) + (b * (block(s.R, support) @ b)).sum(axis=0)
         if len(support) not in best or left.sum() < best[len(support)][0]:
             best[len(support)] = float(left.sum()), i, left
     if not best:
@@ -367,7 +385,8 @@ def _refitted(
     kept = [best[int(k)] for k in sizes]
     lam = None if lams is None else np.asarray(lams)[[i for _, i, _ in kept]]
     left = np.array([left for _, _, left in kept])
-    return Path(s, method, sizes, left, [supports[i] for _, i, _ in kept], gamma, lam)
+    chosen = None if weights is None else [weights[i] for _, i, _ in kept]
+    return Path(s, method, sizes, left, [supports[i] for _, i, _ in kept], gamma, lam, weights=chosen)
 
 
 def largest_size(s: Standardized) -> int:

@@ -49,7 +49,8 @@ class RunningAverages:
     n_samples_ : int
         Rows taken; rows of weight 0 are not.
     effective_n_ : float
-        (sum r)^2 / (sum r^2) over the rows' weights r: `n_samples_` where all weigh the same.
+        Rows that count in model choice and standard errors: a sample weight counts as so many rows, and
+        forgetting with factors d leaves (sum w d)^2 / (sum w d^2) of them. `n_samples_` without either.
     n_features_in_, n_features_, n_targets_ : int
         Columns of X, features kept (more with `interactions`), columns of y.
     feature_names_ : ndarray of str or None
@@ -119,7 +120,7 @@ class RunningAverages:
         X, y, w, names = self._check(X, y, sample_weight)
         growth = self._clock.plan(len(y), self.n_samples_, w)
         self._begin(X, y, names)
-        self._take(X, y, w, growth)
+        self._take(X, y, w, growth, w)
         return self
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Array, Array | None, Any]:
@@ -154,7 +155,7 @@ class RunningAverages:
         self.center_ = self._first_center(X, y) if center is None else center.copy()
         self.n_imputed_ = np.zeros(p, dtype=np.int64)
         self._sums = np.zeros(p)  # of r x, kept only where missing values need the mean before a row
-        self._squares = 0.0  # sum of r^2
+        self._squares = 0.0  # sum of w d^2 = r^2 / w, for r = w d
         self._block = np.empty((BLOCK, m), dtype=self.dtype)
         self._filled = 0
         self._sparse: list[tuple[Any, Array, Array]] = []
@@ -184,8 +185,8 @@ class RunningAverages:
         center[self.n_features_ :] = y[:BLOCK].mean(axis=0)
         return center
 
-    def _take(self, X: Rows, y: Array, w: Array | None, growth: Array | None) -> None:
-        """Add checked rows, a block at a time."""
+    def _take(self, X: Rows, y: Array, w: Array | None, growth: Array | None, counts: Array | None) -> None:
+        """Add checked rows of weights w, each of which counts as so many, a block at a time."""
         n = len(y)
         sparse = sp.issparse(X) and self._pairs is None
         if sparse and X.nnz and (X.nnz / n) ** 2 * DENSIFY > X.shape[1] ** 2:
@@ -206,7 +207,7 @@ class RunningAverages:
             r = self._clock.weights(
                 stop - start, None if growth is None else growth[rows], None if w is None else w[rows]
             )
-            self._squares += float(r @ r)
+            self._squares += float(r @ (r if counts is None else r / counts[rows]))
             if sparse:
                 self._take_sparse(X[rows] if stop - start < n else X, y[rows], r, whole=stop - start == n)
             else:
@@ -237,15 +238,23 @@ class RunningAverages:
             self._recenter()
 
     def _sparse_stop(self, X: Any, start: int) -> int:
-        """The row up to which sparse rows make one block: enough entries for every feature to meet several."""
+        """The row up to which sparse rows make one block: several entries for every feature."""
         entries = min(max(64 * X.shape[1], 1 << 16), 1 << 21)
-        return min(max(start + 1, int(np.searchsorted(X.indptr, X.indptr[start] + entries))), start + (1 << 16))
+        return min(
+            max(start + 1, int(np.searchsorted(X.indptr, X.indptr[start] + entries))), start + (1 << 16)
+        )
 
     def _take_sparse(self, X: Any, y: Array, r: Array, whole: bool) -> None:
         if self.missing == "mean":
             X = X.copy()
             _core.impute_csr(
-                X.indptr, X.indices, X.data, r, self._sums, self._clock.total - float(r.sum()), self.n_imputed_
+                X.indptr,
+                X.indices,
+                X.data,
+                r,
+                self._sums,
+                self._clock.total - float(r.sum()),
+                self.n_imputed_,
             )
         elif whole:  # may be the caller's own arrays, who may change them before the block is full
             X, y, r = X.copy(), y.copy(), r.copy()
@@ -347,7 +356,10 @@ class RunningAverages:
             if self.interactions != other.interactions:
                 raise ValueError("One of the averages has interactions, the other has not.")
             self._begin(
-                np.empty((0, other.n_features_in_)), np.empty((0, other.n_targets_)), other._names, other.center_
+                np.empty((0, other.n_features_in_)),
+                np.empty((0, other.n_targets_)),
+                other._names,
+                other.center_,
             )
         self._compatible(other)
         if sign < 0 and other.n_samples_ > self.n_samples_:
@@ -381,11 +393,13 @@ class RunningAverages:
         theirs = (other.n_features_in_, other.n_features_, other.n_targets_)
         if mine != theirs:
             raise ValueError(
-                f"These averages are of {mine[1]} features and {mine[2]} targets, the others of {theirs[1]} and "
-                f"{theirs[2]}; only averages of the same columns add up."
+                f"These averages are of {mine[1]} features and {mine[2]} targets, the others of {theirs[1]} "
+                f"and {theirs[2]}; only averages of the same columns add up."
             )
         if self._names is not None and other._names is not None and self._names != other._names:
-            raise ValueError("The averages have the same number of features, but other names or another order.")
+            raise ValueError(
+                "The averages have the same number of features, but other names or another order."
+            )
 
     def copy(self) -> RunningAverages:
         """An independent copy."""
@@ -395,9 +409,10 @@ class RunningAverages:
 
     # ---------------------------------------------------------------- reading
 
-    def _moments(self) -> tuple[NDArray[Any], Array]:
+    def _moments(self) -> tuple[NDArray[Any], Array, float]:
+        """The matrix of sums, its centre, and the sum of weights."""
         self._flush()
-        return self.moments_, self.center_
+        return self.moments_, self.center_, self._clock.total
 
     @property
     def sum_weights_(self) -> float:
@@ -405,10 +420,13 @@ class RunningAverages:
         return self._clock.total / self._clock.unit
 
     @property
+    def forgets(self) -> bool:
+        """Whether old rows lose weight."""
+        return self._clock.alpha is not None
+
+    @property
     def effective_n_(self) -> float:
-        if self.n_samples_ == 0 or self._squares <= 0:
-            return 0.0
-        return min(float(self.n_samples_), self._clock.total**2 / self._squares)
+        return 0.0 if self._squares <= 0 else self._clock.total**2 / self._squares
 
     @property
     def feature_names_(self) -> NDArray[np.object_] | None:
@@ -420,8 +438,8 @@ class RunningAverages:
     def _mean(self) -> Array:
         if self.n_samples_ == 0:
             raise ValueError("These running averages hold no rows; call update first.")
-        moments, center = self._moments()
-        return center + moments[:-1, -1] / self._clock.total
+        moments, center, weight = self._moments()
+        return center + moments[:-1, -1] / weight
 
     @property
     def mean_x_(self) -> Array:
@@ -450,7 +468,9 @@ class RunningAverages:
     @property
     def S_xy_(self) -> Array:
         """Centred moments of features with targets, shape (p, q)."""
-        return self._comoments(slice(0, self.n_features_), slice(self.n_features_, self.n_features_ + self.n_targets_))
+        return self._comoments(
+            slice(0, self.n_features_), slice(self.n_features_, self.n_features_ + self.n_targets_)
+        )
 
     @property
     def S_yy_(self) -> Array:
@@ -474,6 +494,9 @@ class RunningAverages:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if self.n_features_in_ is not None:
+            for name in ("moments_", "center_", "n_imputed_", "_sums"):
+                if not self.__dict__[name].flags.writeable:  # mapped from a file
+                    self.__dict__[name] = self.__dict__[name].copy()
             filled, self._block = self._block, np.empty((BLOCK, len(self.moments_)), dtype=self.dtype)
             self._block[: self._filled] = filled
 

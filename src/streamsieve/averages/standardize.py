@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,9 +61,7 @@ class Standardized:
         return len(self.y_mean)
 
 
-def standardize(
-    averages: RunningAverages, *, fit_intercept: bool = True, scale: bool = True
-) -> Standardized:
+def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale: bool = True) -> Standardized:
     """Standardise running averages; O(p^2), one pass.
 
     Parameters
@@ -76,10 +75,15 @@ def standardize(
         compares raw weights.
     """
     p = averages.n_features_
-    moments, center = averages._moments()
-    weight = averages.sum_weights_
+    moments, center, weight = averages._moments()
     if weight <= 0:
         raise ValueError("These running averages hold no rows; call update first.")
+    if averages.effective_n_ < 0.1 * averages.n_samples_ and not averages.forgets:
+        warnings.warn(
+            f"The sample weights of {averages.n_samples_} rows sum to {weight:.3g}. A weight counts as so "
+            "many rows in standard errors and in the choice of k; scale the weights to an average of 1.",
+            stacklevel=2,
+        )
     offset = moments[:-1, -1].astype(np.float64) / weight  # mean - center
     mean = center + offset
     var = np.maximum(moments.diagonal()[:-1].astype(np.float64) / weight - offset**2, 0.0)

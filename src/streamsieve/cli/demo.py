@@ -47,17 +47,23 @@ def command(rows: int, features: int, k: int, signal: float, seed: int, picture:
         None, features, k, signal=(signal / 5, signal), spacing=spacing, random_state=seed + 1
     ).take(2000)
     console.print(
-        f"A stream of [b]{rows:,}[/b] rows, [b]{features:,}[/b] features correlated 0.5, [b]{k}[/b] of them real "
-        f"(weights {signal / 5:g} to {signal:g}, noise 1)."
+        f"A stream of [b]{rows:,}[/b] rows, [b]{features:,}[/b] features correlated 0.5, [b]{k}[/b] of them "
+        f"real (weights {signal / 5:g} to {signal:g}, noise 1)."
     )
 
     averages = RunningAverages()
-    seen = Table("rows", "true features found", "test RMSE", title="any time, from the averages so far", min_width=60)
+    seen = Table(
+        "rows", "true features found", "test RMSE", title="any time, from the averages so far", min_width=60
+    )
     for column in seen.columns:
         column.justify = "right"
     bar = Progress(
-        TextColumn("[progress.description]{task.description}"), BarColumn(), MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]} rows/s"), TimeRemainingColumn(), console=console,
+        TextColumn("[progress.description]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]} rows/s"),
+        TimeRemainingColumn(),
+        console=console,
     )
     task = bar.add_task("one pass", total=rows, rate="-")
     look, spent = 500, 0.0
@@ -77,15 +83,18 @@ def command(rows: int, features: int, k: int, signal: float, seed: int, picture:
                 )
                 look = 2 * averages.n_samples_
 
+    console.print()
     model = ofsa(averages, k)
     console.print(_against_truth(model, stream.coef))
     whole = path(averages, "olsth")
     console.print(_chart(whole, k))
-    _save(whole, k, picture, console)
+    _save(whole, picture, console)
 
 
 def _against_truth(model, coef) -> Table:  # type: ignore[no-untyped-def]
-    table = Table("feature", "true weight", "estimate", "std. error", "t", "", title="what was found, and the truth")
+    table = Table(
+        "feature", "true weight", "estimate", "std. error", "t", "", title="what was found, and the truth"
+    )
     for column in table.columns[:5]:
         column.justify = "right"
     true = np.flatnonzero(coef)
@@ -93,10 +102,16 @@ def _against_truth(model, coef) -> Table:  # type: ignore[no-untyped-def]
     for j in order:
         found = j in model.support
         verdict = "[green]found" if found and coef[j] else "[yellow]not real" if found else "[red]missed"
-        numbers = (f"{model.coef[j]:.4f}", f"{model.stderr[j]:.4f}", f"{model.tvalue[j]:.1f}") if found else ("", "", "")
+        numbers = (
+            (f"{model.coef[j]:.4f}", f"{model.stderr[j]:.4f}", f"{model.tvalue[j]:.1f}")
+            if found
+            else ("", "", "")
+        )
         table.add_row(str(j), f"{coef[j]:.4f}" if coef[j] else "-", *numbers, verdict)
     hits = len(set(true) & set(model.support))
-    table.caption = f"{hits} of {len(true)} true features found, R2 {model.r2:.4f}, noise {model.sigma2**0.5:.4f}"
+    table.caption = (
+        f"{hits} of {len(true)} true features found, R2 {model.r2:.4f}, noise {model.sigma2**0.5:.4f}"
+    )
     return table
 
 
@@ -114,13 +129,12 @@ def _chart(whole: Path, k: int, height: int = 8, width: int = 60) -> str:
     return "\n".join(lines)
 
 
-def _save(whole: Path, k: int, picture: File, console: Console) -> None:
+def _save(whole: Path, picture: File, console: Console) -> None:
     try:
         import matplotlib as mpl
     except ImportError:
         console.print("[dim]For a picture of the path as well: pip install 'streamsieve[plot]'")
         return
     mpl.use("Agg")
-    figure = whole.plot(max_k=4 * k)
-    figure.savefig(picture, dpi=120)
+    whole.plot()[0].figure.savefig(picture, dpi=120)
     console.print(f"Picture of the path: [b]{picture}[/b]")

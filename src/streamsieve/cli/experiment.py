@@ -10,7 +10,9 @@ from rich.table import Table
 from ..experiments import EXPERIMENTS, run
 
 
-@click.command("experiment", epilog="\b\n" + "\n".join(f"{name:<12} {what}" for name, what in EXPERIMENTS.items()))
+@click.command(
+    "experiment", epilog="\b\n" + "\n".join(f"{name:<12} {what}" for name, what in EXPERIMENTS.items())
+)
 @click.argument("name", type=click.Choice(list(EXPERIMENTS)))
 @click.option("--scale", type=click.Choice(["quick", "paper"]), default="paper", show_default=True)
 @click.option("--runs", default=5, show_default=True, help="Average over this many runs.")
@@ -24,7 +26,9 @@ def command(name: str, scale: str, runs: int) -> None:
             name,
             runs=runs,
             quick=scale == "quick",
-            progress=lambda what, done, total: bar.update(task, description=what, completed=done, total=total),
+            progress=lambda what, done, total: bar.update(
+                task, description=what, completed=done, total=total
+            ),
         )
     table = Table(*result.columns, title=result.title, caption=result.note)
     for column in table.columns[1:]:

@@ -1,6 +1,6 @@
 """[Sun] Tables 5.1 and A.1, [Slides] p. 35: which share of the true features is found.
 
-p = 1,000 features correlated 0.5, every tenth of the first 1,000 real (k = 100), noise 1; every method is given k.
+p = 1,000 features correlated 0.5, every tenth of them real (k = 100), noise 1; every method is given k.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """[Sun] 5.4, Table 5.5: coefficients that drift, followed by forgetting.
 
-p = 100, k = 10, 1,000 rows a time step; the paper's alpha = 0.01 is per step, that is 1 - 0.99^(1/1000) per row.
+p = 100, k = 10, 1,000 rows a time step; the paper's alpha = 0.01 is per step: 1 - 0.99^(1/1000) per row.
 """
 
 from __future__ import annotations
@@ -37,5 +37,5 @@ def run(runs: int, quick: bool, progress: Progress) -> Result:
     rows = [
         [name, f"{np.mean([r[name] for r in results]):.3f}", f"{PUBLISHED[name]:.3f}"] for name in PUBLISHED
     ]
-    note = f"{steps} time steps of 1,000 rows, RMSE on each of the last 300 before it is learned, average of {runs} runs."
+    note = f"{steps} steps of 1,000 rows, RMSE on each of the last 300 before it is learned, {runs} runs."
     return Result("Drifting coefficients", ["averages", "RMSE", "published"], rows, note)

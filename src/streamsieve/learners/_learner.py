@@ -70,7 +70,7 @@ class RowLearner(OnlineModel):
     eta: float | Literal["auto"] = param(
         "auto",
         "float > 0 or 'auto'",
-        "Step. 'auto' derives it from the rows seen: 1 / (4 L R^2), R^2 the mean squared norm of the rows and "
+        "Step. 'auto' derives it from the rows seen: 1 / (4 L R^2), R^2 the mean squared norm of the rows, "
         "L the curvature of the loss, and never so long that a row overshoots its own target.",
     )
     schedule: Literal["constant", "sqrt", "doubling"] = param(
@@ -170,9 +170,9 @@ class RowLearner(OnlineModel):
             self._resize(width)
         fresh = self.__dict__.pop("_fresh", False)
         where = slice(None) if seen is None or len(seen) >= self.n_features_in_ else seen
-        guarded = [] if fresh or self.eta == "auto" else self._by_feature()
-        before = {name: np.array(getattr(self, name)[where]) for name in guarded}
-        others = {name: getattr(self, name).copy() for name in self._others}
+        guarded = not fresh and self.eta != "auto"
+        before = {name: np.array(getattr(self, name)[where]) for name in self._by_feature() if guarded}
+        others = {name: getattr(self, name).copy() for name in self._others if guarded}
         at = 0
         for rows, y, w in blocks:
             done = self._kernel(rows, y, w)
@@ -181,17 +181,19 @@ class RowLearner(OnlineModel):
                 break
         else:
             return
-        for name, old in before.items():
-            getattr(self, name)[where] = old
-        for name, old in others.items():
-            setattr(self, name, old)
-        self._restored()
-        self._resize(p)
+        if guarded:
+            for name, old in before.items():
+                getattr(self, name)[where] = old
+            for name, old in others.items():
+                setattr(self, name, old)
+            self._restored()
+            self._resize(p)
+        undone = "the call" if guarded or fresh else "that row"
         told = f"eta={self.eta}" if self.eta != "auto" else "the derived step (eta='auto')"
         raise ValueError(
             f"The weights overflow at row {at} of this call: {told} is too long for these rows, or their "
             "values are too large. Pass a smaller eta or eta='auto', or rescale the features and targets. "
-            "The model is as it was before the call."
+            f"The model is as it was before {undone}."
         )
 
     # ---------------------------------------------------------------- one row at a time

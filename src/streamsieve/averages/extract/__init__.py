@@ -1,1 +1,12 @@
 """Extractors: functions from running averages to a linear model, one file each."""
+
+from .oadaptivelasso import oadaptivelasso
+from .oelasticnet import oelasticnet
+from .ofsa import ofsa
+from .olasso import olasso
+from .ols import ols
+from .olsth import olsth
+from .omcp import omcp
+from .oscad import oscad
+
+__all__ = ["oadaptivelasso", "oelasticnet", "ofsa", "olasso", "ols", "olsth", "omcp", "oscad"]

@@ -1,0 +1,165 @@
+"""Row-wise learners against scikit-learn's and river's SGD, one thread, medians of repeats in one run.
+
+    python benchmarks/bench_learners.py [--rows 100000] [--repeats 5]
+
+Both sides include their own validation. Data: Gaussian values at random places, labels from a linear model.
+"""
+
+import argparse
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before NumPy is loaded
+
+import statistics
+import time
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+import sklearn
+from sklearn.linear_model import SGDClassifier as Theirs
+
+from streamsieve import SGDClassifier, SIHTClassifier, TSGDClassifier
+
+try:
+    import river
+    from river import linear_model as river_linear
+except ImportError:
+    river = None
+
+
+def timed(repeats, **runs):
+    """Median seconds of each run; they take turns, so that a busy moment of the machine hits all."""
+    times = {name: [] for name in runs}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            run()
+            times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def sparse_rows(n, p, nnz, seed=0):
+    """CSR rows with nnz values each, one in each of nnz equal stretches of the p columns."""
+    rng = np.random.default_rng(seed)
+    stretch = p // nnz
+    indices = rng.integers(0, stretch, (n, nnz), dtype=np.int32) + np.arange(nnz, dtype=np.int32) * stretch
+    indptr = np.arange(0, n * nnz + 1, nnz, dtype=np.int32)
+    X = sp.csr_array((rng.normal(size=n * nnz), indices.ravel(), indptr), shape=(n, p))
+    return X, np.where(X @ (rng.normal(size=p) * (rng.random(p) < 0.1)) > 0, 1, -1)
+
+
+def line(name, ratio, target, what):
+    verdict = "ok" if ratio >= target else "BELOW"
+    print(f"{ratio:6.2f}x {what:42} (target {target:g}x, {verdict})  {name}", flush=True)
+
+
+def theirs():
+    return Theirs(loss="log_loss", penalty="l2", max_iter=1, shuffle=False, tol=None)
+
+
+def passes(n, repeats):
+    X, y = sparse_rows(n, 10_000, 200)
+    learners = {"SGD": SGDClassifier(lam=1e-4), "SIHT": SIHTClassifier(100), "TSGD": TSGDClassifier(100)}
+    learners["SIHT, standardize=False"] = SIHTClassifier(100, standardize=False)
+    agree(theirs().fit(X, y), learners["SGD"].fit(X, y), X, y)
+    t = timed(
+        repeats,
+        theirs=lambda: theirs().fit(X, y),
+        **{name: (lambda m=m: m.fit(X, y)) for name, m in learners.items()},
+    )
+    where = f"rows/s of sklearn SGD, CSR {n:,} x 10,000, 200 nnz"
+    for name, target in (("SGD", 1.0), ("SIHT", 0.3), ("SIHT, standardize=False", 0.3), ("TSGD", 0.3)):
+        line(name, t["theirs"] / t[name], target, where)
+
+    X, y = sparse_rows(n, 10_000_000, 200)
+    del learners["TSGD"]
+    t = timed(max(3, repeats // 2), **{name: (lambda m=m: m.fit(X, y)) for name, m in learners.items()})
+    for name in ("SIHT", "SIHT, standardize=False"):
+        line(name, t["SGD"] / t[name], 0.25, "rows/s of our SGD, the same over p = 10^7")
+    blocks = [(X[a : a + 1000], y[a : a + 1000]) for a in range(0, n, 1000)]
+
+    def stream(model):
+        for block in blocks:
+            model.partial_fit(*block)
+
+    t = timed(
+        max(3, repeats // 2), SGD=lambda: stream(learners["SGD"]), SIHT=lambda: stream(learners["SIHT"])
+    )
+    line("SIHT", t["SGD"] / t["SIHT"], 0.25, "rows/s of our SGD, p = 10^7, 1,000 rows a call")
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 1000))
+    y = np.where(X @ rng.normal(size=1000) > 0, 1, -1)
+    ours = {"SGD": SGDClassifier(lam=1e-4), "TSGD": TSGDClassifier(100), "SIHT": SIHTClassifier(100)}
+    agree(theirs().fit(X, y), ours["SGD"].fit(X, y), X, y)
+    t = timed(
+        max(3, repeats // 2),
+        theirs=lambda: theirs().fit(X, y),
+        **{name: (lambda m=m: m.fit(X, y)) for name, m in ours.items()},
+    )
+    for name, target in (("SGD", 1.0), ("TSGD", 0.3), ("SIHT", 0.2)):
+        line(name, t["theirs"] / t[name], target, f"rows/s of sklearn SGD, dense {n:,} x 1,000")
+
+
+def agree(a, b, X, y):
+    """Two steps of their own, one problem: neither may be the better model by much."""
+    scores = a.score(X[:5000], y[:5000]), b.score(X[:5000], y[:5000])
+    assert scores[1] > scores[0] - 0.02, scores
+
+
+def one_row(repeats):
+    X, y = sparse_rows(300, 1_000_000, 100)
+    rows = [(X[[i]], y[i : i + 1]) for i in range(300)]
+    runs = {}
+    for name, model in {
+        "theirs": Theirs(loss="log_loss"),
+        "SGD": SGDClassifier(),
+        "SGD, eta=0.1": SGDClassifier(eta=0.1),
+        "SIHT": SIHTClassifier(100),
+    }.items():
+        model.partial_fit(*rows[0], classes=[-1, 1])
+        few = rows if name != "theirs" else rows[:30]
+        runs[name] = lambda model=model, few=few: [model.partial_fit(x, t) for x, t in few]
+    t = timed(repeats, **runs)
+    for name in list(runs)[1:]:
+        ratio = (t["theirs"] / 30) / (t[name] / 300)
+        print(f"        {name}: {t[name] / 300 * 1e6:.1f} us a call, sklearn {t['theirs'] / 30 * 1e6:.1f} us")
+        line(name, ratio, 5.0, "sklearn's one-row partial_fit, p = 10^6")
+
+
+def learn_one(repeats):
+    if river is None:
+        print("        river is not installed (pip install river): learn_one is not compared")
+        return
+    rng = np.random.default_rng(0)
+    rows = [({f"x{j}": v for j, v in enumerate(rng.normal(size=200))}, bool(i % 2)) for i in range(200)]
+    runs = {}
+    for name, model in {
+        "theirs": river_linear.LogisticRegression(),
+        "SGD": SGDClassifier(),
+        "SIHT": SIHTClassifier(20),
+    }.items():
+        runs[name] = lambda model=model: [model.learn_one(x, y) for x, y in rows]
+        runs[name]()
+    t = timed(2 * repeats + 1, **runs)
+    for name in ("SGD", "SIHT"):
+        line(
+            name,
+            t["theirs"] / t[name],
+            2.0,
+            f"river's learn_one, 200 features ({t[name] / 200 * 1e6:.0f} us)",
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(f"scikit-learn {sklearn.__version__}, numpy {np.__version__}, river {river and river.__version__}")
+    print(f"one thread, medians of {args.repeats}")
+    one_row(args.repeats)
+    learn_one(args.repeats)
+    passes(args.rows, args.repeats)

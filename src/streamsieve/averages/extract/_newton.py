@@ -1,0 +1,319 @@
+"""Semismooth Newton on the averages, with coordinate descent where it does not settle."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf
+
+from ... import _core
+from ..standardize import Array
+from .penalties import Penalty
+
+TOL = 1e-11
+LOOSE = 1e-9  # what is accepted in the end, where rounding (huge weights, nearly singular R) forbids TOL
+ROUNDING = 1e-15  # of an objective between -1/2 and 0
+STEPS = 12  # Newton steps before coordinate descent is asked to help; two or three are the rule
+ROUNDS = 12  # of Newton and coordinate descent, with twice as many sweeps each time
+SWEEPS = 5
+MOVES = 4  # of one feature, per feature
+BURST = 32  # features that may enter in one Newton step beyond a doubling
+NOISE = 1e-9  # share in such an explanation that is taken for rounding
+DEPENDENT = 1e-12  # share of a feature's variance left by the others, below which it counts as explained
+
+
+class Factor:
+    """U'U = R_AA + diag(c), following a set of features A that changes little from step to step."""
+
+    def __init__(self, R: Array) -> None:
+        self.R = R
+        self.size = 0
+        self.U = np.empty((0, 0))
+        self._at = np.empty(len(R), np.int64)
+        self._c = np.empty(len(R))
+
+    @property
+    def at(self) -> NDArray[np.int64]:
+        """The features, in the order in which they came."""
+        return self._at[: self.size]
+
+    @property
+    def c(self) -> Array:
+        return self._c[: self.size]
+
+    def follow(self, want: NDArray[np.int64], c: Array) -> bool:
+        """Become the factor of the features `want` with diagonal terms c.
+
+        Features that the others explain are left out. False if the matrix turns out indefinite.
+        """
+        full = np.full(len(self.R), np.nan)
+        full[want] = c
+        for k in np.flatnonzero(full[self.at] != self.c)[::-1]:
+            _core.chol_remove(self._at, self.size, int(k), self.U)
+            self._c[k : self.size - 1] = self._c[k + 1 : self.size]
+            self.size -= 1
+        full[self.at] = np.nan
+        new = want[~np.isnan(full[want])]
+        self._reserve(self.size + len(new))
+        if len(new) > max(self.size, BURST) and self._rebuild(want, c):
+            return True
+        while len(new):
+            m = self.size
+            self._at[m : m + len(new)] = new
+            self._c[m : m + len(new)] = full[new]
+            self.size = _core.chol_append(self.R, self._at, m, full[new], DEPENDENT, self.U)
+            done = self.size - m
+            if done < len(new) and full[new[done]] < 0:
+                self.size = 0
+                return False
+            new = new[done + 1 :]
+        return True
+
+    def _rebuild(self, want: NDArray[np.int64], c: Array) -> bool:
+        """From scratch, where LAPACK's blocks beat updates (an elastic net changes every c with lam)."""
+        A = self.R[np.ix_(want, want)]
+        m = len(A)
+        A[np.diag_indices(m)] += c
+        size = A.diagonal().copy()
+        A, failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)  # lower in columns is upper in rows
+        if failed or (A.diagonal() ** 2 <= DEPENDENT * size).any():
+            return False
+        self.U[:m, :m] = A.T
+        self.size = m
+        self._at[:m], self._c[:m] = want, c
+        return True
+
+    def _reserve(self, size: int) -> None:
+        if size > len(self.U):
+            room = np.empty((min(len(self.R), 2 * size + BURST),) * 2)
+            room[: self.size, : self.size] = self.U[: self.size, : self.size]
+            self.U = room
+
+    def solve(self, x: Array) -> Array:
+        """(U'U)^-1 x, in place."""
+        _core.chol_solve(self.U, x)
+        return x
+
+
+class Solver:
+    """Solves min_b 1/2 b'Rb - b'r + P(b; lam) for one lam after another, each from where the last one ended.
+
+    A Newton step takes for every weight the piece of the penalty on which its prox lies, and solves the
+    linear equations that hold there. The Cholesky factor of the last step is updated: O(m^2) for each feature
+    that came, went or changed its piece, and O(pm) for the new gradient, m being the size of the support.
+    Where the pieces do not settle, or a folded concave penalty leads uphill, coordinate descent takes over;
+    it never raises the objective and ends where no single weight can lower it.
+
+    Attributes
+    ----------
+    b, g : ndarray of shape (p,)
+        Weights, and r - Rb.
+    violation : float
+        Largest distance of a weight from its own optimum given the others, in standardised units: times
+        sqrt(R_jj), so that it is the violation of the optimality conditions where R_jj = 1.
+    steps, sweeps : int
+        Newton steps and sweeps of coordinate descent so far.
+    """
+
+    def __init__(self, R: Array, r: Array, usable: NDArray[np.bool_], penalty: Penalty) -> None:
+        self.R, self.r, self.penalty = np.ascontiguousarray(R), np.ascontiguousarray(r), penalty
+        self.usable = np.flatnonzero(usable)
+        self.barred = np.flatnonzero(~usable)
+        self.d = self.R.diagonal().copy()
+        self.root = np.sqrt(self.d)
+        self.factor = Factor(self.R)
+        self.b, self.g = np.zeros(len(r)), self.r.copy()
+        self.violation = np.inf
+        self.steps = self.sweeps = 0
+
+    def lam_max(self) -> float:
+        """Smallest lam whose solution is zero."""
+        return self.penalty.lam_max(self.r[self.usable], self.d[self.usable], self.usable)
+
+    def objective(self, lam: float) -> float:
+        """1/2 b'Rb - b'r + P(b; lam)."""
+        at = np.flatnonzero(self.b)
+        b = self.b[at]
+        return float(self.penalty.value(b, lam, at).sum() - 0.5 * b @ (self.r[at] + self.g[at]))
+
+    def solve(self, lam: float) -> float:
+        """Move to a solution at lam that is no worse than the present weights; returns the violation left."""
+        for round_ in range(ROUNDS):
+            tol = min(TOL * 10**round_, LOOSE)
+            b, g, before = self.b, self.g, self.objective(lam)
+            if self._newton(lam, tol, predict=round_ == 0):
+                # a large weight shared by nearly equal columns costs its square in rounding
+                slack = ROUNDING * (1 + float(self.b @ self.b))
+                if self.objective(lam) <= before + slack:
+                    break
+            self.b, self.g = b, g
+            if self._descend(lam, SWEEPS << round_, tol):
+                break
+            if round_ > 0 and (self._one_by_one if self.penalty.convex else self._downhill)(lam, tol):
+                break
+        return self.violation
+
+    def _newton(self, lam: float, tol: float, *, predict: bool) -> bool:
+        target = self._target(lam)
+        if predict:
+            # The first step only moves the present weights: which others must enter is seen from there,
+            # while the gradient at the last lam would let in far too many.
+            target[self.b == 0] = 0.0
+        for _ in range(STEPS):
+            want = self._admit(target)
+            a = np.zeros(len(self.b))
+            a[want], c = self.penalty.pieces(target[want], lam, want)
+            if not self.factor.follow(want, c):
+                return False
+            at = self.factor.at
+            b = np.zeros(len(self.b))
+            b[at] = self.factor.solve(self.r[at] - a[at])
+            self._move(b)
+            left = self.g[at] - a[at] - self.factor.c * b[at]
+            if np.abs(left).max(initial=0.0) > tol / 4:  # rounding in the updated factor
+                b[at] += self.factor.solve(left)
+                self._move(b)
+            self.steps += 1
+            target = self._target(lam)
+            if self.violation <= tol:
+                return True
+        return False
+
+    def _one_by_one(self, lam: float, tol: float) -> bool:
+        """Let one feature in or out at a time, always downhill: finite where columns are (nearly) dependent.
+
+        The weights move towards the Newton step until the first one reaches zero, which then leaves. Along a
+        direction in which the averages are flat, they move until that happens.
+        """
+        for _ in range(MOVES * len(self.b)):
+            target = self._target(lam)
+            if self.violation <= tol:
+                return True
+            inside = self.b != 0
+            off = np.abs(target - self.b) * self.root
+            want = np.flatnonzero(inside)
+            signs = np.sign(self.b)
+            if off[inside].max(initial=0.0) <= tol:
+                enters = int(np.argmax(np.where(inside, 0.0, off)))
+                signs[enters] = np.sign(target[enters])
+                want = np.append(want, enters)
+            a = np.zeros(len(self.b))
+            a[want], c = self.penalty.pieces(signs[want], lam, want)
+            self.factor.follow(want, c)
+            at, limit = self.factor.at, 1.0
+            way = np.zeros(len(self.b))
+            left_out = np.setdiff1d(want, at)
+            if len(left_out):
+                way[left_out[0]] = 1.0
+                way[at] = -self.factor.solve(self.R[left_out[0], at])
+                way *= -np.sign(way @ (a - self.g)) or 1.0
+                limit = np.inf
+            else:
+                way[at] = self.factor.solve(self.r[at] - a[at]) - self.b[at]
+            shrinking = np.flatnonzero(way * signs < 0)
+            steps = -self.b[shrinking] / way[shrinking]
+            step = min(limit, steps.min(initial=np.inf))
+            if not 0 < step < np.inf:
+                return False
+            b = self.b + step * way
+            if step < limit:
+                b[shrinking[np.argmin(steps)]] = 0.0
+            self._move(b)
+        return False
+
+    def _downhill(self, lam: float, tol: float) -> bool:
+        """Newton steps on the support, cut where the objective is lowest, and a sweep after each.
+
+        For folded concave penalties where columns are nearly dependent, and sweeps alone would crawl.
+        """
+        for _ in range(len(self.b) + STEPS):
+            inside = np.flatnonzero(self.b)
+            a, full = np.zeros(len(self.b)), np.zeros(len(self.b))
+            a[inside], c = self.penalty.pieces(self.b[inside], lam, inside)
+            if not self.factor.follow(inside, c):
+                return False
+            full[inside] = c
+            at = self.factor.at
+            left_out = np.setdiff1d(inside, at)
+            if len(left_out):
+                self._drop(lam, int(left_out[0]))
+                continue
+            way = self.factor.solve(self.g[at] - a[at] - full[at] * self.b[at])
+            step, lands = self._cut(lam, at, way)
+            b = self.b.copy()
+            b[at] += step * way
+            b[at[lands]] = 0.0
+            self._move(b)
+            if self._descend(lam, 1, tol):
+                return True
+        return False
+
+    def _drop(self, lam: float, j: int) -> None:
+        """Move along the direction in which feature j and those in the factor cancel, until one is zero.
+
+        The averages are flat along it, and a penalty is concave while no weight changes its sign: so one of
+        the two ends is no higher than the weights in between.
+        """
+        way = np.zeros(len(self.b))
+        way[j] = 1.0
+        way[self.factor.at] = -self.factor.solve(self.R[j, self.factor.at])
+        way[np.abs(way) < NOISE] = 0.0
+        at = np.flatnonzero(way)
+        steps = -self.b[at] / way[at]
+        start, ends = self.b, []
+        for side in (steps[steps > 0], steps[steps < 0]):
+            if len(side):
+                step = side[np.argmin(np.abs(side))]
+                b = start + step * way
+                b[at[steps == step]] = 0.0
+                self._move(b)
+                ends.append((self.objective(lam), b))
+        self._move(min(ends, key=lambda end: end[0])[1])
+
+    def _cut(self, lam: float, at: NDArray[np.int64], way: Array) -> tuple[float, NDArray[np.bool_]]:
+        """The step in (0, 1] along `way` with the lowest objective, and which weights it makes zero."""
+        b, kinks = self.b[at], np.array(self.penalty.kinks(lam))
+        moving = way != 0
+        ends = np.concatenate([kinks, -kinks])[:, None] - b[moving]
+        breaks = np.unique(np.append((ends / way[moving]).ravel(), [0.0, 1.0]))
+        breaks = breaks[(breaks >= 0) & (breaks <= 1)]
+        middles = (breaks[1:] + breaks[:-1]) / 2
+        slope, curve = -float(way @ self.g[at]), float(way @ (self.R[np.ix_(at, at)] @ way))
+        a, c = self.penalty.pieces(b + np.outer(middles, way), lam, at)
+        curves = curve + c @ way**2
+        slopes = slope + a @ way + c @ (way * b)
+        lowest = np.divide(-slopes, curves, out=breaks[1:].copy(), where=curves > 0)
+        tries = np.append(breaks[1:], np.clip(lowest, breaks[:-1], breaks[1:]))
+        values = self.penalty.value(b + np.outer(tries, way), lam, at).sum(axis=1)
+        step = float(tries[np.argmin(values + tries * (slope + tries * curve / 2))])
+        return step, moving & (-b / np.where(moving, way, 1.0) == step)
+
+    def _admit(self, target: Array) -> NDArray[np.int64]:
+        """The features of the next step; of those that would enter, only the most urgent."""
+        want = np.flatnonzero(target)
+        new = want[self.b[want] == 0]
+        limit = max(BURST, len(want) - len(new))
+        if len(new) <= limit:
+            return want
+        urgent = new[np.argsort(-np.abs(target[new]) * self.root[new], kind="stable")[limit:]]
+        return np.setdiff1d(want, urgent, assume_unique=True)
+
+    def _target(self, lam: float) -> Array:
+        """The optimum of each weight given the others; sets the violation."""
+        target = self.penalty.prox(self.g + self.d * self.b, self.d, lam)
+        target[self.barred] = 0.0
+        self.violation = float((np.abs(target - self.b) * self.root).max(initial=0.0))
+        return target
+
+    def _move(self, b: Array) -> None:
+        at = np.flatnonzero(b)
+        self.b, self.g = b, np.empty(len(b))
+        _core.residual(self.R, self.r, at, b[at], self.g)
+
+    def _descend(self, lam: float, sweeps: int, tol: float) -> bool:
+        b, g = self.b.copy(), self.g.copy()
+        done, _ = self.penalty.descend(self.R, self.usable, lam, sweeps, tol / 4, g, b)
+        self.sweeps += done
+        self._move(b)
+        self._target(lam)
+        return self.violation <= tol

@@ -1,0 +1,295 @@
+"""What the penalised extractors share: the path over lam, its walk to k features, the model at the end."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
+from sklearn.exceptions import ConvergenceWarning
+
+from ..model import LinearModel, as_standardized, finish
+from ..standardize import Array, Standardized
+from ._newton import Solver
+from .penalties import L1L2, MCP, SCAD, Penalty
+
+if TYPE_CHECKING:
+    from ..running import RunningAverages
+
+RATIO = 1e-4 ** (1 / 199)  # of one lam to the next: the papers' 200 on an exponential grid
+LAST = 1e-4  # of lam_max, where a walk of a folded concave penalty ends
+VANISHING = 1e-8  # of lam_max, where every other walk ends
+CROWDED = 3  # times k: beyond this a folded concave path is not expected back
+ACCEPTED = 1e-8
+
+State = list[tuple[Array, Array]]  # weights and gradient of every target
+
+
+class Walk:
+    """One solver per target, moved along lam together."""
+
+    def __init__(self, s: Standardized, penalties: Sequence[Penalty]) -> None:
+        self.solvers = [Solver(s.R, s.r[:, t], s.usable, penalty) for t, penalty in enumerate(penalties)]
+
+    def lam_max(self) -> float:
+        return max(solver.lam_max() for solver in self.solvers)
+
+    def solve(self, lam: float) -> int:
+        """Move to lam; returns the number of features in any target's support."""
+        for solver in self.solvers:
+            solve(solver, lam)
+        return self.size
+
+    @property
+    def size(self) -> int:
+        return int(np.count_nonzero(np.any([solver.b for solver in self.solvers], axis=0)))
+
+    @property
+    def beta(self) -> Array:
+        return np.stack([solver.b for solver in self.solvers], axis=1)
+
+    @property
+    def state(self) -> State:
+        return [(solver.b, solver.g) for solver in self.solvers]
+
+    @state.setter
+    def state(self, state: State) -> None:
+        for solver, (b, g) in zip(self.solvers, state):
+            solver.b, solver.g = b, g
+
+    @property
+    def info(self) -> dict[str, Any]:
+        return {
+            "violation": max(solver.violation for solver in self.solvers),
+            "steps": sum(solver.steps for solver in self.solvers),
+            "sweeps": sum(solver.sweeps for solver in self.solvers),
+        }
+
+
+def solve(solver: Solver, lam: float) -> None:
+    """Solve at lam, and say so if it did not succeed."""
+    violation = solver.solve(lam)
+    if not violation <= ACCEPTED:
+        warnings.warn(
+            f"The optimality conditions at lam={lam:.6g} (standardised units) are violated by "
+            f"{violation:.2g}, more than {ACCEPTED:g}, after {solver.sweeps} sweeps of coordinate descent; "
+            "the averages are nearly singular there. A larger lam or a smaller k helps.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+
+
+def grid(start: float, stop: float) -> Iterator[float]:
+    """Descending lams from start to stop, at least as dense as the papers'; stop may be zero."""
+    low = max(stop, VANISHING * start)
+    if start > low:
+        steps = math.ceil(math.log(low / start) / math.log(RATIO))
+        yield from np.geomspace(start, low, steps + 1)[:-1].tolist()
+    yield stop
+
+
+def walk_to_lam(walk: Walk, lam: Array) -> None:
+    """Move every target down the path to its own lam."""
+    for solver, end in zip(walk.solvers, lam):
+        if math.isfinite(end):  # a constant target has none, and no weights
+            for step in grid(solver.lam_max(), end):
+                solve(solver, step)
+
+
+def walk_to_k(walk: Walk, k: int, *, folded: bool) -> tuple[float, Array]:
+    """The largest support of at most k features on the path: its lam and weights.
+
+    The path is followed down to the first lam with more than k features, and the step that led there is
+    bisected. The support of a folded concave penalty often outgrows k and comes back, when the right features
+    have entered and push the wrong ones out; so there the walk goes on to the end, and of equally large
+    supports the later one counts.
+    """
+    start = walk.lam_max()
+    best = (0, start, walk.beta)
+    if k == 0 or start == 0:
+        return start, walk.beta
+    high = start
+    state: State | None = walk.state
+    for lam in grid(start, (LAST if folded else VANISHING) * start):
+        size = walk.solve(lam)
+        if size > k:
+            if state is not None:
+                after = walk.state
+                best = max(best, bisect(walk, k, high, lam, state), key=lambda found: found[0])
+                walk.state = after
+            if not folded or size > CROWDED * k:
+                break
+            state = None
+        else:
+            high, state = lam, walk.state
+            if size >= best[0]:
+                best = (size, lam, walk.beta)
+            if size == k and not folded:
+                break
+    return best[1:]
+
+
+def bisect(walk: Walk, k: int, high: float, low: float, state: State) -> tuple[int, float, Array]:
+    """Between lam `high` with at most k features (and that state), and `low` with more."""
+    walk.state = state
+    best = (walk.size, high, walk.beta)
+    while best[0] < k and high - low > 1e-9 * high:
+        walk.state = state
+        middle = math.sqrt(high * low)
+        size = walk.solve(middle)
+        if size > k:
+            low = middle
+        else:
+            high, state = middle, walk.state
+            if size >= best[0]:
+                best = (size, middle, walk.beta)
+    return best
+
+
+def extract(
+    averages: RunningAverages | Standardized,
+    name: str,
+    k: int | None,
+    lam: float | None,
+    *,
+    method: str,
+    refit: bool,
+    fit_intercept: bool,
+    scale: bool,
+    **parameters: float,
+) -> LinearModel:
+    """What every penalised extractor does, with its penalty by name."""
+    if (k is None) == (lam is None):
+        raise ValueError(f"Pass either k or lam, and not both; got k={k}, lam={lam}.")
+    check(name, **parameters)
+    s = as_standardized(averages, fit_intercept, scale)
+    penalties, ridge = penalties_for(s, name, **parameters)
+    walk = Walk(s, penalties)
+    if k is not None:
+        if not 0 <= k <= s.p:
+            raise ValueError(f"k={k} is out of range for {s.p} features; pass 0 <= k <= {s.p}.")
+        internal, beta = walk_to_k(walk, int(k), folded=name in FOLDED)
+        used = internal * s.y_scale
+    else:
+        assert lam is not None
+        if not (lam >= 0 and math.isfinite(lam)):
+            raise ValueError(f"lam={lam} is not a penalty; pass a finite lam >= 0.")
+        used = np.full(s.q, float(lam))
+        walk_to_lam(walk, np.divide(lam, s.y_scale, out=np.full(s.q, np.inf), where=s.y_scale > 0))
+        beta = walk.beta
+    shown = float(used[0]) if s.q == 1 else used
+    info: dict[str, Any] = {**parameters, **walk.info}
+    if name == "adaptivelasso":
+        info["initial_ridge"] = ridge
+    return finish(s, beta, method, refit=refit, lam=shown, **info)
+
+
+FOLDED = ("mcp", "scad")
+DEFAULTS: dict[str, dict[str, float]] = {
+    "lasso": {},
+    "elasticnet": {"l1_ratio": 0.99},
+    "adaptivelasso": {"gamma": 1.0},
+    "mcp": {"gamma": 3.0},
+    "scad": {"gamma": 3.7},
+}
+
+
+def check(name: str, **parameters: float) -> None:
+    """Refuse parameters that the penalty does not have, or outside their domain."""
+    if name not in DEFAULTS:
+        raise ValueError(f"penalty {name!r} is not one of {', '.join(map(repr, DEFAULTS))}.")
+    for key, value in parameters.items():
+        if key not in DEFAULTS[name]:
+            raise ValueError(f"The penalty {name!r} has no parameter {key!r}.")
+        above, top = {"elasticnet": (0, 1), "adaptivelasso": (0, math.inf), "mcp": (1, math.inf)}.get(
+            name, (2, math.inf)
+        )
+        if not (above < value <= top) or math.isinf(value):
+            bound = f"0 < {key} <= 1" if top == 1 else f"a finite {key} > {above}"
+            raise ValueError(f"{key}={value} does not give a penalty {name!r}; pass {bound}.")
+
+
+def penalties_for(s: Standardized, name: str, **parameters: float) -> tuple[list[Penalty], float]:
+    """One penalty per target, and the ridge of the initial estimate (0 where there is none)."""
+    check(name, **parameters)
+    given = DEFAULTS[name] | parameters
+    if name == "adaptivelasso":
+        from .ols import ols_weights
+
+        initial, ridge = ols_weights(s)
+        with np.errstate(divide="ignore", over="ignore"):
+            weights = np.abs(initial) ** -given["gamma"]
+        return [L1L2(weights=np.ascontiguousarray(w)) for w in weights.T], float(ridge)
+    kind = {"lasso": L1L2, "elasticnet": L1L2, "mcp": MCP, "scad": SCAD}[name]
+    return [kind(**given)] * s.q, 0.0
+
+
+def sparse(walk: Walk) -> csc_array:
+    """The weights (p, q), from their parts: converting an array costs as much as a Newton step."""
+    rows = [np.flatnonzero(solver.b) for solver in walk.solvers]
+    data = np.concatenate([solver.b[at] for solver, at in zip(walk.solvers, rows)])
+    ends = np.cumsum([0, *map(len, rows)])
+    return csc_array((data, np.concatenate(rows), ends), shape=(len(walk.solvers[0].b), len(rows)))
+
+
+def penalty_path(
+    s: Standardized,
+    penalty: str,
+    *,
+    n_lambdas: int = 100,
+    eps: float = 1e-3,
+    lambdas: ArrayLike | None = None,
+    max_features: int | None = None,
+    **parameters: float,
+) -> tuple[Array, list[csc_array]]:
+    """Solutions along a decreasing sequence of penalties, each started from the one before.
+
+    Costs a few Newton steps per lam, each O(pm) for m features in the support, and O(m^2) for every feature
+    that enters or leaves.
+
+    Parameters
+    ----------
+    s : Standardized
+    penalty : {"lasso", "elasticnet", "adaptivelasso", "mcp", "scad"}
+    n_lambdas : int >= 1, default=100
+        Length of the geometric grid that begins at the smallest lam without any feature.
+    eps : float in (0, 1), default=1e-3
+        Ratio of the last lam to the first.
+    lambdas : array-like or None, default=None
+        Lams to use instead of a grid, in the standardised units of `s` (targets of variance 1). They are
+        walked in descending order.
+    max_features : int or None, default=None
+        Stop before the first lam with more features than this (in the union over targets).
+    **parameters : float
+        `l1_ratio` of the elastic net, `gamma` of the adaptive lasso, MCP and SCAD, as in their extractors.
+
+    Returns
+    -------
+    lams : ndarray of shape (L,)
+        Descending, in standardised units; a target's own are these times ``s.y_scale``.
+    betas : list of L sparse arrays of shape (p, q)
+        Standardised weights.
+    """
+    walk = Walk(s, penalties_for(s, penalty, **parameters)[0])
+    lams: NDArray[np.float64]
+    if lambdas is not None:
+        lams = np.sort(np.asarray(lambdas, dtype=np.float64).ravel())[::-1].copy()
+        if not (np.isfinite(lams).all() and (lams >= 0).all()):
+            raise ValueError("lambdas must be finite and at least 0.")
+    else:
+        if n_lambdas < 1 or not 0 < eps < 1:
+            raise ValueError(f"Expected n_lambdas >= 1 and 0 < eps < 1, got {n_lambdas} and {eps}.")
+        start = walk.lam_max()
+        # averages that explain nothing have the empty model only
+        lams = np.geomspace(start, eps * start, n_lambdas) if start > 0 else np.zeros(1)
+    betas = []
+    for lam in lams:
+        size = walk.solve(float(lam))
+        if max_features is not None and size > max_features:
+            break
+        betas.append(sparse(walk))
+    return lams[: len(betas)], betas

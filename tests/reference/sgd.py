@@ -1,0 +1,78 @@
+"""Slow twins of SGD, TSGD ([Sun] Algorithm 2) and SIHT ([Susan] section 3): dense, every weight every row.
+
+One output. `loss` is the derivative with respect to the margin and its curvature bound.
+"""
+
+import math
+
+import numpy as np
+
+LOSSES = {
+    "squared": (lambda m, y: m - y, 1.0),
+    "logistic": (lambda m, y: -y / (1 + math.exp(y * m)), 0.25),
+    "hinge": (lambda m, y: -y if y * m < 1 else 0.0, 1.0),
+    "squared_hinge": (lambda m, y: -2 * y * max(0.0, 1 - y * m), 2.0),
+}
+
+
+def fade(schedule, rows):
+    """s(t) for t = 1, ..., rows; the doubling trick starts at a = 3."""
+    a = 3
+    for t in range(1, rows + 1):
+        if t > a:
+            a = 2 * t
+        yield {"constant": 1.0, "sqrt": t**-0.5, "doubling": math.log(a) / a}[schedule]
+
+
+def descend(X, y, loss, eta, schedule, lam, r, standardize, intercept=True, truncate=None):
+    """Weights, intercept and variances after the rows; `truncate(w, variance)` after every step, if given.
+
+    A derived step (eta = None) has squared norms of at most k values where `truncate` keeps k.
+    """
+    slope, curvature = LOSSES[loss]
+    n, p = X.shape
+    w, b = np.zeros(p), 0.0
+    norms, counts = [], []
+    for t, s in enumerate(fade(schedule, n)):
+        x, seen = X[t], X[: t + 1]
+        present = seen != 0
+        u = x.copy()
+        if standardize:  # in units of the root mean square of the values that are there
+            total = (r[: t + 1, None] * present).sum(axis=0)
+            square = (r[: t + 1, None] * seen**2).sum(axis=0)
+            u = np.divide(x * total, square, out=np.zeros(p), where=x != 0)
+        mean = np.average(seen, axis=0, weights=r[: t + 1])
+        variance = np.average((seen - mean) ** 2, axis=0, weights=r[: t + 1]) if standardize else np.ones(p)
+        size, count = (x * u).sum(), (x != 0).sum()
+        if truncate and size > 0:
+            most = min(size, truncate.k * (x * u).max())
+            size, count = most, count * most / size
+        norms.append(size)
+        counts.append(count)
+        if eta is None:
+            unit = sum(norms) / sum(counts) if intercept and sum(counts) else float(intercept)
+            most = max(np.mean(norms) + unit, r[t] * (size + unit))
+            step = s / (4 * curvature * most + lam) if most else 0.0
+            step_b = step * unit
+        else:
+            step, step_b = eta * s, eta * s * intercept
+        d = r[t] * slope(x @ w + b, y[t])
+        w = w - step * (d * u + lam * w)
+        b = b - step_b * d
+        if truncate:
+            w = truncate(w, variance)
+    return w, b, variance
+
+
+class Truncate:
+    """All but the k largest sigma_j |w_j| are zero; ties to the lower index, sigma = 0 never."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, w, variance):
+        score = np.array([float(f"{s:.10e}") for s in variance * w**2])  # what rounding tells apart is a tie
+        best = [j for j in np.lexsort([np.arange(len(w)), -score]) if score[j] > 0][: self.k]
+        out = np.zeros(len(w))
+        out[best] = w[best]
+        return out

@@ -1,0 +1,414 @@
+"""What holds for every row-wise learner: a name in `streamsieve.learners` is enough to be tested."""
+
+import copy
+import inspect
+import pickle
+import tracemalloc
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone, is_classifier
+from sklearn.utils.estimator_checks import check_estimator
+
+import streamsieve.learners
+
+N, P, K = 120, 30, 5
+
+#: Constructor arguments a learner needs to be at work on so few rows.
+OPTIONS: dict[str, dict] = {}
+
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": "a weight lengthens one step, a repeated row makes two",
+    "check_sample_weight_equivalence_on_sparse_data": "a weight lengthens one step, a repeated row makes two",
+}
+
+LEARNERS = [getattr(streamsieve.learners, name) for name in sorted(streamsieve.learners.__all__)]
+
+
+def make(kind, **options):
+    if "k" in inspect.signature(kind).parameters:
+        options = {"k": K, **options}
+    return kind(**OPTIONS.get(kind.__name__, {}), **options)
+
+
+def data(kind, seed=0, n=N, p=P, classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.4)
+    target = X[:, 3] - 2 * X[:, 7] + 0.1 * rng.normal(size=n)
+    if not is_classifier(kind()):
+        return X, target
+    return X, np.digitize(target, np.quantile(target, np.arange(1, classes) / classes))
+
+
+def feed(model, X, y, sample_weight=None):
+    options = {"classes": np.unique(y_all(model, y))} if is_classifier(model) else {}
+    return model.partial_fit(X, y, sample_weight=sample_weight, **options)
+
+
+def y_all(model, y):
+    return getattr(model, "_all_classes", y)
+
+
+def begin(kind, y, **options):
+    model = make(kind, **options)
+    if is_classifier(model):
+        model._all_classes = np.unique(y)
+    return model
+
+
+def state(model):
+    return {
+        name: np.array(value)
+        for name, value in vars(model).items()
+        if name.endswith("_") and isinstance(value, np.ndarray | int | float | bool)
+    }
+
+
+def assert_same_state(a, b):
+    a, b = state(a), state(b)
+    assert a.keys() == b.keys()
+    for name in a:
+        assert_array_equal(a[name], b[name], err_msg=name)
+
+
+every = pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.__name__)
+layouts = pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+
+
+@every
+@layouts
+@pytest.mark.parametrize(
+    "options", [{}, {"lam": 0.1, "schedule": "doubling"}, {"eta": 0.01, "schedule": "sqrt"}]
+)
+def test_chunks_do_not_matter(kind, layout, options):
+    X, y = data(kind, classes=3)
+    X = layout(X)
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], N)
+    whole = feed(begin(kind, y, **options), X, y, weight)
+
+    @settings(deadline=None, max_examples=15)
+    @given(st.sets(st.integers(1, N - 1)))
+    def law(cuts):
+        parts = begin(kind, y, **options)
+        edges = [0, *sorted(cuts), N]
+        for a, b in pairwise(edges):
+            feed(parts, X[a:b], y[a:b], weight[a:b])
+        assert_same_state(parts, whole)
+        assert_array_equal(parts.coef_, whole.coef_)
+
+    law()
+
+
+@every
+@pytest.mark.parametrize("classes", [2, 3])
+def test_layout_does_not_matter(kind, classes):
+    X, y = data(kind, classes=classes)
+    dense = make(kind).fit(X, y)
+    S = sp.csr_array(X)
+    wide = sp.csr_array((S.data, S.indices.astype(np.int64), S.indptr.astype(np.int64)), shape=S.shape)
+    small = make(kind).fit(S, y)
+    for other in (
+        make(kind).fit(np.asfortranarray(X), y),
+        make(kind).fit(np.repeat(X, 2, axis=1)[:, ::2], y),
+    ):
+        assert_array_equal(other.coef_, dense.coef_)
+    assert_array_equal(make(kind).fit(wide, y).coef_, small.coef_)
+    assert_array_equal(make(kind).fit(S.tocsc(), y).coef_, small.coef_)
+    assert_allclose(small.coef_, dense.coef_, rtol=1e-9, atol=1e-12)
+    assert_allclose(small.intercept_, dense.intercept_, rtol=1e-9, atol=1e-12)
+    F = X.astype(np.float32)
+    exact = make(kind).fit(F.astype(np.float64), y)  # the same numbers: equal but for the order of sums
+    assert_allclose(make(kind).fit(F, y).coef_, exact.coef_, rtol=1e-9, atol=1e-12)
+    assert_allclose(make(kind).fit(sp.csr_array(F), y).coef_, exact.coef_, rtol=1e-9, atol=1e-12)
+
+
+@every
+def test_explicit_zeros_disorder_and_repeats_are_read_as_scipy_reads_them(kind):
+    X, y = data(kind)
+    S = sp.csr_array(X)
+    plain = make(kind).fit(S, y)
+    kept = sp.csr_array(X)
+    kept.data[::5] = 0
+    assert_allclose(  # a sum over more terms may be taken in another order
+        make(kind).fit(kept, y).coef_,
+        make(kind).fit(sp.csr_array(kept.toarray()), y).coef_,
+        rtol=1e-9,
+        atol=1e-12,
+    )
+    mixed = S.copy()
+    for a, b in pairwise(mixed.indptr):
+        mixed.indices[a:b] = mixed.indices[a:b][::-1].copy()
+        mixed.data[a:b] = mixed.data[a:b][::-1].copy()
+    assert_array_equal(make(kind).fit(mixed, y).coef_, plain.coef_)
+    halves = sp.csr_array(
+        (np.repeat(S.data / 2, 2), np.repeat(S.indices, 2), 2 * S.indptr), shape=S.shape
+    )  # every entry twice
+    before = halves.data.copy()
+    assert_array_equal(make(kind).fit(halves, y).coef_, plain.coef_)
+    assert_array_equal(halves.data, before)
+
+
+@every
+@layouts
+def test_pickled_mid_stream_is_uninterrupted(kind, layout):
+    X, y = data(kind, classes=3)
+    X = layout(X)
+    whole = feed(begin(kind, y), X, y)
+    half = feed(begin(kind, y), X[:50], y[:50])
+    for resumed in (pickle.loads(pickle.dumps(half)), copy.deepcopy(half)):
+        assert_same_state(feed(resumed, X[50:], y[50:]), whole)
+
+
+@every
+def test_inputs_are_not_touched_and_may_be_read_only(kind):
+    X, y = data(kind)
+    for rows in (X, sp.csr_array(X)):
+        weight = np.full(N, 0.7)
+        arrays = [y, weight, *((rows.data, rows.indices, rows.indptr) if sp.issparse(rows) else (rows,))]
+        copies = [a.copy() for a in arrays]
+        for a in arrays:
+            a.flags.writeable = False
+        model = feed(begin(kind, y), rows, y, weight)
+        model.predict(rows)
+        model.get_support()
+        for a, b in zip(arrays, copies):
+            assert_array_equal(a, b)
+            a.flags.writeable = True
+
+
+@every
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_budget_holds_at_any_time(kind, classes):
+    X, y = data(kind, classes=classes)
+    model = begin(kind, y)
+    for i in range(0, N, 3):
+        feed(model, X[i : i + 3], y[i : i + 3])
+        support = model.get_support(indices=True)
+        assert len(support) <= (K if hasattr(model, "k") else P)
+        assert_array_equal(support, np.flatnonzero(np.atleast_2d(model.coef_).any(axis=0)))
+        assert np.isfinite(model.predict(X).astype(float)).all()
+
+
+def bad_batches(kind):
+    X, y = data(kind)
+    for value in (np.nan, np.inf, 1e200):
+        dense = X.copy()
+        dense[-1, 4] = value
+        yield dense, y, None
+        yield sp.csr_array(dense), y, None
+    yield X[:, :-1], y, None
+    yield sp.csr_array(X)[:, :-1], y, None
+    S = sp.csr_array(X)
+    S.indices[-1] = P
+    yield S, y, None
+    S = sp.csr_array(X)
+    S.indices[-1] = -1
+    yield S, y, None
+    yield X, y[:-1], None
+    yield X, y, np.full(N, -1.0)
+    yield X, y, np.full(N, np.nan)
+    if is_classifier(kind()):
+        yield X, np.where(np.arange(N) == N - 1, 7, y), None
+    else:
+        yield X, np.where(np.arange(N) == N - 1, np.nan, y), None
+        yield X, np.where(np.arange(N) == N - 1, 1e200, y), None
+
+
+@every
+def test_a_bad_batch_leaves_the_state_untouched(kind):
+    X, y = data(kind)
+    model = feed(begin(kind, y), X, y)
+    before = copy.deepcopy(model)
+    for rows, targets, weight in bad_batches(kind):
+        with pytest.raises(ValueError, match=r"\w+"):
+            model.partial_fit(rows, targets, sample_weight=weight)
+        assert_same_state(model, before)
+        if rows.shape[1] < P or (is_classifier(model) and targets.max() > 1):
+            continue  # fine, had it come first
+        with pytest.raises(ValueError, match=r"\w+"):
+            model.fit(rows, targets, sample_weight=weight)
+        assert_same_state(model, before)
+        fresh = make(kind)
+        with pytest.raises(ValueError, match=r"\w+"):
+            fresh.fit(rows, targets, sample_weight=weight)
+        assert not state(fresh)
+
+
+@every
+@layouts
+def test_a_step_that_overflows_is_named_and_undone(kind, layout):
+    if "eta" not in inspect.signature(kind).parameters:
+        pytest.skip("this learner has no step to choose")
+    options = {"eta": 1e30} | ({"loss": "squared"} if is_classifier(kind()) else {})
+    X, y = data(kind)
+    model = begin(kind, y, **options)
+    before = copy.deepcopy(feed(model, layout(X[:1]), y[:1]))
+    with pytest.raises(ValueError, match=r"eta=1e\+30"):
+        feed(model, layout(X[1:]), y[1:])
+    assert_same_state(model, before)
+    fresh = begin(kind, y, **options)
+    with pytest.raises(ValueError, match=r"eta=1e\+30"):
+        feed(fresh, layout(X), y)
+    assert not state(fresh)
+
+
+@every
+def test_weightless_rows_are_no_rows(kind):
+    X, y = data(kind)
+    weight = np.where(np.arange(N) % 3, 1.0, 0.0)
+    keep = weight > 0
+    assert_same_state(
+        feed(begin(kind, y), X, y, weight), feed(begin(kind, y), X[keep], y[keep], weight[keep])
+    )
+
+
+@every
+def test_memory_does_not_grow_with_rows(kind):
+    X, y = data(kind)
+    S = sp.csr_array(X)
+    model = begin(kind, y)
+
+    def run(times):
+        for _ in range(times):
+            feed(model, S, y)
+            model.predict(S)
+
+    run(5)
+    tracemalloc.start()
+    run(5)
+    first = tracemalloc.get_traced_memory()[0]
+    run(40)
+    later = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert later - first < 20_000
+    size = len(pickle.dumps(model))
+    run(5)
+    assert len(pickle.dumps(model)) <= size + 64
+
+
+@every
+def test_clone_has_the_parameters_and_nothing_learned(kind):
+    X, y = data(kind)
+    model = make(kind).fit(X, y)
+    bare = clone(model)
+    assert bare.get_params() == model.get_params()
+    assert not state(bare)
+    assert_array_equal(bare.fit(X, y).coef_, model.coef_)
+
+
+@every
+def test_a_second_fit_forgets_the_first(kind):
+    X, y = data(kind)
+    once, twice = make(kind).fit(X, y), make(kind).fit(X[::-1], y[::-1]).fit(X, y)
+    assert_same_state(once, twice)
+
+
+@every
+def test_a_wider_batch_is_welcome_where_features_grow(kind):
+    X, y = data(kind)
+    S = sp.csr_array(X)
+    S = S[:, np.argsort(np.arange(P) % 2, kind="stable")]
+    S.sort_indices()
+    early = S[:60].copy()
+    early = sp.csr_array(early.toarray() * (np.arange(P) < 11))  # later columns are empty at first
+    grown = begin(kind, y, grow=True)
+    feed(grown, early[:30, :11], y[:30])
+    feed(grown, early[30:, :11], y[30:60])
+    assert grown.n_features_in_ == 11
+    grown = pickle.loads(pickle.dumps(grown))
+    for i in range(60, N):
+        feed(grown, S[[i], : max(11, i * P // N + 1)], y[i : i + 1])
+    full = begin(kind, y)
+    feed(full, early, y[:60])
+    for i in range(60, N):
+        row = S[[i]].toarray()
+        row[:, max(11, i * P // N + 1) :] = 0
+        feed(full, sp.csr_array(row), y[i : i + 1])
+    assert grown.n_features_in_ == P
+    assert_array_equal(grown.coef_, full.coef_)
+    narrow, wide = S[:, :5], sp.csr_array(np.hstack([S.toarray(), np.ones((N, 3))]))
+    assert_array_equal(grown.predict(wide), grown.predict(S))
+    assert len(grown.predict(narrow)) == N
+    with pytest.raises(ValueError, match="features"):
+        feed(full, wide, y)
+
+
+@every
+def test_a_batch_that_fails_does_not_widen(kind):
+    if "eta" not in inspect.signature(kind).parameters:
+        pytest.skip("this learner has no step to choose")
+    options = {"eta": 1e30, "grow": True} | ({"loss": "squared"} if is_classifier(kind()) else {})
+    X, y = data(kind)
+    S = sp.csr_array(X)
+    model = feed(begin(kind, y, **options), S[:1, :11], y[:1])
+    before = copy.deepcopy(model)
+    with pytest.raises(ValueError, match="eta"):
+        feed(model, S, y)
+    assert_same_state(model, before)
+
+
+@every
+def test_one_row_at_a_time_is_the_stream(kind):
+    X, y = data(kind)
+    y = y.astype(bool) if is_classifier(kind()) else y
+    names = [f"x{j}" for j in range(P)]
+    model = make(kind)
+    assert model.predict_one({"x1": 1.0}) in (None, 0.0)
+    order: list[str] = []
+    for x, t in zip(X, y):
+        row = {names[j]: x[j] for j in np.flatnonzero(x)}
+        order += [name for name in row if name not in order]
+        model.learn_one(row, t)
+    at = [names.index(name) for name in order]
+    batch = make(kind).fit(sp.csr_array(X[:, at]), y)
+    assert model.n_features_in_ == len(order)
+    assert_allclose(model.coef_, batch.coef_, rtol=1e-9, atol=1e-12)
+    assert set(model.get_feature_names_out()) == {order[j] for j in batch.get_support(indices=True)}
+    for x in X[:10]:
+        row = {names[j]: x[j] for j in np.flatnonzero(x)} | {"unheard of": 3.0}
+        expected = batch.predict(sp.csr_array(x[None, at]))[0]
+        assert_allclose(float(model.predict_one(row)), float(expected), rtol=1e-9, atol=1e-12)
+    before = copy.deepcopy(model)
+    for row, t in (
+        ({"x1": np.nan, "new": 1.0}, y[0]),
+        ({"x1": "text"}, y[0]),
+        ({"x1": 1.0, "n": 2.0}, "what"),
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            model.learn_one(row, t)
+        assert_same_state(model, before)
+        assert model.names_ == before.names_
+
+
+@every
+def test_parameters_outside_their_domain_are_refused(kind):
+    X, y = data(kind)
+    wrong = {
+        "k": [0, -1, 2.5, "all"],
+        "eta": [0, -1.0, "fast", np.inf],
+        "schedule": ["linear"],
+        "lam": [-1.0, np.nan],
+        "loss": ["absolute"],
+    }
+    for name, values in wrong.items():
+        if name in inspect.signature(kind).parameters:
+            for value in values:
+                with pytest.raises(ValueError, match=rf"{name}="):
+                    make(kind, **{name: value}).fit(X, y)
+
+
+@every
+def test_docstring_names_every_parameter_and_has_an_example(kind):
+    for name in inspect.signature(kind).parameters:
+        assert f"\n{name} : " in kind.__doc__
+    assert ">>> " in kind.__doc__
+
+
+@every
+def test_check_estimator(kind):
+    check_estimator(make(kind), expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail="raise")

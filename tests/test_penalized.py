@@ -1,0 +1,418 @@
+"""The penalised extractors: optimality, agreement with the papers' iteration, and the walk to k."""
+
+import importlib.util
+import itertools
+import sys
+import types
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import lasso_path
+
+from reference.proximal import mcp, proximal, scad, soft
+from streamsieve import _core
+from streamsieve.averages.extract import penalized
+from streamsieve.averages.extract._newton import Factor, Solver
+from streamsieve.averages.extract.oadaptivelasso import oadaptivelasso
+from streamsieve.averages.extract.oelasticnet import oelasticnet
+from streamsieve.averages.extract.olasso import olasso
+from streamsieve.averages.extract.omcp import omcp
+from streamsieve.averages.extract.oscad import oscad
+from streamsieve.averages.extract.penalized import DEFAULTS, penalties_for, penalty_path
+from streamsieve.averages.extract.penalties import L1L2, MCP, SCAD
+from streamsieve.averages.standardize import Standardized
+
+EXTRACTORS = {
+    "lasso": olasso,
+    "elasticnet": oelasticnet,
+    "adaptivelasso": oadaptivelasso,
+    "mcp": omcp,
+    "scad": oscad,
+}
+PENALTIES = {
+    "lasso": L1L2(),
+    "elasticnet": L1L2(0.4),
+    "weighted": L1L2(1.0, np.array([0.3, 1.0, 2.0, np.inf])),
+    "mcp": MCP(3.0),
+    "mcp, near the hard threshold": MCP(1.01),
+    "scad": SCAD(3.7),
+}
+
+
+@pytest.fixture(autouse=True)
+def _initial_estimate(monkeypatch):
+    """A plain ridge where the library has no least squares of its own yet."""
+    name = "streamsieve.averages.extract.ols"
+    if importlib.util.find_spec(name) is None:
+        module = types.ModuleType(name)
+        module.ols_weights = ols_weights
+        monkeypatch.setitem(sys.modules, name, module)
+
+
+def ols_weights(s):
+    ridge = 0.0 if s.n > s.p and np.linalg.eigvalsh(s.R)[0] > 1e-8 else 0.01
+    return np.linalg.solve(s.R + ridge * np.eye(s.p), s.r) * s.usable[:, None], ridge
+
+
+def standardized(X, Y, scale=True):
+    Y = Y.reshape(len(X), -1)
+    x, y = X - X.mean(0), Y - Y.mean(0)
+    deviation, y_scale = x.std(0), y.std(0)
+    usable = deviation > 1e-12
+    x_scale = np.where(usable, deviation if scale else 1.0, 0.0)
+    x = np.where(usable, x / np.where(usable, x_scale, 1), 0.0)
+    y = y / np.where(y_scale > 0, y_scale, 1)
+    R = x.T @ x / len(X)
+    R = (R + R.T) / 2
+    R[~usable, ~usable] = 1.0
+    return Standardized(R, x.T @ y / len(X), usable, X.mean(0), x_scale, Y.mean(0), y_scale, float(len(X)))
+
+
+def sample(seed, n, p, q=1, correlation=0.5, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) + np.sqrt(correlation / (1 - correlation)) * rng.standard_normal((n, 1))
+    B = rng.standard_normal((p, q)) * (rng.random((p, q)) < 0.3)
+    return X, X @ B + noise * rng.standard_normal((n, q))
+
+
+@st.composite
+def averages(draw):
+    """Averages of few or many rows, some with duplicate, constant or nearly dependent columns."""
+    n, p = draw(st.integers(3, 40)), draw(st.integers(1, 25))
+    X, Y = sample(draw(st.integers(0, 10**6)), n, p, 1, draw(st.sampled_from([0.0, 0.5, 0.95])))
+    for kind in draw(st.lists(st.sampled_from(["duplicate", "opposite", "constant", "close"]), max_size=3)):
+        i, j = draw(st.integers(0, p - 1)), draw(st.integers(0, p - 1))
+        if kind == "constant":
+            X[:, i] = 3.0
+        elif i != j:
+            X[:, i] = X[:, j] * (-1 if kind == "opposite" else 1)
+            if kind == "close":
+                X[:, i] += 1e-5 * np.random.default_rng(i).standard_normal(n)
+    if draw(st.booleans()):
+        return standardized(X, Y)
+    return standardized(X * np.geomspace(0.1, 10, p), Y, scale=False)
+
+
+def derivative(penalty, b, lam):
+    """P'(b) by differences, for b > 0."""
+    h = 1e-6 * lam
+    return (penalty.value(b + h, lam) - penalty.value(b - h, lam)) / (2 * h)
+
+
+def slope(name, size, lam, weights=1.0):
+    """P'(|b|), from the definitions in the extractors' notes."""
+    return {
+        "lasso": lambda: np.full(size.shape, lam),
+        "elasticnet": lambda: lam * (0.99 + 0.01 * size),
+        "adaptivelasso": lambda: lam * weights,
+        "mcp": lambda: np.maximum(lam - size / 3.0, 0),
+        "scad": lambda: np.where(size <= lam, lam, np.maximum(3.7 * lam - size, 0) / 2.7),
+    }[name]()
+
+
+def violation(name, s, b, lam, weights):
+    """Distance of zero from the subdifferential, in standardised units."""
+    g, p = s.r[:, 0] - s.R @ b, slope(name, np.abs(b), lam, weights)
+    out = np.where(b == 0, np.maximum(np.abs(g) - p, 0), np.abs(g * np.where(b < 0, -1, 1) - p))
+    return (out / np.sqrt(s.R.diagonal()))[s.usable].max(initial=0.0)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)
+@settings(deadline=None)
+@given(st.floats(-4, 4, allow_subnormal=False), st.floats(0.05, 3), st.floats(0.01, 2, allow_subnormal=False))
+def test_prox_is_the_minimum_on_a_grid(penalty, z, d, lam):
+    p = 4
+    x = penalty.prox(np.full(p, z), np.full(p, d), lam)
+    reach = abs(z) / d + 1
+    for j in range(p):
+        at = np.full(4001, j)
+        grid = np.linspace(-reach, reach, 4001)
+        grid[2000] = 0.0
+
+        def f(v, at=at):
+            return d * v**2 / 2 - z * v + penalty.value(v, lam, at[: len(v)])
+
+        assert f(x[[j]])[0] <= f(grid).min() + 1e-12 * (1 + abs(z) * reach)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)
+@settings(deadline=None)
+@given(st.floats(-4, 4), st.floats(0.05, 3), st.floats(0.01, 2))
+def test_kernels_have_the_same_prox(penalty, z, d, lam):
+    """One coordinate of a diagonal problem is one prox."""
+    R, b, g = d * np.eye(4), np.zeros(4), np.full(4, z)
+    penalty.descend(R, np.arange(4), lam, 1, 0.0, g, b)
+    assert_allclose(b, penalty.prox(np.full(4, z), np.full(4, d), lam), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("penalty", [L1L2(), L1L2(0.4), MCP(3.0), SCAD(3.7)])
+@settings(deadline=None)
+@given(st.floats(0.01, 2), st.lists(st.floats(-9, 9), min_size=1, max_size=9))
+def test_pieces_are_the_derivative(penalty, lam, values):
+    b, kinks = np.array(values), lam * np.array([0, 1, 3.0, 3.7])
+    b = b[(np.abs(np.abs(b)[:, None] - kinks) > 1e-4).all(axis=1)]
+    a, c = penalty.pieces(b, lam)
+    assert_allclose(a + c * b, np.sign(b) * derivative(penalty, np.abs(b), lam), atol=1e-6)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.lists(st.integers(0, 14), min_size=1, max_size=8))
+def test_factor_follows_a_changing_set(seed, sizes):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((40, 14))
+    R = A.T @ A / 40
+    factor = Factor(R)
+    for size in sizes:
+        want = np.sort(rng.choice(14, size, replace=False))
+        c = rng.choice([0.0, 0.5], size)
+        assert factor.follow(want, c)
+        order = np.argsort(factor.at)
+        assert_array_equal(factor.at[order], want)
+        x = rng.standard_normal(size)
+        expected = np.linalg.solve(R[np.ix_(factor.at, factor.at)] + np.diag(factor.c), x)
+        assert_array_equal(factor.c[order], c)
+        assert_allclose(factor.solve(x.copy()), expected, atol=1e-10)
+
+
+def test_factor_leaves_out_what_the_others_explain():
+    A = np.random.default_rng(0).standard_normal((30, 5))
+    A = np.c_[A, A[:, 0], A[:, 1] + A[:, 2], A[:, 3]]
+    factor = Factor(A.T @ A)
+    assert factor.follow(np.arange(8), np.zeros(8))
+    assert_array_equal(factor.at, np.arange(5))
+    assert not Factor(np.eye(3)).follow(np.arange(3), np.full(3, -2.0))
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@settings(max_examples=100, deadline=None)
+@given(s=averages(), share=st.floats(0.001, 1.1))
+def test_solutions_are_optimal(name, s, share):
+    penalties, _ = penalties_for(s, name)
+    solver = Solver(s.R, s.r[:, 0], s.usable, penalties[0])
+    start = solver.lam_max()
+    assume(start > 1e-6)
+    weights = getattr(penalties[0], "weights", None)
+    for lam in itertools.takewhile(lambda lam: lam >= share * start, np.geomspace(1.05, 1e-3, 40) * start):
+        before = solver.objective(lam)
+        assert solver.solve(lam) <= 1e-9
+        assert violation(name, s, solver.b, lam, weights) <= 1e-8
+        # never uphill; nearly equal columns may share huge weights, whose squares are rounded
+        assert solver.objective(lam) <= before + 1e-13 + 1e-14 * (solver.b @ solver.b)
+        assert not solver.b[~s.usable].any()
+        if lam > start:
+            assert not solver.b.any()
+
+
+@pytest.mark.parametrize(
+    ("name", "theta", "constants"),
+    [
+        ("lasso", soft, {}),
+        ("elasticnet", soft, {"l1_ratio": 0.99}),
+        ("mcp", mcp, {"b": 3.0}),
+        ("scad", scad, {"a": 3.7}),
+    ],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_the_papers_iteration(name, theta, constants, seed):
+    """From our solution the slow iteration does not move; for convex penalties it comes there by itself."""
+    s = standardized(*sample(seed, 200, 15))
+    lams, betas = penalty_path(s, name, n_lambdas=6, eps=0.01)
+    for lam, beta in zip(lams, betas):
+        b = beta.toarray()[:, 0]
+        assert_allclose(proximal(s.R, s.r[:, 0], theta, lam, b, 50, **constants), b, atol=1e-9)
+        if name in ("lasso", "elasticnet"):
+            assert_allclose(proximal(s.R, s.r[:, 0], theta, lam, **constants), b, atol=1e-9)
+
+
+def test_adaptive_lasso_is_a_lasso_on_rescaled_averages():
+    """[Slides] Algorithm 3, lines 2 and 3."""
+    s = standardized(*sample(3, 100, 12))
+    w = np.abs(ols_weights(s)[0][:, 0])
+    lams, betas = penalty_path(s, "adaptivelasso", n_lambdas=8)
+    for lam, beta in zip(lams, betas):
+        theirs = proximal(s.R * np.outer(w, w), s.r[:, 0] * w, soft, lam)
+        assert_allclose(w * theirs, beta.toarray()[:, 0], atol=1e-8)
+
+
+@pytest.mark.parametrize("n", [30, 300])
+def test_no_worse_than_scikit_learn_at_every_lambda(n):
+    X, y = sample(1, n, 60)
+    s = standardized(X, y)
+    x = (X - X.mean(0)) / X.std(0)
+    t = (y[:, 0] - y.mean()) / y.std()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alphas, coefs, _ = lasso_path(x, t, precompute=x.T @ x, Xy=x.T @ t)
+    lams, betas = penalty_path(s, "lasso", lambdas=alphas)
+    assert_array_equal(lams, alphas)
+
+    def objective(b, lam):
+        return b @ s.R @ b / 2 - b @ s.r[:, 0] + lam * np.abs(b).sum()
+
+    for lam, beta, theirs in zip(lams, betas, coefs.T):
+        assert objective(beta.toarray()[:, 0], lam) <= objective(theirs, lam) + 1e-13
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), k=st.integers(0, 20), n=st.sampled_from([15, 60]))
+def test_k_bounds_the_support(name, seed, k, n):
+    s = standardized(*sample(seed, n, 20))
+    model = EXTRACTORS[name](s, k)
+    assert model.k <= k
+    assert_array_equal(model.support, np.flatnonzero(model.coef))
+    again = EXTRACTORS[name](s, k)
+    assert_array_equal(model.coef, again.coef)
+
+
+@pytest.mark.parametrize("name", ["lasso", "elasticnet", "adaptivelasso"])
+@pytest.mark.parametrize("seed", range(3))
+def test_k_is_the_largest_support_on_a_fine_grid(name, seed):
+    s = standardized(*sample(seed, 80, 20))
+    _, betas = penalty_path(s, name, n_lambdas=2000, eps=1e-3)
+    sizes = [beta.nnz for beta in betas]
+    for k in range(1, 15):
+        within = list(itertools.takewhile(lambda size: size <= k, sizes))  # noqa: B023
+        assert EXTRACTORS[name](s, k).k >= max(within)
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_two_targets_are_each_alone(name):
+    X, Y = sample(5, 120, 15, q=2)
+    both, first, second = standardized(X, Y), standardized(X, Y[:, :1]), standardized(X, Y[:, 1:])
+    lams = np.geomspace(0.5, 0.01, 10)
+    if name == "adaptivelasso":
+        lams = lams / 10
+    _, betas = penalty_path(both, name, lambdas=lams)
+    for t, alone in enumerate((first, second)):
+        for beta, one in zip(betas, penalty_path(alone, name, lambdas=lams)[1]):
+            assert_allclose(beta.toarray()[:, t], one.toarray()[:, 0], atol=1e-10)
+    model = EXTRACTORS[name](both, 6)
+    assert len(model.support) <= 6
+    assert_array_equal(model.support, np.flatnonzero(model.coef.any(axis=0)))
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_duplicate_and_constant_columns(name):
+    X, y = sample(2, 100, 8, noise=0.1)
+    y = X[:, [1]] * 2 - X[:, [4]] + 0.1 * y
+    whole = standardized(np.c_[X, X[:, 1], np.ones(100), -X[:, 4]], y)
+    model = EXTRACTORS[name](whole, 2)
+    assert model.k <= 2
+    assert 9 not in model.support
+    assert {j % 8 if j == 8 else {10: 4}.get(j, j) for j in model.support.tolist()} <= {0, 1, 4}
+    assert np.isfinite(model.coef).all()
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_lam_is_in_the_targets_units(name):
+    X, y = sample(7, 100, 10)
+    scale = 1.0 if name != "adaptivelasso" else 0.1
+    one = EXTRACTORS[name](standardized(X, y), lam=0.2 * scale, refit=False)
+    assert one.k > 0
+    # the adaptive weights are standardised, and do not grow with the target
+    ten = EXTRACTORS[name](standardized(X, 10 * y), lam=2.0 * scale, refit=False)
+    assert_allclose(ten.coef, 10 * one.coef, rtol=1e-8, atol=1e-10)
+    assert one.lam == 0.2 * scale
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_no_penalty_is_least_squares(name):
+    X, y = sample(8, 100, 10)
+    s = standardized(X, y)
+    model = EXTRACTORS[name](s, lam=0.0, refit=False)
+    assert_allclose(s.R @ (model.coef * s.x_scale / s.y_scale), s.r[:, 0], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_a_constant_target_has_no_features(name):
+    X, y = sample(9, 50, 6)
+    s = standardized(X, np.c_[y, np.full(50, 2.0)])
+    for model in (EXTRACTORS[name](s, 3), EXTRACTORS[name](s, lam=0.01)):
+        assert model.k > 0
+        assert_array_equal(model.coef[1], 0.0)
+        assert_allclose(model.intercept[1], 2.0)
+    assert EXTRACTORS[name](standardized(X, np.ones((50, 1))), 3).k == 0
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_refuses_what_it_cannot_do(name):
+    s, function = standardized(*sample(0, 30, 5)), EXTRACTORS[name]
+    for arguments in ({}, {"k": 2, "lam": 0.1}):
+        with pytest.raises(ValueError, match="either k or lam"):
+            function(s, **arguments)
+    with pytest.raises(ValueError, match="k=6 is out of range for 5 features"):
+        function(s, 6)
+    with pytest.raises(ValueError, match="lam=-1"):
+        function(s, lam=-1)
+    assert function(s, 0).k == 0
+    bad = {"elasticnet": {"l1_ratio": 0.0}, "adaptivelasso": {"gamma": 0}, "mcp": {"gamma": 1}}.get(
+        name, {"gamma": 2}
+    )
+    if name != "lasso":
+        with pytest.raises(ValueError, match="does not give a penalty"):
+            function(s, 2, **bad)
+    with pytest.raises(ValueError, match="no parameter 'delta'"):
+        penalty_path(s, name, delta=1.0)
+
+
+def test_says_when_it_does_not_converge(monkeypatch):
+    from streamsieve.averages.extract import _newton
+
+    monkeypatch.setattr(_newton, "STEPS", 0)
+    monkeypatch.setattr(_newton, "ROUNDS", 1)
+    monkeypatch.setattr(_newton, "SWEEPS", 1)
+    s = standardized(*sample(0, 50, 10))
+    with pytest.warns(penalized.ConvergenceWarning, match=r"lam=.*violated by"):
+        penalty_path(s, "lasso", n_lambdas=3)
+
+
+def test_kernels_refuse_arrays_they_would_copy():
+    R, b = np.eye(3), np.zeros(3)
+    with pytest.raises(TypeError):
+        _core.descend_mcp(R, np.arange(3), 1.0, 3.0, 1, 0.0, b, b.astype(np.float32))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "signal", "expected"),
+    [
+        (1000, 1.0, {"lasso": 31, "elasticnet": 31, "adaptivelasso": 81, "mcp": 91}),
+        (3000, 1.0, {"lasso": 45, "elasticnet": 45, "adaptivelasso": 100, "mcp": 99}),
+        (3000, 0.1, {"lasso": 43, "elasticnet": 43, "adaptivelasso": 95, "mcp": 95}),
+        (100_000, 0.01, {"lasso": 80, "elasticnet": 80, "adaptivelasso": 79, "mcp": 84}),
+    ],
+)
+def test_detection_rates_of_the_papers(n, signal, expected):
+    """[Sun] Table 5.1, [Slides] p. 29: p = 1000, k = 100, correlation 0.5."""
+    runs = 20 if n < 10_000 else 5
+    rates = dict.fromkeys(expected, 0.0)
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        S = np.zeros((1002, 1002))
+        for block in np.array_split(np.arange(n), max(1, n // 5000)):
+            m = len(block)
+            X = rng.standard_normal((m, 1000)) + rng.standard_normal((m, 1))
+            Z = np.c_[X, signal * X[:, 9::10].sum(1) + rng.standard_normal(m), np.ones(m)]
+            S += Z.T @ Z / n
+        C = S[:-1, :-1] - np.outer(S[:-1, -1], S[:-1, -1])
+        d = np.sqrt(C.diagonal())
+        C /= np.outer(d, d)
+        s = Standardized(
+            np.ascontiguousarray(C[:-1, :-1]),
+            np.ascontiguousarray(C[:-1, -1:]),
+            np.ones(1000, bool),
+            S[:-2, -1],
+            d[:-1],
+            S[[-2], -1],
+            d[-1:],
+            float(n),
+        )
+        for name in expected:
+            support = EXTRACTORS[name](s, 100).support
+            rates[name] += np.count_nonzero(support % 10 == 9) / runs
+    assert all(rates[name] >= least for name, least in expected.items()), rates
