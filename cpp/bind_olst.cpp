@@ -17,10 +17,10 @@ void bind_olst(nb::module_& m) {
                 throw nb::value_error("out and out_y must have room for the rows");
             const Averages a{total.data(),  mean.data(),     square.data(), first.data(),
                              mean_y.data(), square_y.data(), xy.data()};
-            std::visit(
+            return std::visit(
                 [&](const auto& rows) {
-                    innovations(rows, p, q, y.data(), data_or_null(weight), intercept, a, out.data() + at * p,
-                                out_y.data() + at * q);
+                    return innovations(rows, p, q, y.data(), data_or_null(weight), intercept, a,
+                                       out.data() + at * p, out_y.data() + at * q);
                 },
                 X.rows);
         },

@@ -21,10 +21,12 @@ struct Averages {
     double* xy;
 };
 
-// O(p q) per row; writes v to out (rows, p) and its like for the targets to out_y (rows, q).
+// O(p q) per row; writes v to out (rows, p) and its like for the targets to out_y (rows, q). Returns how many
+// features have begun to vary.
 template <class Rows>
-void innovations(const Rows& X, Index p, Index q, const double* y, const double* weight, bool intercept,
-                 Averages a, double* out, double* out_y) {
+Index innovations(const Rows& X, Index p, Index q, const double* y, const double* weight, bool intercept,
+                  Averages a, double* out, double* out_y) {
+    Index begun = 0;
     for (Index i = 0; i < X.rows; ++i, out += p, out_y += q, y += q) {
         const double r = weight ? weight[i] : 1, before = *a.weight, now = before + r, share = r / now;
         const double root = intercept ? std::sqrt(share * before) : std::sqrt(r);
@@ -47,11 +49,14 @@ void innovations(const Rows& X, Index p, Index q, const double* y, const double*
         for (Index j = 0; j < p; ++j) {
             // what rounding leaves of a constant column is no variation
             const double least = 8 * std::numeric_limits<double>::epsilon() * a.mean[j];
-            if (a.first[j] == 0 && a.square[j] > now * least * least) a.first[j] = a.square[j] / now;
+            if (a.first[j] > 0 || !(a.square[j] > now * least * least)) continue;
+            a.first[j] = a.square[j] / now;
+            ++begun;
         }
         for (Index o = 0; o < q; ++o)
             for (Index j = 0; j < p; ++j) a.xy[o * p + j] += out[j] * out_y[o];
     }
+    return begun;
 }
 
 // Let units and clock see rows that are not learned, as the learner of at most k weights (all, if k = 0)

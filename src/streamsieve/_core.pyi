@@ -136,7 +136,7 @@ def innovations(
     out: _Doubles,
     out_y: _Doubles,
     at: int,
-) -> None: ...
+) -> int: ...
 def measure(
     rows: _Rows,
     weight: _Doubles | None,

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from .. import _core
-from ..averages.extract.ols import ols_weights
 from ..averages.extract.olsth import CROWDED
-from ..averages.model import TIE, cholesky, largest_rows
-from ..averages.standardize import Standardized
+from ..averages.model import TIE, block, cholesky, largest_rows
+from ._ridge import likeliest_ridge
 
 Array = NDArray[np.float64]
 Core = Any  # rows as the kernels take them: a C-ordered 2-D array, or (indptr, indices, data)
 
 BLOCK = 64  # rows between two updates of the p x p matrices: BLAS adds 64 for the price of a dozen
 DRIFT = 1e-7  # what the normal equations may miss before the inverse is made anew
+READING = ("_read", "_columns", "_ready")
 LEAST = 1e-9  # of a ridge, as a share of the variances: below, rounding would take its place
 
 
@@ -45,7 +45,7 @@ class InverseMoments:
         self.intercept = intercept
         self.auto = ridge == "auto"
         self.lam = p / 10 if ridge == "auto" else float(ridge)
-        self.rows = self.filled = self._ready = 0
+        self.rows = self.filled = 0
         self.squared_weights = 0.0
         self.total = np.zeros(1)
         self.mean, self.square, self.first = np.zeros(p), np.zeros(p), np.zeros(p)
@@ -56,11 +56,24 @@ class InverseMoments:
         self.inverse: Array | None = None
         self.prior = np.zeros(p)  # Lambda
         self.start = np.zeros((p, q), order="F")  # beta_0
-        self._G, self._K = np.zeros((BLOCK, p)), np.zeros((BLOCK, BLOCK))
+        self._forget()
 
     @property
     def p(self) -> int:
         return len(self.mean)
+
+    def _forget(self) -> None:
+        """What readers have worked out; no part of the state."""
+        self._read: tuple[Any, tuple[Array, Array]] | None = None
+        self._columns: tuple[Array, Array] | None = None  # G and V G, as far as `_ready`
+        self._ready = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in READING}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
 
     # ---------------------------------------------------------------- taking rows
 
@@ -70,7 +83,7 @@ class InverseMoments:
         while at < len(y):
             stop = min(len(y), at + BLOCK - self.filled)
             part = None if w is None else w[at:stop]
-            _core.innovations(
+            begun = _core.innovations(
                 cut(rows, at, stop),
                 y[at:stop],
                 part,
@@ -89,6 +102,8 @@ class InverseMoments:
             self.squared_weights += stop - at if part is None else float(part @ part)
             self.rows += stop - at
             self.filled += stop - at
+            if begun:
+                self._join()
             if self.filled == BLOCK:
                 self._flush()
             at = stop
@@ -102,7 +117,6 @@ class InverseMoments:
         if blocks & (blocks - 1) == 0:
             self._renew()
         else:
-            self._join()
             G = blas.dsymm(1.0, self.inverse, V.T, lower=1)
             K = V @ G
             K[np.diag_indices(BLOCK)] += 1.0
@@ -115,14 +129,12 @@ class InverseMoments:
         self.filled = self._ready = 0
 
     def _restart(self) -> None:
-        self.start = blas.dsymm(1.0, self.inverse, self.xy.T, lower=1)
+        self.start = times(self.inverse, self.xy.T)
 
     def _missed(self) -> float:
         """The largest residual of the normal equations, features in units of their deviations."""
         unit = np.sqrt(self.square + self.prior)
-        left = (
-            blas.dsymm(1.0, self.moments, self.start, lower=1) + self.prior[:, None] * self.start - self.xy.T
-        )
+        left = times(self.moments, self.start) + self.prior[:, None] * self.start - self.xy.T
         size, over = np.abs(self.xy.T), unit[:, None] > 0
         most = np.divide(size, unit[:, None], out=np.zeros_like(size), where=over).max()
         gap = np.divide(np.abs(left), unit[:, None], out=np.zeros_like(size), where=over).max()
@@ -132,7 +144,7 @@ class InverseMoments:
         """Bring the ridge up to date and the inverse with it: O(p^3)."""
         assert self.moments is not None
         if self.auto:
-            self.lam = max(self.p / 10, self._likeliest())
+            self.lam = self._likeliest()
         weight = float(self.total[0])
         self.prior = np.where(self.first > 0, max(self.lam, LEAST * weight) * self.square / weight, 0.0)
         self.inverse = A = self.moments.copy(order="F")
@@ -147,34 +159,29 @@ class InverseMoments:
 
     def _join(self) -> None:
         """Features that have begun to vary get their ridge; no row before says anything about them."""
+        if self.inverse is None:
+            return
         new = np.flatnonzero((self.prior == 0) & (self.first > 0))
         if len(new):
-            assert self.inverse is not None
             self.prior[new] = self.lam * self.first[new]
             self.inverse[new, new] = 1.0 / self.prior[new]
 
     def _likeliest(self) -> float:
-        """The ridge of largest marginal likelihood, in rows."""
-        assert self.moments is not None
-        weight = float(self.total[0])
-        s = self._standardized(weight)
-        _core.standardize(self.moments.T, weight, np.zeros(self.p), reciprocal(s.x_scale), s.R)
-        s.R[np.diag_indices(self.p)] = 1.0
-        return ols_weights(s, rows_per_feature=np.inf)[1] * weight
+        """The ridge of largest marginal likelihood, in rows, of at least p / 10.
 
-    def _standardized(self, weight: float) -> Standardized:
-        scale, scale_y = np.sqrt(self._variance()), np.sqrt(self.square_y / weight)
-        return Standardized(
-            np.empty((self.p, self.p)),
-            self.xy.T / weight * reciprocal(scale)[:, None] * reciprocal(scale_y),
-            scale > 0,
-            self.mean,
-            scale,
-            self.mean_y,
-            scale_y,
-            weight**2 / self.squared_weights,
-            self.intercept,
-        )
+        Below p rows the likelihood often has its largest value at 0, where it ranks by noise.
+        """
+        assert self.moments is not None
+        weight, least = float(self.total[0]), self.p / 10
+        use, varying = np.flatnonzero(self.first > 0), np.flatnonzero(self.square_y > 0)
+        if len(use) == 0 or len(varying) == 0:
+            return least
+        unit = 1.0 / np.sqrt(self.square[use])
+        R = block(self.moments.T, use) * unit[:, None]
+        R *= unit
+        r = self.xy.T[np.ix_(use, varying)] * unit[:, None] / np.sqrt(self.square_y[varying])
+        m = max(weight**2 / self.squared_weights - self.intercept, 1.0)
+        return max(least, likeliest_ridge(R.T, r, m, least / weight) * weight)
 
     # ---------------------------------------------------------------- reading
 
@@ -188,13 +195,15 @@ class InverseMoments:
     def ridge_weights(self) -> Array:
         """Least squares with the ridge on all features, (p, q)."""
         c = self.filled
-        V, G, K = self.block[:c], self._G[:c], self._K[:c, :c]
+        V = self.block[:c]
         if self.inverse is None:
             # the first block: P is diagonal, so that the variances may be those of now
-            np.multiply(V, reciprocal(self.lam * self._variance()), out=G)
-            np.matmul(V, G.T, out=K)
+            G = V * reciprocal(self.lam * self._variance())
+            K = V @ G.T
         else:
-            self._join()
+            if self._columns is None:
+                self._columns = np.empty((BLOCK, self.p)), np.empty((BLOCK, BLOCK))
+            G, K = self._columns[0][:c], self._columns[1][:c, :c]
             for i in range(self._ready, c):
                 G[i] = blas.dsymv(1.0, self.inverse, V[i], lower=1)
                 K[i, : i + 1] = V[: i + 1] @ G[i]
@@ -209,6 +218,13 @@ class InverseMoments:
 
     def extract(self, k: int, standardize: bool = True) -> tuple[Array, Array]:
         """Weights (q, p) of the k features that rank first, fitted anew, and intercepts (q,)."""
+        as_of = (self.rows, k, standardize)
+        if self._read is None or self._read[0] != as_of:
+            self._read = (as_of, self._extract(k, standardize))
+        coef, intercept = self._read[1]
+        return coef.copy(), intercept.copy()
+
+    def _extract(self, k: int, standardize: bool) -> tuple[Array, Array]:
         scale = np.sqrt(self._variance())
         beta = self.ridge_weights()
         support = best_rows(beta * scale[:, None] if standardize else beta, scale > 0, k)
@@ -232,7 +248,7 @@ class InverseMoments:
         """The same with p features: new ones were zero so far, those that are taken away are zero too."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
-        for name in ("mean", "square", "first", "prior", "xy", "block", "_G", "start", "moments", "inverse"):
+        for name in ("mean", "square", "first", "prior", "xy", "block", "start", "moments", "inverse"):
             old = getattr(self, name)
             if old is None:
                 continue
@@ -244,6 +260,7 @@ class InverseMoments:
             setattr(new, name, a)
         if self.auto and self.inverse is None:
             new.lam = p / 10
+        new._forget()
         return new
 
     def copy(self) -> Self:
@@ -251,6 +268,7 @@ class InverseMoments:
         new.__dict__.update(
             {name: v.copy(order="K") if isinstance(v, np.ndarray) else v for name, v in vars(self).items()}
         )
+        new._forget()
         return new
 
 
@@ -260,6 +278,15 @@ def cut(rows: Core, start: int, stop: int | None = None) -> Core:
         indptr, indices, data = rows
         return indptr[start : None if stop is None else stop + 1], indices, data
     return rows[start:stop]
+
+
+def times(A: Array | None, B: Array) -> Array:
+    """A B for a symmetric A of which the lower triangle is there, and few columns: dsymm is made for many."""
+    assert A is not None
+    out = np.empty(B.shape, order="F")
+    for o in range(B.shape[1]):
+        out[:, o] = blas.dsymv(1.0, A, B[:, o], lower=1)
+    return out
 
 
 def reciprocal(a: Array) -> Array:

@@ -22,7 +22,7 @@ class Startable(RowLearner):
         model : LinearModel, fitted linear estimator or (coef, intercept)
             Its k largest weights are the start.
         X, y : arrays, as for `partial_fit`
-            The first batch: it is not learned, but tells the scale of the features and the length of the steps.
+            The first batch: not learned, but it tells the scale of the features and the length of steps.
         classes : sequence or None
             All labels that the stream will bring, if y does not hold them; only where labels are learned.
         sample_weight : array of shape (n,) or None
@@ -68,7 +68,8 @@ def model_weights(model: Any, p: int, q: int) -> tuple[Array, Array]:
         coef, intercept = model.coef, model.intercept
     else:
         raise ValueError(
-            f"Cannot start from {type(model).__name__}; pass a LinearModel, a fitted linear estimator or (coef, intercept)."
+            f"Cannot start from {type(model).__name__}; pass a LinearModel, a fitted linear estimator or "
+            "(coef, intercept)."
         )
     coef = np.atleast_2d(np.array(coef, dtype=np.float64))
     intercept = np.atleast_1d(np.array(intercept, dtype=np.float64))

@@ -23,8 +23,8 @@ class OLST(OnlineModel):
         "auto",
         "float > 0 or 'auto'",
         "Ridge of the first step, in rows: after n rows ridge / n is added to the diagonal of the "
-        "standardised S_xx. 'auto' takes p / 10, and at rows 64, 128, 256, ... the ridge of largest marginal "
-        "likelihood if that is more.",
+        "standardised S_xx. 'auto' takes p / 10, and from row 64 on the ridge of largest marginal likelihood "
+        "at row 64, 128, 256, ... if that is more.",
     )
     fit_intercept: bool = param(True, "bool", "Fit an intercept; it is never penalised nor counted.")
     standardize: bool = param(
@@ -38,27 +38,22 @@ class OLST(OnlineModel):
         check_ridge(self.ridge)
 
     def _reset(self, p: int, q: int) -> None:
-        self.moments_ = InverseMoments(p, q, self.ridge, bool(self.fit_intercept))
-        self._model: tuple[Any, tuple[Array, Array]] | None = None
+        self.olst_ = InverseMoments(p, q, self.ridge, bool(self.fit_intercept))
 
     def _update(self, X: Rows, y: Array, w: Array | None) -> None:
         for name, values in (("y", y), ("sample_weight", w)):
             if values is not None and not np.abs(values).max() <= self._limit:
                 raise ValueError(f"{name} holds values beyond {self._limit:g}, which overflow; rescale it.")
         for at, rows in _core_rows(X):
-            self.moments_.take(rows, y[at], None if w is None else w[at])
+            self.olst_.take(rows, y[at], None if w is None else w[at])
 
     def _linear(self) -> tuple[Array, Array]:
-        as_of = (self.moments_.rows, self.k, self.standardize)
-        if self._model is None or self._model[0] != as_of:
-            self._model = (as_of, self.moments_.extract(self.k, self.standardize))
-        coef, intercept = self._model[1]
-        return coef.copy(), intercept.copy()
+        return self.olst_.extract(self.k, self.standardize)
 
     @property
     def ridge_(self) -> float:
-        """Ridge of the first step as of now, on the diagonal of the standardised S_xx; it fades like 1 / n."""
-        return self.moments_.ridge()
+        """Ridge of the first step as of now, on the diagonal of the standardised S_xx; fades like 1 / n."""
+        return self.olst_.ridge()
 
 
 class OLSTRegressor(Regressor, OLST):

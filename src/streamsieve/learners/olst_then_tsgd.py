@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ class OLSTThenTSGD(SIHT):
     C: int = param(
         500,
         "int >= 1",
-        "Rows that OLST learns, at O(p^2) each. Its support is what the rest builds on: more rows find more of it.",
+        "Rows that OLST learns, at O(p^2) each. The rest builds on the support that it finds.",
     )
     ridge: float | Literal["auto"] = param(
         "auto", "float > 0 or 'auto'", "Ridge of OLST, in rows; see `OLSTRegressor`."
@@ -45,24 +45,22 @@ class OLSTThenTSGD(SIHT):
             self.olst_ = self.olst_.grown(p)
 
     def _take(self, blocks: Any, width: int, seen: NDArray[np.integer[Any]] | None) -> None:
-        before = self.olst_
-        if before is None or self.eta == "auto":  # nothing of OLST can change, or no step can overflow
+        if self.olst_ is None or self.eta == "auto":  # a derived step does not overflow
             super()._take(blocks, width, seen)
             return
-        # a step may overflow in the call that passes row C: then all of it is undone
-        moments, before = self.moments_, before.copy()
-        self.moments_ = None if moments is None else moments.copy()
+        before = self.olst_.copy()
         try:
             super()._take(blocks, width, seen)
-        except ValueError:
-            self.olst_, self.moments_ = before, moments
+        except ValueError:  # in the call that passes row C: the start is undone too
+            self.olst_ = before
+            self.slot_[:] = 0
             raise
 
     def _kernel(self, rows: Core, y: Array, w: Array | None) -> int:
         olst = self.olst_
         if olst is None:
             return super()._kernel(rows, y, w)
-        first = min(len(y), self.C - olst.rows)
+        first = max(0, min(len(y), self.C - olst.rows))  # C may have been lowered meanwhile
         head, weights = cut(rows, 0, first), None if w is None else w[:first]
         self._measure(head, weights)
         olst.take(head, y[:first], weights)
@@ -76,8 +74,6 @@ class OLSTThenTSGD(SIHT):
     def _linear(self) -> tuple[Array, Array]:
         if self.olst_ is None:
             return super()._linear()
-        if self.olst_.rows == 0:
-            return np.zeros((len(self.bias_), self.n_features_in_)), self.bias_.copy()
         return self.olst_.extract(self.k, self.standardize)
 
     def _scores(self, rows: Core, n: int) -> Array:
