@@ -1,4 +1,4 @@
-"""What does a row cost OLST, learned and the model read, beside one symmetric rank-one update and a k x k solve?
+"""What does a row cost OLST, learned and read, beside one symmetric rank-one update and a k x k solve?
 
     python benchmarks/bench_olst.py
 
@@ -34,7 +34,7 @@ def seconds(job):
 
 def check(model, X, y):
     """The first step on the rows so far, O(p^3)."""
-    state = model.moments_
+    state = model.olst_
     Xc = X - X.mean(axis=0)
     explicit = np.linalg.solve(Xc.T @ Xc + np.diag(state.prior), Xc.T @ (y - y.mean()))
     assert_allclose(state.ridge_weights()[:, 0], explicit, rtol=1e-7, atol=1e-9)
@@ -96,7 +96,6 @@ def main():
 
 if __name__ == "__main__":
     threads = {info["num_threads"] for info in threadpool_info()}
-    print(
-        f"Python {sys.version.split()[0]}, NumPy {np.__version__}, SciPy {scipy.__version__}, BLAS threads {threads}"
-    )
+    versions = f"Python {sys.version.split()[0]}, NumPy {np.__version__}, SciPy {scipy.__version__}"
+    print(f"{versions}, BLAS threads {threads}")
     main()
