@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "dispatch.hpp"
 #include "topk.hpp"
 
@@ -7,15 +9,17 @@ namespace {
 using namespace nb::literals;
 
 // Where each named value of x goes: its index and its value. Unknown names get the next free index and are
-// added to `names` if `grow`, else they are left out. Returns how many were written.
+// added to `names` if `grow`, else they are left out. Returns how many were written, or -1 at the first value
+// that is not within `limit`.
 Index index_features(nb::dict x, nb::dict names, Vector<std::int64_t> indices, Vector<double> values,
-                     bool grow) {
+                     double limit, bool grow) {
     if (indices.shape(0) < nb::len(x) || values.shape(0) < nb::len(x))
         throw nb::value_error("indices and values must hold every entry of x");
     Index n = 0;
     for (auto [name, value] : x) {
         const double number = PyFloat_AsDouble(value.ptr());
         if (number == -1 && PyErr_Occurred()) throw nb::python_error();
+        if (!(std::abs(number) <= limit)) return -1;
         PyObject* known = PyDict_GetItemWithError(names.ptr(), name.ptr());
         if (!known) {
             if (PyErr_Occurred()) throw nb::python_error();
@@ -62,7 +66,7 @@ void bind_learners(nb::module_& m) {
         },
         "rows"_a, "w"_a.noconvert(), "scale"_a, "bias"_a.noconvert(), "out"_a.noconvert(), NoGil());
     m.def("index_features", index_features, "x"_a, "names"_a, "indices"_a.noconvert(), "values"_a.noconvert(),
-          "grow"_a);
+          "limit"_a, "grow"_a);
 }
 
 }  // namespace streamsieve

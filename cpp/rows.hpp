@@ -13,6 +13,7 @@ struct DenseRow {
     const T* x;
     Index length;
     Index index(Index e) const { return e; }
+    Index soon(Index e) const { return e; }  // the processor itself sees what comes
     double value(Index e) const { return double(x[e]); }
     template <class F>
     void each(F&& f) const {
@@ -35,7 +36,10 @@ struct CsrRow {
     const I* j;
     const T* x;
     Index length;
+    Index rest;  // entries from here to the end of the matrix
     Index index(Index e) const { return Index(j[e]); }
+    // The feature that is visited 24 entries later, be it in a later row: what to prefetch.
+    Index soon(Index e) const { return Index(j[e + 24 < rest ? e + 24 : e]); }
     double value(Index e) const { return double(x[e]); }
     template <class F>
     void each(F&& f) const {
@@ -51,7 +55,8 @@ struct Csr {
     const T* data = nullptr;
     Index rows = 0;
     Row operator[](Index i) const {
-        return {indices + indptr[i], data + indptr[i], Index(indptr[i + 1] - indptr[i])};
+        return {indices + indptr[i], data + indptr[i], Index(indptr[i + 1] - indptr[i]),
+                Index(indptr[rows] - indptr[i])};
     }
     // Entries of the longest row: what a kernel's scratch must hold.
     Index longest() const {

@@ -32,7 +32,6 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
         for (Index o = 0; o < q; ++o) m[o] = 0;
         Index hits = 0;
         const Norm all = units.pass(row, r, [&](Index e, Index j, double x) {
-            if (e + 24 < row.length) kept.expect(row.index(e + 24));
             const Index s = kept.find(j);
             slots[std::size_t(e)] = std::int32_t(s);
             if (s < 0) return;

@@ -1,6 +1,7 @@
 // Exact selection of the k best by score, ties to the lower index.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -29,33 +30,48 @@ inline Index top_k(const double* score, Index p, Index k, std::int64_t* out) {
     return n;
 }
 
-// The at most k features that a learner keeps, worst first: a heap that knows where each feature sits, so
-// that a row costs O(log k) for each kept feature it touches, and a look-up for every other one.
+// The at most k features that a learner keeps, worst first: a heap, and a hash table that knows where each
+// feature sits, so that a row costs O(log k) for each kept feature it touches, and for every other one a
+// look-up in a table that stays in the cache however many features there are.
 //
-// State, all owned by Python: `slot` (p), 1 + the slot of a feature, 0 if it is not kept; per slot its
-// feature, its place in the heap and its score; `heap` (k), slots by place; the number kept.
+// State, all owned by Python: per slot its feature, its place in the heap and its score; `heap` (k), slots by
+// place; `table` (a power of two of at least 8 k), 1 + a slot, 0 where it is empty, linear probing; the
+// number kept.
 class Kept {
   public:
     struct Entry {
         std::int64_t feature, place, heap;
     };
 
-    Kept(std::int32_t* slot, Entry* entry, double* score, std::int64_t* size, Index k)
-        : slot_(slot), entry_(entry), score_(score), size_(size), k_(k) {}
+    Kept(std::int32_t* table, Index length, Entry* entry, double* score, std::int64_t* size, Index k)
+        : table_(table),
+          mask_(std::uint64_t(length) - 1),
+          shift_(64 - std::countr_zero(std::uint64_t(length))),
+          entry_(entry),
+          score_(score),
+          size_(size),
+          k_(k) {}
 
     Index size() const { return *size_; }
     Index room() const { return k_; }
     bool full() const { return *size_ >= k_; }
-    void expect(Index j) const { prefetch(slot_ + j); }
-    Index find(Index j) const { return Index(slot_[j]) - 1; }
+    void index(Index kept) {
+        for (Index s = 0; s < kept; ++s) insert(entry_[s].feature, s);
+    }
+    // The slot of feature j, or -1.
+    Index find(Index j) const {
+        for (std::uint64_t at = home(j);; at = (at + 1) & mask_) {
+            const Index s = Index(table_[at]) - 1;
+            if (s < 0 || entry_[s].feature == j) return s;
+        }
+    }
     Index feature(Index s) const { return entry_[s].feature; }
     double score(Index s) const { return score_[s]; }
     Index worst() const { return entry_[0].heap; }
 
     Index push(Index j, double score) {
         const Index s = (*size_)++;
-        entry_[s].feature = j;
-        slot_[j] = std::int32_t(s + 1);
+        insert(j, s);
         score_[s] = score;
         put(s, s);
         rise(s);
@@ -64,9 +80,8 @@ class Kept {
     // The worst makes room for feature j, which takes over its slot.
     Index replace_worst(Index j, double score) {
         const Index s = worst();
-        slot_[entry_[s].feature] = 0;
-        entry_[s].feature = j;
-        slot_[j] = std::int32_t(s + 1);
+        erase(entry_[s].feature);
+        insert(j, s);
         score_[s] = score;
         sink(0);
         return s;
@@ -82,6 +97,27 @@ class Kept {
     }
 
   private:
+    std::uint64_t home(Index j) const { return (std::uint64_t(j) * 0x9E3779B97F4A7C15u) >> shift_; }
+    void insert(Index j, Index s) {
+        std::uint64_t at = home(j);
+        while (table_[at] != 0) at = (at + 1) & mask_;
+        table_[at] = std::int32_t(s + 1);
+        entry_[s].feature = j;
+    }
+    // Those behind move up, as if the feature had never been there: no tombstones, and the table does not
+    // age.
+    void erase(Index j) {
+        std::uint64_t gap = home(j);
+        while (entry_[table_[gap] - 1].feature != j) gap = (gap + 1) & mask_;
+        for (std::uint64_t at = (gap + 1) & mask_; table_[at] != 0; at = (at + 1) & mask_) {
+            const std::uint64_t from = home(entry_[table_[at] - 1].feature);
+            if (((at - from) & mask_) >= ((at - gap) & mask_)) {
+                table_[gap] = table_[at];
+                gap = at;
+            }
+        }
+        table_[gap] = 0;
+    }
     void put(Index place, Index s) {
         entry_[place].heap = s;
         entry_[s].place = place;
@@ -113,7 +149,9 @@ class Kept {
         put(place, s);
     }
 
-    std::int32_t* slot_;
+    std::int32_t* table_;
+    std::uint64_t mask_;
+    int shift_;
     Entry* entry_;
     double* score_;
     std::int64_t* size_;

@@ -53,7 +53,7 @@ class Moments {
         for (Index e = 0; e < row.length; ++e) {
             const Index j = row.index(e);
             const double x = row.value(e);
-            if (e + 24 < row.length) prefetch(moments_ + 4 * row.index(e + 24));
+            prefetch(moments_ + 4 * row.soon(e));
             f(e, j, x);
             double* out = scratch_.data() + 2 * e;
             if (x == 0) {

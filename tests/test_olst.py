@@ -273,7 +273,7 @@ def test_an_overflow_in_the_call_that_passes_C_undoes_all_of_it(kind):
     with pytest.raises(ValueError, match="eta"):
         model.partial_fit(X[20:], y[20:])
     assert_same(model.olst_, before.olst_)
-    for name in ("slot_", "kept_", "size_", "weight_", "moments_", "clock_", "bias_"):
+    for name in ("table_", "kept_", "size_", "weight_", "moments_", "clock_", "bias_"):
         assert_array_equal(getattr(model, name), getattr(before, name), err_msg=name)
 
 

@@ -198,8 +198,11 @@ def test_solutions_are_optimal(name, s, share):
     weights = getattr(penalties[0], "weights", None)
     for lam in itertools.takewhile(lambda lam: lam >= share * start, np.geomspace(1.05, 1e-3, 40) * start):
         before = solver.objective(lam)
-        assert solver.solve(lam) <= 1e-9
-        assert violation(name, s, solver.b, lam, weights) <= 1e-8
+        left = solver.solve(lam)
+        # nearly equal columns that a folded concave penalty leaves free may share weights of 1e5
+        rounding = 1e-12 * np.abs(solver.b).max()
+        assert left <= 1e-9 + rounding
+        assert violation(name, s, solver.b, lam, weights) <= 1e-8 + rounding
         # never uphill; nearly equal columns may share huge weights, whose squares are rounded
         assert solver.objective(lam) <= before + 1e-13 + 1e-14 * (solver.b @ solver.b)
         assert not solver.b[~s.usable].any()

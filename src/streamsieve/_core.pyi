@@ -79,7 +79,12 @@ def chol_solve(U: _Doubles, x: _Doubles) -> None: ...
 def top_k(score: _Doubles, out: NDArray[np.int64]) -> int: ...
 def margins(rows: _Rows, w: _Doubles, scale: float, bias: _Doubles, out: _Doubles) -> None: ...
 def index_features(
-    x: dict[Any, float], names: dict[Any, int], indices: NDArray[np.int64], values: _Doubles, grow: bool
+    x: dict[Any, float],
+    names: dict[Any, int],
+    indices: NDArray[np.int64],
+    values: _Doubles,
+    limit: float,
+    grow: bool,
 ) -> int: ...
 
 # ---- learners: rows learned before a step would have overflowed
@@ -110,7 +115,7 @@ def siht(
     intercept: bool,
     clock: _Doubles,
     moments: _Doubles | None,
-    slot: NDArray[np.int32],
+    table: NDArray[np.int32],
     entry: NDArray[np.int64],
     score: _Doubles,
     size: NDArray[np.int64],
@@ -118,6 +123,7 @@ def siht(
     scale: _Doubles,
     bias: _Doubles,
 ) -> int: ...
+def index_kept(entry: NDArray[np.int64], table: NDArray[np.int32]) -> None: ...
 
 # ---- OLST: rows about the running mean; rows that are only measured
 

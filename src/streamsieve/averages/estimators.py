@@ -236,7 +236,7 @@ class _OLSth(Selecting):
     ridge: Any = param(
         "auto",
         "float >= 0 or 'auto'",
-        "Ridge of the first step; 'auto' adds one only where S_xx is singular.",
+        "Ridge of the first step; 'auto' adds one where S_xx is singular or n <= 4 p.",
     )
 
     method = "olsth"
@@ -268,7 +268,12 @@ class _OLasso(_Penalized):
 
 
 class _OElasticNet(_Penalized):
-    l1_ratio: float = param(0.5, "float in (0, 1]", "Share of the l1 penalty; 1 is the lasso.")
+    l1_ratio: float = param(
+        0.99,
+        "float in (0, 1]",
+        "Share of the l1 penalty; 1 is the lasso. Less of it keeps correlated features together, and finds "
+        "fewer of the true ones.",
+    )
 
     method = "oelasticnet"
 

@@ -39,7 +39,7 @@ PENALTIES = {
     "oscad": "scad",
 }
 # Share of the variance below which a residual is rounding: the criteria see this much.
-ROUNDING = 1e-14
+ROUNDING = 1e-10
 
 
 def path(
@@ -377,8 +377,9 @@ def _over_supports(
         seen.add(support.tobytes())
         b = least_squares(s, support)[0] if weights is None else weights[i]
         left = 1.0 - 2 * (b * s.r[support]).sum(axis=0) + (b * (block(s.R, support) @ b)).sum(axis=0)
-        if len(support) not in best or left.sum() < best[len(support)][0]:
-            best[len(support)] = float(left.sum()), i, left
+        score = float(np.maximum(left, ROUNDING).sum())  # of several perfect fits the first counts
+        if len(support) not in best or score < best[len(support)][0]:
+            best[len(support)] = score, i, left
     if not best:
         raise ValueError(f"None of the {len(supports)} models of {method!r} has at most {most} features.")
     sizes = np.array(sorted(best), dtype=np.int64)

@@ -129,6 +129,8 @@ class RunningAverages:
         if isinstance(y, str) or (isinstance(y, list) and y and all(isinstance(name, str) for name in y)):
             X, y = _split_frame(X, y)
         X, names = as_rows(X, self._names if started else None)
+        if sp.issparse(X):
+            X = sp.csr_array(X)  # of a csr_matrix, whose operators mean other things; the arrays are shared
         p = self.n_features_in_ if self.n_features_in_ is not None else X.shape[1]
         if p == 0:
             raise ValueError("X has 0 columns; at least one feature is needed.")

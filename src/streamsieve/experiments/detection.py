@@ -5,7 +5,6 @@ p = 1,000 features correlated 0.5, every tenth of them real (k = 100), noise 1; 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ METHODS: dict[str, Any] = {
     "OLSth": extract.olsth,
     "OFSA": extract.ofsa,
     "OLasso": extract.olasso,
-    "OElasticNet": partial(extract.oelasticnet, l1_ratio=0.99),
+    "OElasticNet": extract.oelasticnet,
     "OAdaptiveLasso": extract.oadaptivelasso,
     "OMCP": extract.omcp,
 }

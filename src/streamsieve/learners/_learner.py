@@ -35,6 +35,7 @@ from ..losses import LOSSES
 Array = NDArray[np.float64]
 Core = Any  # rows as the kernels take them: a C-ordered 2-D array, or (indptr, indices, data)
 
+_LABEL = np.array([[[-1.0]], [[1.0]]])  # one row of targets for each of two classes
 _BLOCK = 1 << 17  # values of a column-ordered array that are put in row order at a time
 
 
@@ -205,20 +206,20 @@ class RowLearner(OnlineModel):
             self.names_: dict[Any, int] = {name: j for j, name in enumerate(known)}
         return self.names_
 
-    def _one(self, x: Mapping[Any, float], grow: bool) -> tuple[NDArray[np.int64], Array]:
+    def _one(self, x: Mapping[Any, float], grow: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+        """The row as (indptr, indices, data)."""
         names = self._name_features()
-        indices, values = np.empty(len(x), dtype=np.int64), np.empty(len(x))
-        known = len(names)
-        n = _core.index_features(x if type(x) is dict else dict(x), names, indices, values, grow)
-        if not (np.abs(values[:n]) <= self._limit).all():
-            for name in list(names)[known:]:
-                del names[name]
+        size = len(x)
+        indptr, indices, values = np.zeros(2, np.int64), np.empty(size, np.int64), np.empty(size)
+        n = _core.index_features(x if type(x) is dict else dict(x), names, indices, values, self._limit, grow)
+        if n < 0:
             bad = next(name for name, value in x.items() if not abs(value) <= self._limit)
             raise ValueError(
                 f"Feature {bad!r} is {x[bad]}; values must be finite and within {self._limit:g}: "
                 "drop or impute it first."
             )
-        return indices[:n], values[:n]
+        indptr[1] = n
+        return (indptr, indices, values) if n == size else (indptr, indices[:n], values[:n])
 
     def _first_target(self, y: Any, classes: Any) -> int:
         """Note what the first target says about all; the number of outputs."""
@@ -239,13 +240,12 @@ class RowLearner(OnlineModel):
         known = len(self._name_features())
         try:
             Y = self._one_target(y)
-            indices, values = self._one(x, True)
+            rows = self._one(x, True)
             if w == 0:
                 self._resize(max(self.n_features_in_, len(self.names_)))
                 return self
-            rows = (np.array([0, len(indices)]), indices, values)
             weight = None if w == 1 else np.array([w], dtype=np.float64)
-            self._take([(rows, Y, weight)], len(self.names_), indices)
+            self._take([(rows, Y, weight)], len(self.names_), rows[1])
         except Exception:
             for name in list(self.names_)[known:]:
                 del self.names_[name]
@@ -258,8 +258,7 @@ class RowLearner(OnlineModel):
     def _score_one(self, x: Mapping[Any, float]) -> Array:
         if not self._started():
             return np.zeros(1)
-        indices, values = self._one(x, False)
-        return self._scores((np.array([0, len(indices)]), indices, values), 1)
+        return self._scores(self._one(x, False), 1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the selected features."""
@@ -429,14 +428,11 @@ class ClassificationLearner(Classifier, RowLearner):
 
     def _one_target(self, y: Any) -> Array:
         classes = self.classes_.tolist()
-        try:
-            code = classes.index(y)
-        except ValueError:
-            raise ValueError(
-                f"y = {y!r} is none of the {len(classes)} classes of the first call: {classes}."
-            ) from None
+        if y not in classes:
+            raise ValueError(f"y = {y!r} is none of the {len(classes)} classes of the first call: {classes}.")
+        code = classes.index(y)
         if len(classes) == 2:
-            return np.array([[1.0 if code else -1.0]])
+            return _LABEL[code]
         Y = np.full((1, len(classes)), -1.0)
         Y[0, code] = 1.0
         return Y

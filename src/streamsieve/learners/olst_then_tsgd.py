@@ -53,7 +53,6 @@ class OLSTThenTSGD(SIHT):
             super()._take(blocks, width, seen)
         except ValueError:  # in the call that passes row C: the start is undone too
             self.olst_ = before
-            self.slot_[:] = 0
             raise
 
     def _kernel(self, rows: Core, y: Array, w: Array | None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from .._base import param
@@ -12,11 +13,21 @@ from ._learner import Array, ClassificationLearner, Core, RegressionLearner, Sta
 from ._start import Startable
 
 
+def _table(room: int) -> NDArray[np.int32]:
+    return np.zeros(1 << max(1, (8 * room - 1).bit_length()), dtype=np.int32)
+
+
 class SIHT(Startable, Standardizing):
     k: int = param(10, "int >= 1", "Number of features to keep, at most.", positional=True)
 
-    _features: ClassVar[tuple[str, ...]] = ("slot_", "moments_")
-    _others: ClassVar[tuple[str, ...]] = (*Standardizing._others, "kept_", "score_", "size_", "weight_")
+    _others: ClassVar[tuple[str, ...]] = (
+        *Standardizing._others,
+        "table_",
+        "kept_",
+        "score_",
+        "size_",
+        "weight_",
+    )
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -25,26 +36,25 @@ class SIHT(Startable, Standardizing):
     def _reset(self, p: int, q: int) -> None:
         super()._reset(p, q)
         room = min(self.k, p)
-        self.slot_ = np.zeros(p, dtype=np.int32)  # 1 + where the weights of a feature are, 0 for nowhere
-        self.kept_ = np.zeros((room, 3), dtype=np.int64)  # feature and place in the heap; the heap itself
+        self.kept_ = np.zeros((room, 3), dtype=np.int64)  # of each slot: feature, place in the heap; the heap
         self.score_ = np.zeros(room)
         self.size_ = np.zeros(1, dtype=np.int64)
         self.weight_ = np.zeros((room, q))
+        self.table_ = _table(room)  # slots by feature: all there is of the p features that are not kept
 
     def _resize(self, p: int) -> None:
         super()._resize(p)
         room = max(min(self.k, p), int(self.size_[0]))
-        if room != len(self.score_):
-            # once k places are there no more are made, so this is not the place to spare copies
-            for name in ("kept_", "score_", "weight_"):
-                old = getattr(self, name)
-                new = np.zeros((room, *old.shape[1:]), dtype=old.dtype)
-                new[: min(room, len(old))] = old[:room]
-                setattr(self, name, new)
-
-    def _restored(self) -> None:
-        kept = self.kept_[: self.size_[0], 0]
-        self.slot_[kept] = np.arange(1, len(kept) + 1)
+        if room == len(self.score_):
+            return
+        for name in ("kept_", "score_", "weight_"):
+            old = getattr(self, name)
+            new = np.zeros((room, *old.shape[1:]), dtype=old.dtype)
+            new[: min(room, len(old))] = old[:room]
+            setattr(self, name, new)
+        if len(self.table_) != len(_table(room)):
+            self.table_ = _table(room)
+            _core.index_kept(self.kept_[: self.size_[0]], self.table_)
 
     def _kernel(self, rows: Core, y: Array, w: Array | None) -> int:
         return _core.siht(
@@ -54,7 +64,7 @@ class SIHT(Startable, Standardizing):
             w,
             *self._steps(),
             self.moments_,
-            self.slot_,
+            self.table_,
             self.kept_,
             self.score_,
             self.size_,
@@ -77,11 +87,12 @@ class SIHT(Startable, Standardizing):
         self.score_[:n], self.size_[0] = score[kept], n
         self.weight_[:n] = coef[:, kept].T
         self.bias_[:] = intercept
-        self._restored()
+        self.table_ = _table(len(self.score_))
+        _core.index_kept(self.kept_[:n], self.table_)
 
     def _linear(self) -> tuple[Array, Array]:
         n = int(self.size_[0])
-        coef = np.zeros((self.weight_.shape[1], len(self.slot_)))
+        coef = np.zeros((self.weight_.shape[1], self.n_features_in_))
         coef[:, self.kept_[:n, 0]] = self.weight_[:n].T * self.scale_
         return coef, self.bias_.copy()
 

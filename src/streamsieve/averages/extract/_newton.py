@@ -17,6 +17,7 @@ STEPS = 12  # Newton steps before coordinate descent is asked to help; two or th
 ROUNDS = 12  # of Newton and coordinate descent, with twice as many sweeps each time
 SWEEPS = 5
 MOVES = 4  # of one feature, per feature
+BLAS = 256  # new features for which LAPACK is worth it: on small matrices its threads cost more than they do
 BURST = 32  # features that may enter in one Newton step beyond a doubling
 NOISE = 1e-9  # share in such an explanation that is taken for rounding
 DEPENDENT = 1e-12  # share of a feature's variance left by the others, below which it counts as explained
@@ -44,7 +45,8 @@ class Factor:
     def follow(self, want: NDArray[np.int64], c: Array) -> bool:
         """Become the factor of the features `want` with diagonal terms c.
 
-        Features that the others explain are left out. False if the matrix turns out indefinite.
+        Features that the others explain are left out. False if the matrix turns out indefinite; what was
+        appended until then stays, as a start for the next set.
         """
         full = np.full(len(self.R), np.nan)
         full[want] = c
@@ -55,7 +57,7 @@ class Factor:
         full[self.at] = np.nan
         new = want[~np.isnan(full[want])]
         self._reserve(self.size + len(new))
-        if len(new) > max(self.size, BURST) and self._rebuild(want, c):
+        if len(new) > max(self.size, BLAS) and self._rebuild(want, c):
             return True
         while len(new):
             m = self.size
@@ -64,7 +66,6 @@ class Factor:
             self.size = _core.chol_append(self.R, self._at, m, full[new], DEPENDENT, self.U)
             done = self.size - m
             if done < len(new) and full[new[done]] < 0:
-                self.size = 0
                 return False
             new = new[done + 1 :]
         return True
@@ -278,10 +279,12 @@ class Solver:
         breaks = np.unique(np.append((ends / way[moving]).ravel(), [0.0, 1.0]))
         breaks = breaks[(breaks >= 0) & (breaks <= 1)]
         middles = (breaks[1:] + breaks[:-1]) / 2
-        slope, curve = -float(way @ self.g[at]), float(way @ (self.R[np.ix_(at, at)] @ way))
+        pull = np.empty(len(self.b))  # -R way
+        _core.residual(self.R, np.zeros(len(self.b)), at, way, pull)
+        slope, curve = -float(way @ self.g[at]), -float(way @ pull[at])
         a, c = self.penalty.pieces(b + np.outer(middles, way), lam, at)
-        curves = curve + c @ way**2
-        slopes = slope + a @ way + c @ (way * b)
+        curves = curve + (c * way**2).sum(axis=1)
+        slopes = slope + (a * way + c * way * b).sum(axis=1)
         lowest = np.divide(-slopes, curves, out=breaks[1:].copy(), where=curves > 0)
         tries = np.append(breaks[1:], np.clip(lowest, breaks[:-1], breaks[1:]))
         values = self.penalty.value(b + np.outer(tries, way), lam, at).sum(axis=1)
