@@ -24,6 +24,7 @@ using NoGil = nb::call_guard<nb::gil_scoped_release>;
 void bind_averages(nb::module_& m);
 void bind_fsa(nb::module_& m);
 void bind_learners(nb::module_& m);
+void bind_olst(nb::module_& m);
 void bind_penalized(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_siht(nb::module_& m);

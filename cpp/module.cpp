@@ -5,6 +5,7 @@ NB_MODULE(_core, m) {
     streamsieve::bind_averages(m);
     streamsieve::bind_fsa(m);
     streamsieve::bind_learners(m);
+    streamsieve::bind_olst(m);
     streamsieve::bind_penalized(m);
     streamsieve::bind_sgd(m);
     streamsieve::bind_siht(m);

@@ -124,3 +124,33 @@ def siht(
     bias: _Doubles,
 ) -> int: ...
 def index_kept(entry: NDArray[np.int64], table: NDArray[np.int32]) -> None: ...
+
+# ---- OLST: rows about the running mean; rows that are only measured
+
+def innovations(
+    rows: _Rows,
+    y: _Doubles,
+    weight: _Doubles | None,
+    intercept: bool,
+    total: _Doubles,
+    mean: _Doubles,
+    square: _Doubles,
+    first: _Doubles,
+    mean_y: _Doubles,
+    square_y: _Doubles,
+    xy: _Doubles,
+    out: _Doubles,
+    out_y: _Doubles,
+    at: int,
+) -> int: ...
+def measure(
+    rows: _Rows,
+    weight: _Doubles | None,
+    eta: float,
+    schedule: str,
+    lam: float,
+    intercept: bool,
+    clock: _Doubles,
+    moments: _Doubles | None,
+    k: int,
+) -> None: ...

@@ -24,14 +24,15 @@ def fade(schedule, rows):
         yield {"constant": 1.0, "sqrt": t**-0.5, "doubling": math.log(a) / a}[schedule]
 
 
-def descend(X, y, loss, eta, schedule, lam, r, standardize, intercept=True, truncate=None):
+def descend(X, y, loss, eta, schedule, lam, r, standardize, intercept=True, truncate=None, start=None):
     """Weights, intercept and variances after the rows; `truncate(w, variance)` after every step, if given.
 
-    A derived step (eta = None) has squared norms of at most k values where `truncate` keeps k.
+    A derived step (eta = None) has squared norms of at most k values where `truncate` keeps k. With `start`,
+    a tuple (C, w, b), the first C rows are seen but not learned, and w, b are the weights after them.
     """
     slope, curvature = LOSSES[loss]
     n, p = X.shape
-    w, b = np.zeros(p), 0.0
+    begin, w, b = start or (0, np.zeros(p), 0.0)
     norms, counts = [], []
     for t, s in enumerate(fade(schedule, n)):
         x, seen = X[t], X[: t + 1]
@@ -56,6 +57,8 @@ def descend(X, y, loss, eta, schedule, lam, r, standardize, intercept=True, trun
             step_b = step * unit
         else:
             step, step_b = eta * s, eta * s * intercept
+        if t < begin:
+            continue
         d = r[t] * slope(x @ w + b, y[t])
         w = w - step * (d * u + lam * w)
         b = b - step_b * d

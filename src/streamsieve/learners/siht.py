@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from .. import _core
 from .._base import param
 from ._learner import Array, ClassificationLearner, Core, RegressionLearner, Standardizing, check_budget
+from ._start import Startable
 
 
 def _table(room: int) -> NDArray[np.int32]:
     return np.zeros(1 << max(1, (8 * room - 1).bit_length()), dtype=np.int32)
 
 
-class SIHT(Standardizing):
+class SIHT(Startable, Standardizing):
     k: int = param(10, "int >= 1", "Number of features to keep, at most.", positional=True)
 
     _others: ClassVar[tuple[str, ...]] = (
@@ -71,6 +72,23 @@ class SIHT(Standardizing):
             self.scale_,
             self.bias_,
         )
+
+    def _budget(self) -> int:
+        return int(self.k)
+
+    def _begin(self, coef: Array, intercept: Array) -> None:
+        score = self._spread() * np.einsum("oj,oj->j", coef, coef)
+        kept = np.empty(len(self.score_), dtype=np.int64)
+        kept = kept[: _core.top_k(score, kept)]
+        # worst first, and of equals the higher index: sorted like that it is a heap
+        kept = kept[np.lexsort((-kept, score[kept]))]
+        n = len(kept)
+        self.kept_[:n] = np.column_stack([kept, np.arange(n), np.arange(n)])
+        self.score_[:n], self.size_[0] = score[kept], n
+        self.weight_[:n] = coef[:, kept].T
+        self.bias_[:] = intercept
+        self.table_ = _table(len(self.score_))
+        _core.index_kept(self.kept_[:n], self.table_)
 
     def _linear(self) -> tuple[Array, Array]:
         n = int(self.size_[0])

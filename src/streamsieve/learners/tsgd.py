@@ -9,10 +9,11 @@ import numpy as np
 from .. import _core
 from .._base import param
 from ._learner import Array, ClassificationLearner, RegressionLearner, Standardizing, check_budget
+from ._start import Startable
 from .sgd import SGD
 
 
-class TSGD(SGD, Standardizing):
+class TSGD(Startable, SGD, Standardizing):
     k: int = param(10, "int >= 1", "Number of features to keep, at most.", positional=True)
 
     _features: ClassVar[tuple[str, ...]] = ("weight_", "moments_")
@@ -20,6 +21,10 @@ class TSGD(SGD, Standardizing):
     def _check_params(self) -> None:
         super()._check_params()
         check_budget(self.k)
+
+    def _begin(self, coef: Array, intercept: Array) -> None:
+        self.weight_[:] = coef.T
+        self.bias_[:] = intercept
 
     def _linear(self) -> tuple[Array, Array]:
         # Remark 1 of [Sun]: rank by sigma_j |beta_j|; squared, times the same number for all
