@@ -433,3 +433,31 @@ def test_folds_add_up_to_the_whole(alpha, calls):
     third = X[2::5], y[2::5]
     if alpha is None:
         assert_same(folds.folds_[2], RunningAverages().update(*third), rtol=1e-10)
+
+
+@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize("folds", [False, True])
+def test_sparse_rows_far_from_zero_may_come_a_few_at_a_time(size, folds):
+    X, y = sparse_data(1000)
+    X = X.toarray()
+    X[:, 3] = np.random.default_rng(1).normal(1e9, 1, len(X))
+    rows = sp.csr_array(X)
+    averages = FoldAverages(2) if folds else RunningAverages()
+    for start in range(0, len(y), size):
+        averages.update(rows[start : start + size], y[start : start + size])
+    got = averages.total() if folds else averages
+    X[:, 3] -= 1e9
+    assert_allclose(got.S_xx_, np.cov(X.T, bias=True), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("nothing", [np.empty((0, P)), sp.csr_array((0, P))])
+def test_an_empty_first_call_does_not_place_the_centre(nothing):
+    X, y = data(1000, mean=1e9)
+    averages = RunningAverages().update(nothing, []).update(X, y)
+    assert_allclose(averages.S_xx_, np.cov((X - 1e9).T, bias=True), rtol=1e-9)
+
+
+def test_products_of_sparse_rows_far_from_zero_are_exact():
+    X, y = data(500, p=3, mean=1e6)
+    dense = RunningAverages(interactions=True).update(X, y)
+    assert_same(RunningAverages(interactions=True).update(sp.csr_array(X), y), dense)

@@ -47,8 +47,9 @@ class FoldAverages:
         X, y, w, names = self.folds_[0]._check(X, y, sample_weight)
         growth = self._clock.plan(len(y), self.n_samples_, w)
         self.folds_[0]._begin(X, y, names)
+        center = self.folds_[0].center_ if self.folds_[0]._placed else None
         for fold in self.folds_[1:]:  # one centre for all, so that they add up without moving
-            fold._begin(X, y, names, self.folds_[0].center_)
+            fold._begin(X, y, names, center)
         start, n = 0, len(y)
         while start < n:
             room = self._clock.room(None if growth is None else growth[start:])

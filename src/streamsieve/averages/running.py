@@ -152,7 +152,12 @@ class RunningAverages:
         self.n_targets_ = q
         m = self.n_features_ + q + 1
         self.moments_ = np.zeros((m, m), dtype=self.dtype)  # the upper triangle counts
-        self.center_ = self._first_center(X, y) if center is None else center.copy()
+        # Too few rows to tell a dense column from a sparse one, or where they lie: then decided later.
+        few = (self._pairs is not None or len(y) < 8) if sp.issparse(X) else len(y) == 0
+        self._placed = center is not None or not few
+        if center is None:
+            center = self._first_center(X, y) if self._placed else np.zeros(m - 1)
+        self.center_ = center.copy()
         self.n_imputed_ = np.zeros(p, dtype=np.int64)
         self._sums = np.zeros(p)  # of r x, kept only where missing values need the mean before a row
         self._squares = 0.0  # sum of w d^2 = r^2 / w, for r = w d
@@ -165,25 +170,25 @@ class RunningAverages:
     def _first_center(self, X: Rows, y: Array) -> Array:
         """Means of the first rows where they exceed the deviations, else 0."""
         center = np.zeros(self.n_features_ + y.shape[1])
-        if len(y) == 0:
-            return center
         if sp.issparse(X):
-            X = X[: 16 * BLOCK]
-            if len(y) < 8:  # too few rows to tell a dense column from a sparse one
-                mean = square = np.zeros(X.shape[1])
-            else:
-                mean = np.nan_to_num(X).sum(axis=0) / X.shape[0]
-                square = np.nan_to_num(X).power(2).sum(axis=0) / X.shape[0]
-            var = square - mean**2
+            X = X[: 16 * BLOCK].copy()
+            X.data = np.nan_to_num(X.data)
+            mean = X.sum(axis=0) / X.shape[0]
+            var = X.power(2).sum(axis=0) / X.shape[0] - mean**2
         else:
             X = np.nan_to_num(np.asarray(X[:BLOCK], dtype=np.float64))
             if self._pairs is not None:
                 X = self._pairs.expand(X)
             mean, var = X.mean(axis=0), X.var(axis=0)
-        if len(mean) == self.n_features_:
-            center[: self.n_features_] = np.where(mean**2 > var, mean, 0.0)
+        center[: self.n_features_] = np.where(mean**2 > var, mean, 0.0)
         center[self.n_features_ :] = y[:BLOCK].mean(axis=0)
         return center
+
+    def _place(self, X: Rows, y: Array) -> None:
+        """Choose the centre, if that was put off, by the first rows to enter the sums."""
+        if not self._placed and self._filled == 0 and self.moments_[-1, -1] == 0:
+            self.center_ = self._first_center(X, y)
+        self._placed = True
 
     def _take(self, X: Rows, y: Array, w: Array | None, growth: Array | None, counts: Array | None) -> None:
         """Add checked rows of weights w, each of which counts as so many, a block at a time."""
@@ -221,6 +226,7 @@ class RunningAverages:
         if self.missing == "mean":
             X = np.array(X, order="C")
             _core.impute_dense(X, r, self._sums, self._clock.total - float(r.sum()), self.n_imputed_)
+        self._place(X, y)
         if self._pairs is not None:
             X = self._pairs.expand(X)
         _core.pack(X, y, np.sqrt(r), self.center_, self._block, self._filled)
@@ -273,6 +279,7 @@ class RunningAverages:
             X = sp.vstack([block[0] for block in blocks], format="csr")
             y = np.concatenate([block[1] for block in blocks])
             r = np.concatenate([block[2] for block in blocks])
+        self._place(X, y)
         p, m = self.n_features_, len(self.moments_)
         centred = np.flatnonzero(self.center_[:p])
         where = np.concatenate([centred, np.arange(p, m)])
