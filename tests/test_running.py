@@ -461,3 +461,10 @@ def test_products_of_sparse_rows_far_from_zero_are_exact():
     X, y = data(500, p=3, mean=1e6)
     dense = RunningAverages(interactions=True).update(X, y)
     assert_same(RunningAverages(interactions=True).update(sp.csr_array(X), y), dense)
+
+
+def test_frames_whose_columns_are_numbers_are_read_by_name():
+    X, y = data()
+    frame = pd.DataFrame(X)
+    averages = RunningAverages().update(frame[:300], y[:300]).update(frame.loc[300:, ::-1], y[300:])
+    assert_same(averages, RunningAverages().update(X, y))

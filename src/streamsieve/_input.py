@@ -84,19 +84,20 @@ def _from_frame(X: Any, names: Sequence[str] | None) -> tuple[Rows, list[str]]:
 
     frame = nw.from_native(X, eager_only=True)
     if names is not None:
-        absent = [name for name in names if name not in frame.columns]
+        at = {str(name): j for j, name in enumerate(frame.columns)}  # pandas allows names that are numbers
+        absent = [name for name in names if name not in at]
         if absent:
             raise ValueError(
                 f"The frame lacks {len(absent)} of the {len(names)} columns seen before: "
                 f"{', '.join(map(repr, absent[:5]))}{', ...' if len(absent) > 5 else ''}."
             )
-        frame = frame.select(list(names))
+        frame = frame[:, [at[name] for name in names]]
     for name, dtype in frame.schema.items():
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             raise ValueError(f"Column {name!r} has type {dtype}; encode it as numbers, or leave it out.")
     columns = [str(name) for name in frame.columns]
     rows = np.empty((len(frame), len(columns)), order="F")
-    for j, column in enumerate(frame.iter_columns()):  # by position: pandas allows names that are numbers
+    for j, column in enumerate(frame.iter_columns()):
         rows[:, j] = column.cast(nw.Float64).to_numpy()
     return rows, columns
 
