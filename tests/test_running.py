@@ -468,3 +468,9 @@ def test_frames_whose_columns_are_numbers_are_read_by_name():
     frame = pd.DataFrame(X)
     averages = RunningAverages().update(frame[:300], y[:300]).update(frame.loc[300:, ::-1], y[300:])
     assert_same(averages, RunningAverages().update(X, y))
+
+
+def test_a_row_may_outweigh_all_before_it_by_more_than_the_sums_hold():
+    X, y = data(20)
+    averages = RunningAverages(dtype="float32", half_life=0.02).update(X, y)
+    assert_allclose(averages.mean_x_, X[-1], rtol=1e-6)
