@@ -474,3 +474,10 @@ def test_a_row_may_outweigh_all_before_it_by_more_than_the_sums_hold():
     X, y = data(20)
     averages = RunningAverages(dtype="float32", half_life=0.02).update(X, y)
     assert_allclose(averages.mean_x_, X[-1], rtol=1e-6)
+
+
+def test_rows_merged_from_averages_that_do_not_impute_count_in_the_mean():
+    X, y = data(mean=100.0)
+    averages = RunningAverages(missing="mean").merge(RunningAverages().update(X, y))
+    averages.update(np.full((1, P), np.nan), [0.0])
+    assert_allclose(averages.mean_x_, X.mean(axis=0), rtol=1e-12)

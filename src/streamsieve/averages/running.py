@@ -383,7 +383,9 @@ class RunningAverages:
         if e.any():
             weight = other._clock.total
             self._rank_two(scale, e, other.moments_[:, -1].astype(np.float64) + 0.5 * weight * e)
-        self._sums += scale * other._sums
+        # from the moments: the other's own are kept only where it imputes
+        p, total = self.n_features_in_, other._clock.total
+        self._sums += scale * (other.moments_[:p, -1] + total * other.center_[:p])
         self._squares += sign * other._squares / other._clock.unit**2
         self._clock.total += scale * other._clock.total
         self.n_samples_ += sign * other.n_samples_
