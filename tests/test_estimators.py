@@ -336,3 +336,8 @@ def test_cross_validation_equals_the_explicit_one_on_the_rows(method):
                 predicted = y[fold != f].mean()
             error = np.mean((y[fold == f] - predicted) ** 2)
             assert_allclose(result.mse[f, i], error / y.var(), rtol=1e-6)
+
+
+def test_cross_validation_with_forgetting_does_not_blame_the_sample_weights():
+    X, y = data(n=2000)
+    OLSthRegressor(criterion="cv", half_life=20).fit(X, y).predict(X)  # warnings are errors

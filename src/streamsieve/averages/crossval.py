@@ -40,6 +40,8 @@ class FoldAverages:
             raise ValueError(f"n_folds={n_folds!r}; cross-validation needs an integer of at least 2.")
         self.folds_ = [RunningAverages(**options) for _ in range(n_folds)]
         self._clock = Forgetting(alpha, half_life, largest=self.folds_[0]._clock.largest)
+        for fold in self.folds_:  # their rows come with the weights of this clock
+            fold.forgets = self._clock.alpha is not None
         self.n_samples_ = 0
 
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -100,6 +100,7 @@ class RunningAverages:
         self.interactions = interactions
         # float32 ends at 1e38, and a moment is a weight times two values
         self._clock = Forgetting(alpha, half_life, largest=1e60 if self.dtype == np.float64 else 1e12)
+        self.forgets = self._clock.alpha is not None  # whether old rows lose weight
         self.n_samples_ = 0
         self.n_features_in_: int | None = None
 
@@ -427,11 +428,6 @@ class RunningAverages:
     def sum_weights_(self) -> float:
         """Sum of the rows' weights; with forgetting, in units of the latest row's."""
         return self._clock.total / self._clock.unit
-
-    @property
-    def forgets(self) -> bool:
-        """Whether old rows lose weight."""
-        return self._clock.alpha is not None
 
     @property
     def effective_n_(self) -> float:
