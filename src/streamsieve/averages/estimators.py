@@ -173,11 +173,15 @@ class Selecting(FromAverages):
             "standardize": self.standardize,
             **self._path_options(),
         }
-        if isinstance(averages, FoldAverages):
+        if self._by_folds():
+            if not isinstance(averages, FoldAverages):
+                raise ValueError("criterion='cv' was set after rows had been taken without folds; fit anew.")
             return cross_validate(averages, self.method, **options).best()
+        if isinstance(averages, FoldAverages):  # k or the criterion was set after the fit
+            averages = averages.total()
         if self._automatic():
             return path(averages, self.method, **options).best(self.criterion)
-        return super()._choose()
+        return self._extract(self._standardized(averages))
 
 
 class _Penalized(Selecting):
