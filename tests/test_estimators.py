@@ -352,3 +352,14 @@ def test_k_set_after_a_cross_validated_fit_is_obeyed():
     assert_allclose(model.coef_, OLSthRegressor(criterion="bic").fit(X, y).coef_, rtol=1e-9)
     with pytest.raises(ValueError, match="fit anew"):
         OLSthRegressor().fit(X, y).set_params(criterion="cv").predict(X)
+
+
+@pytest.mark.parametrize("options", [{}, {"criterion": "cv"}, {"interactions": True}])
+def test_missing_values_are_imputed_in_predictions_as_well(options):
+    X, y = data()
+    model = OLSthRegressor(missing="mean", **options).fit(X, y)
+    row, mean = X[:1].copy(), X[:1].copy()
+    row[0, ::2], mean[0, ::2] = np.nan, X[:, ::2].mean(axis=0)
+    assert_allclose(model.predict(row), model.predict(mean), rtol=1e-9)
+    assert_allclose(model.predict(sp.csr_array(row)), model.predict(mean), rtol=1e-9)
+    assert np.isnan(row[0, 0])
