@@ -481,3 +481,17 @@ def test_rows_merged_from_averages_that_do_not_impute_count_in_the_mean():
     averages = RunningAverages(missing="mean").merge(RunningAverages().update(X, y))
     averages.update(np.full((1, P), np.nan), [0.0])
     assert_allclose(averages.mean_x_, X.mean(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("float64", 1e160), ("float32", 1e20)])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_values_whose_products_overflow_are_refused(dtype, size, make):
+    X, y = data()
+    averages = RunningAverages(dtype=dtype).update(X, y)
+    before = averages.S_xx_
+    X[5, 2] = size
+    with pytest.raises(ValueError, match=r"too large.*row 5, column 2"):
+        averages.update(make(X), y)
+    with pytest.raises(ValueError, match=r"too large.*row 5"):
+        averages.update(np.zeros((6, P)), [0, 0, 0, 0, 0, size])
+    assert_array_equal(averages.S_xx_, before)

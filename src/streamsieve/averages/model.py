@@ -237,5 +237,7 @@ def cholesky(A: Array, ridge: float = 0.0) -> tuple[Array, float]:
         if not failed and (L.diagonal() ** 2 > SINGULAR * diagonal).all():
             return L, max(ridge, jitter)
         jitter = 10 * jitter or JITTER
+        if jitter > 1e8:  # of a matrix of averages only overflow can bring this about
+            raise ValueError("The averages hold values that are not finite; rescale the data or the weights.")
         L = A.T.copy(order="F")
         L[np.diag_indices_from(L)] = diagonal * (1 + jitter)

@@ -17,6 +17,8 @@ from .standardize import Array
 
 BLOCK = 256  # rows a symmetric product takes at once: past this BLAS runs no faster
 DENSIFY = 30  # BLAS multiplies about that many times faster than entries are scattered one by one
+# Largest values taken. A moment is two of them and a weight, which forgetting lets grow to 1e60 (1e12).
+LIMIT = {"float64": 1e100, "float32": 1e10}
 STRAY = 4.0  # deviations the mean may stray from the centre: it costs log2(1 + 16) = 4 bits
 
 
@@ -133,8 +135,12 @@ class RunningAverages:
         p = self.n_features_in_ if self.n_features_in_ is not None else X.shape[1]
         if p == 0:
             raise ValueError("X has 0 columns; at least one feature is needed.")
-        X = check_rows(X, p, nan_ok=self.missing == "mean", names=self._names if started else names)
-        y = as_targets(y, X.shape[0])
+        limit = LIMIT[self.dtype.name]
+        of_x = limit**0.5 if self.interactions else limit
+        X = check_rows(
+            X, p, nan_ok=self.missing == "mean", names=self._names if started else names, limit=of_x
+        )
+        y = as_targets(y, X.shape[0], limit)
         if started and y.shape[1] != self.n_targets_:
             raise ValueError(f"y has {y.shape[1]} targets, but {self.n_targets_} were seen before.")
         w = as_weights(sample_weight, X.shape[0])
