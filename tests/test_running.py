@@ -1,7 +1,10 @@
 """Laws of the running averages."""
 
 import pickle
+import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pandas as pd
@@ -495,3 +498,25 @@ def test_values_whose_products_overflow_are_refused(dtype, size, make):
     with pytest.raises(ValueError, match=r"too large.*row 5"):
         averages.update(np.zeros((6, P)), [0, 0, 0, 0, 0, size])
     assert_array_equal(averages.S_xx_, before)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_several_threads_may_read(make):
+    X = np.random.default_rng(0).normal(size=(BLOCK - 1, 200)) * (np.arange(200) % 50 == 0)
+    expected = np.cov(X.T, bias=True)
+    together, interval = Barrier(3), sys.getswitchinterval()
+
+    def read(averages):
+        together.wait()
+        return averages.S_xx_
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(3) as threads:
+            for _ in range(10):
+                averages = RunningAverages().update(make(X), X[:, 0])
+                for S in threads.map(read, [averages] * 3):
+                    assert_allclose(S, expected, atol=1e-12)
+                assert_allclose(averages.S_xx_, expected, atol=1e-12)
+    finally:
+        sys.setswitchinterval(interval)

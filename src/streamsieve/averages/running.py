@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import RLock
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -103,6 +104,7 @@ class RunningAverages:
         # float32 ends at 1e38, and a moment is a weight times two values
         self._clock = Forgetting(alpha, half_life, largest=1e60 if self.dtype == np.float64 else 1e12)
         self.forgets = self._clock.alpha is not None  # whether old rows lose weight
+        self._lock = RLock()
         self.n_samples_ = 0
         self.n_features_in_: int | None = None
 
@@ -303,8 +305,9 @@ class RunningAverages:
 
     def _flush(self) -> None:
         if self.n_features_in_ is not None:
-            self._flush_dense()
-            self._flush_sparse()
+            with self._lock:  # reading flushes, and several threads may read
+                self._flush_dense()
+                self._flush_sparse()
 
     # ---------------------------------------------------------------- centre and scale
 
@@ -498,12 +501,14 @@ class RunningAverages:
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
+        del state["_lock"]
         if self.n_features_in_ is not None:
             state["_block"] = self._block[: self._filled]  # the rest of it is empty room
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._lock = RLock()
         if self.n_features_in_ is not None:
             for name in ("moments_", "center_", "n_imputed_", "_sums"):
                 if not self.__dict__[name].flags.writeable:  # mapped from a file
