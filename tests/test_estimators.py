@@ -336,3 +336,30 @@ def test_cross_validation_equals_the_explicit_one_on_the_rows(method):
                 predicted = y[fold != f].mean()
             error = np.mean((y[fold == f] - predicted) ** 2)
             assert_allclose(result.mse[f, i], error / y.var(), rtol=1e-6)
+
+
+def test_cross_validation_with_forgetting_does_not_blame_the_sample_weights():
+    X, y = data(n=2000)
+    OLSthRegressor(criterion="cv", half_life=20).fit(X, y).predict(X)  # warnings are errors
+
+
+def test_k_set_after_a_cross_validated_fit_is_obeyed():
+    X, y = data()
+    model = OLSthRegressor(criterion="cv").fit(X, y)
+    model.set_params(k=5)
+    assert_allclose(model.coef_, OLSthRegressor(k=5).fit(X, y).coef_, rtol=1e-9)
+    model.set_params(k="auto", criterion="bic")
+    assert_allclose(model.coef_, OLSthRegressor(criterion="bic").fit(X, y).coef_, rtol=1e-9)
+    with pytest.raises(ValueError, match="fit anew"):
+        OLSthRegressor().fit(X, y).set_params(criterion="cv").predict(X)
+
+
+@pytest.mark.parametrize("options", [{}, {"criterion": "cv"}, {"interactions": True}])
+def test_missing_values_are_imputed_in_predictions_as_well(options):
+    X, y = data()
+    model = OLSthRegressor(missing="mean", **options).fit(X, y)
+    row, mean = X[:1].copy(), X[:1].copy()
+    row[0, ::2], mean[0, ::2] = np.nan, X[:, ::2].mean(axis=0)
+    assert_allclose(model.predict(row), model.predict(mean), rtol=1e-9)
+    assert_allclose(model.predict(sp.csr_array(row)), model.predict(mean), rtol=1e-9)
+    assert np.isnan(row[0, 0])

@@ -170,3 +170,12 @@ def test_running_averages_give_the_same_model():
     assert_array_equal(model.support, direct.support)
     assert_allclose(model.coef, direct.coef, rtol=1e-8)
     assert olsth(RunningAverages().update(X, y), 4, fit_intercept=False).intercept.tolist() == [0, 0]
+
+
+def test_t_values_are_infinite_for_a_perfect_fit_and_undefined_without_residuals():
+    X = np.random.default_rng(0).normal(size=(50, 5))
+    perfect = olsth(RunningAverages().update(X, -X[:, 1]), k=1)
+    assert perfect.tvalue[1] < -1e6
+    few = ols(RunningAverages().update(X[:3, :2], X[:3, 2]), ridge=0)
+    assert np.isnan(few.sigma2)
+    assert np.isnan(few.tvalue).all()

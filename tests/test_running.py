@@ -1,7 +1,10 @@
 """Laws of the running averages."""
 
 import pickle
+import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pandas as pd
@@ -433,3 +436,87 @@ def test_folds_add_up_to_the_whole(alpha, calls):
     third = X[2::5], y[2::5]
     if alpha is None:
         assert_same(folds.folds_[2], RunningAverages().update(*third), rtol=1e-10)
+
+
+@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize("folds", [False, True])
+def test_sparse_rows_far_from_zero_may_come_a_few_at_a_time(size, folds):
+    X, y = sparse_data(1000)
+    X = X.toarray()
+    X[:, 3] = np.random.default_rng(1).normal(1e9, 1, len(X))
+    rows = sp.csr_array(X)
+    averages = FoldAverages(2) if folds else RunningAverages()
+    for start in range(0, len(y), size):
+        averages.update(rows[start : start + size], y[start : start + size])
+    got = averages.total() if folds else averages
+    X[:, 3] -= 1e9
+    assert_allclose(got.S_xx_, np.cov(X.T, bias=True), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("nothing", [np.empty((0, P)), sp.csr_array((0, P))])
+def test_an_empty_first_call_does_not_place_the_centre(nothing):
+    X, y = data(1000, mean=1e9)
+    averages = RunningAverages().update(nothing, []).update(X, y)
+    assert_allclose(averages.S_xx_, np.cov((X - 1e9).T, bias=True), rtol=1e-9)
+
+
+def test_products_of_sparse_rows_far_from_zero_are_exact():
+    X, y = data(500, p=3, mean=1e6)
+    dense = RunningAverages(interactions=True).update(X, y)
+    assert_same(RunningAverages(interactions=True).update(sp.csr_array(X), y), dense)
+
+
+def test_frames_whose_columns_are_numbers_are_read_by_name():
+    X, y = data()
+    frame = pd.DataFrame(X)
+    averages = RunningAverages().update(frame[:300], y[:300]).update(frame.loc[300:, ::-1], y[300:])
+    assert_same(averages, RunningAverages().update(X, y))
+
+
+def test_a_row_may_outweigh_all_before_it_by_more_than_the_sums_hold():
+    X, y = data(20)
+    averages = RunningAverages(dtype="float32", half_life=0.02).update(X, y)
+    assert_allclose(averages.mean_x_, X[-1], rtol=1e-6)
+
+
+def test_rows_merged_from_averages_that_do_not_impute_count_in_the_mean():
+    X, y = data(mean=100.0)
+    averages = RunningAverages(missing="mean").merge(RunningAverages().update(X, y))
+    averages.update(np.full((1, P), np.nan), [0.0])
+    assert_allclose(averages.mean_x_, X.mean(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("float64", 1e160), ("float32", 1e20)])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_values_whose_products_overflow_are_refused(dtype, size, make):
+    X, y = data()
+    averages = RunningAverages(dtype=dtype).update(X, y)
+    before = averages.S_xx_
+    X[5, 2] = size
+    with pytest.raises(ValueError, match=r"too large.*row 5, column 2"):
+        averages.update(make(X), y)
+    with pytest.raises(ValueError, match=r"too large.*row 5"):
+        averages.update(np.zeros((6, P)), [0, 0, 0, 0, 0, size])
+    assert_array_equal(averages.S_xx_, before)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_several_threads_may_read(make):
+    X = np.random.default_rng(0).normal(size=(BLOCK - 1, 200)) * (np.arange(200) % 50 == 0)
+    expected = np.cov(X.T, bias=True)
+    together, interval = Barrier(3), sys.getswitchinterval()
+
+    def read(averages):
+        together.wait()
+        return averages.S_xx_
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(3) as threads:
+            for _ in range(10):
+                averages = RunningAverages().update(make(X), X[:, 0])
+                for S in threads.map(read, [averages] * 3):
+                    assert_allclose(S, expected, atol=1e-12)
+                assert_allclose(averages.S_xx_, expected, atol=1e-12)
+    finally:
+        sys.setswitchinterval(interval)

@@ -84,19 +84,20 @@ def _from_frame(X: Any, names: Sequence[str] | None) -> tuple[Rows, list[str]]:
 
     frame = nw.from_native(X, eager_only=True)
     if names is not None:
-        absent = [name for name in names if name not in frame.columns]
+        at = {str(name): j for j, name in enumerate(frame.columns)}  # pandas allows names that are numbers
+        absent = [name for name in names if name not in at]
         if absent:
             raise ValueError(
                 f"The frame lacks {len(absent)} of the {len(names)} columns seen before: "
                 f"{', '.join(map(repr, absent[:5]))}{', ...' if len(absent) > 5 else ''}."
             )
-        frame = frame.select(list(names))
+        frame = frame[:, [at[name] for name in names]]
     for name, dtype in frame.schema.items():
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             raise ValueError(f"Column {name!r} has type {dtype}; encode it as numbers, or leave it out.")
     columns = [str(name) for name in frame.columns]
     rows = np.empty((len(frame), len(columns)), order="F")
-    for j, column in enumerate(frame.iter_columns()):  # by position: pandas allows names that are numbers
+    for j, column in enumerate(frame.iter_columns()):
         rows[:, j] = column.cast(nw.Float64).to_numpy()
     return rows, columns
 
@@ -127,14 +128,18 @@ def check_rows(
 
 
 def _refuse(value: Any, row: int, column: int, names: Sequence[str] | None) -> None:
-    what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"a value too large, {value:g},"
+    what = _what(value)
     where = f"column {column}" if names is None else f"column {names[column]!r}"
     advice = "; drop or impute it first, or pass missing='mean' where it is offered" if what == "NaN" else ""
     raise ValueError(f"Input X contains {what} at row {row}, {where}{advice}.")
 
 
-def as_targets(y: Any, n: int) -> NDArray[np.float64]:
-    """Targets as a C-ordered float64 array (n, q)."""
+def _what(value: Any) -> str:
+    return "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"a value too large, {value:g},"
+
+
+def as_targets(y: Any, n: int, limit: float = math.inf) -> NDArray[np.float64]:
+    """Targets as a C-ordered float64 array (n, q), finite and within `limit`."""
     if is_frame_like(y):
         y = y.to_numpy()
     y = np.asarray(y)
@@ -149,11 +154,10 @@ def as_targets(y: Any, n: int) -> NDArray[np.float64]:
     if len(y) != n:
         raise ValueError(f"X has {n} rows and y has {len(y)}; they must be the same rows.")
     y = np.ascontiguousarray(y.reshape(n, -1) if n else y.reshape(0, y.shape[1] if y.ndim == 2 else 1))
-    bad = _core.first_bad(y, False)
+    bad = _core.first_bad(y, False, 1, limit)
     if bad >= 0:
         value = y.ravel()[bad]
-        what = "NaN" if np.isnan(value) else "infinity"
-        raise ValueError(f"Input y contains {what} at row {bad // y.shape[1]}.")
+        raise ValueError(f"Input y contains {_what(value)} at row {bad // y.shape[1]}.")
     return y
 
 

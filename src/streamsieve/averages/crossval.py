@@ -40,6 +40,8 @@ class FoldAverages:
             raise ValueError(f"n_folds={n_folds!r}; cross-validation needs an integer of at least 2.")
         self.folds_ = [RunningAverages(**options) for _ in range(n_folds)]
         self._clock = Forgetting(alpha, half_life, largest=self.folds_[0]._clock.largest)
+        for fold in self.folds_:  # their rows come with the weights of this clock
+            fold.forgets = self._clock.alpha is not None
         self.n_samples_ = 0
 
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -47,8 +49,9 @@ class FoldAverages:
         X, y, w, names = self.folds_[0]._check(X, y, sample_weight)
         growth = self._clock.plan(len(y), self.n_samples_, w)
         self.folds_[0]._begin(X, y, names)
+        center = self.folds_[0].center_ if self.folds_[0]._placed else None
         for fold in self.folds_[1:]:  # one centre for all, so that they add up without moving
-            fold._begin(X, y, names, self.folds_[0].center_)
+            fold._begin(X, y, names, center)
         start, n = 0, len(y)
         while start < n:
             room = self._clock.room(None if growth is None else growth[start:])

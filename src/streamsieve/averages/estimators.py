@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,7 +34,8 @@ class FromAverages(OnlineModel):
     missing: Literal["error", "mean"] = param(
         "error",
         "{'error', 'mean'}",
-        "NaN in X is refused, or replaced by the column's mean over the rows before it and counted.",
+        "NaN in X is refused, or replaced by the column's mean over the rows before it and counted; "
+        "in predictions, by the mean of all rows.",
     )
     interactions: bool = param(
         False, "bool", "Use all products x_i x_j as features too; made block by block, never as a whole."
@@ -92,14 +94,29 @@ class FromAverages(OnlineModel):
         return Pairs(self.n_features_in_) if self.interactions else None
 
     def _decision(self, X: Any) -> Array:
-        pairs = self._pairs()
-        if pairs is None:
-            return super()._decision(X)
         check_is_fitted(self)
-        rows = self._rows(X, reset=False)
-        model = self.model_
-        coef = np.atleast_2d(model.coef)[:, model.support]
-        return pairs.expand(rows, model.support) @ coef.T + np.atleast_1d(model.intercept)
+        rows = self._imputed(self._rows(X, reset=False))
+        pairs = self._pairs()
+        coef, intercept = self._linear()
+        if pairs is None:
+            return np.asarray(rows @ coef.T) + intercept
+        support = self.model_.support
+        return pairs.expand(rows, support) @ coef[:, support].T + intercept
+
+    def _imputed(self, rows: Rows) -> Rows:
+        """The rows with the means so far in place of missing values."""
+        values = rows.data if sp.issparse(rows) else rows
+        absent = np.isnan(values) if self.missing == "mean" else np.zeros(0, dtype=bool)
+        if not absent.any():
+            return rows
+        averages = self.averages_.total() if isinstance(self.averages_, FoldAverages) else self.averages_
+        mean = averages.mean_x_[: self.n_features_in_]
+        rows = rows.copy()
+        if sp.issparse(rows):
+            rows.data[absent] = mean[rows.indices[absent]]
+        else:
+            rows[absent] = np.broadcast_to(mean, rows.shape)[absent]
+        return rows
 
     def transform(self, X: Any) -> Any:
         """The columns of X that were selected (with `interactions`, the products too)."""
@@ -173,11 +190,15 @@ class Selecting(FromAverages):
             "standardize": self.standardize,
             **self._path_options(),
         }
-        if isinstance(averages, FoldAverages):
+        if self._by_folds():
+            if not isinstance(averages, FoldAverages):
+                raise ValueError("criterion='cv' was set after rows had been taken without folds; fit anew.")
             return cross_validate(averages, self.method, **options).best()
+        if isinstance(averages, FoldAverages):  # k or the criterion was set after the fit
+            averages = averages.total()
         if self._automatic():
             return path(averages, self.method, **options).best(self.criterion)
-        return super()._choose()
+        return self._extract(self._standardized(averages))
 
 
 class _Penalized(Selecting):

@@ -68,7 +68,8 @@ class Forgetting:
         """How many of the planned rows fit before the sums must be scaled back."""
         if growth is None:
             return 1 << 62
-        return int(np.searchsorted(np.cumsum(growth), math.log(self.largest / self.level), side="right"))
+        room = int(np.searchsorted(np.cumsum(growth), math.log(self.largest / self.level), side="right"))
+        return max(room, int(self.level <= 1))  # scaling back has nothing more to give
 
     def weights(self, n: int, growth: Array | None, w: Array | None) -> Array:
         """Weights of the next n rows, with sample weights w; moves on past them."""

@@ -36,7 +36,8 @@ class LinearModel:
         Degrees of freedom: features in the support, and the intercept.
     stderr, tvalue : ndarray of the shape of `coef`, or None
         Of a model refitted by least squares: standard errors and t values, **conditional on the selection**:
-        they treat the support as if it had been known beforehand. None without a refit.
+        they treat the support as if it had been known beforehand. nan where n <= df, infinite t values where
+        nothing is left to explain. None without a refit.
     ridge : float
         Ridge that was added to the standardised S_xx because it was singular; 0 where none was needed.
     lam : float or ndarray of shape (q,) or None
@@ -125,7 +126,8 @@ def finish(
     stderr = tvalue = None
     if error is not None:
         stderr = (error * np.sqrt(noise / s.n) * inverse[:, None] * s.y_scale).T
-        tvalue = np.divide(coef, stderr, out=np.zeros_like(coef), where=stderr > 0)
+        with np.errstate(divide="ignore"):  # a perfect fit has no error, and infinite t
+            tvalue = np.divide(coef, stderr, out=np.zeros_like(coef), where=coef != 0)
     one = s.q == 1
 
     def shape(a: Any) -> Any:
@@ -235,5 +237,7 @@ def cholesky(A: Array, ridge: float = 0.0) -> tuple[Array, float]:
         if not failed and (L.diagonal() ** 2 > SINGULAR * diagonal).all():
             return L, max(ridge, jitter)
         jitter = 10 * jitter or JITTER
+        if jitter > 1e8:  # of a matrix of averages only overflow can bring this about
+            raise ValueError("The averages hold values that are not finite; rescale the data or the weights.")
         L = A.T.copy(order="F")
         L[np.diag_indices_from(L)] = diagonal * (1 + jitter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import RLock
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,6 +18,8 @@ from .standardize import Array
 
 BLOCK = 256  # rows a symmetric product takes at once: past this BLAS runs no faster
 DENSIFY = 30  # BLAS multiplies about that many times faster than entries are scattered one by one
+# Largest values taken. A moment is two of them and a weight, which forgetting lets grow to 1e60 (1e12).
+LIMIT = {"float64": 1e100, "float32": 1e10}
 STRAY = 4.0  # deviations the mean may stray from the centre: it costs log2(1 + 16) = 4 bits
 
 
@@ -100,6 +103,8 @@ class RunningAverages:
         self.interactions = interactions
         # float32 ends at 1e38, and a moment is a weight times two values
         self._clock = Forgetting(alpha, half_life, largest=1e60 if self.dtype == np.float64 else 1e12)
+        self.forgets = self._clock.alpha is not None  # whether old rows lose weight
+        self._lock = RLock()
         self.n_samples_ = 0
         self.n_features_in_: int | None = None
 
@@ -132,8 +137,12 @@ class RunningAverages:
         p = self.n_features_in_ if self.n_features_in_ is not None else X.shape[1]
         if p == 0:
             raise ValueError("X has 0 columns; at least one feature is needed.")
-        X = check_rows(X, p, nan_ok=self.missing == "mean", names=self._names if started else names)
-        y = as_targets(y, X.shape[0])
+        limit = LIMIT[self.dtype.name]
+        of_x = limit**0.5 if self.interactions else limit
+        X = check_rows(
+            X, p, nan_ok=self.missing == "mean", names=self._names if started else names, limit=of_x
+        )
+        y = as_targets(y, X.shape[0], limit)
         if started and y.shape[1] != self.n_targets_:
             raise ValueError(f"y has {y.shape[1]} targets, but {self.n_targets_} were seen before.")
         w = as_weights(sample_weight, X.shape[0])
@@ -152,7 +161,12 @@ class RunningAverages:
         self.n_targets_ = q
         m = self.n_features_ + q + 1
         self.moments_ = np.zeros((m, m), dtype=self.dtype)  # the upper triangle counts
-        self.center_ = self._first_center(X, y) if center is None else center.copy()
+        # Too few rows to tell a dense column from a sparse one, or where they lie: then decided later.
+        few = (self._pairs is not None or len(y) < 8) if sp.issparse(X) else len(y) == 0
+        self._placed = center is not None or not few
+        if center is None:
+            center = self._first_center(X, y) if self._placed else np.zeros(m - 1)
+        self.center_ = center.copy()
         self.n_imputed_ = np.zeros(p, dtype=np.int64)
         self._sums = np.zeros(p)  # of r x, kept only where missing values need the mean before a row
         self._squares = 0.0  # sum of w d^2 = r^2 / w, for r = w d
@@ -165,25 +179,25 @@ class RunningAverages:
     def _first_center(self, X: Rows, y: Array) -> Array:
         """Means of the first rows where they exceed the deviations, else 0."""
         center = np.zeros(self.n_features_ + y.shape[1])
-        if len(y) == 0:
-            return center
         if sp.issparse(X):
-            X = X[: 16 * BLOCK]
-            if len(y) < 8:  # too few rows to tell a dense column from a sparse one
-                mean = square = np.zeros(X.shape[1])
-            else:
-                mean = np.nan_to_num(X).sum(axis=0) / X.shape[0]
-                square = np.nan_to_num(X).power(2).sum(axis=0) / X.shape[0]
-            var = square - mean**2
+            X = X[: 16 * BLOCK].copy()
+            X.data = np.nan_to_num(X.data)
+            mean = X.sum(axis=0) / X.shape[0]
+            var = X.power(2).sum(axis=0) / X.shape[0] - mean**2
         else:
             X = np.nan_to_num(np.asarray(X[:BLOCK], dtype=np.float64))
             if self._pairs is not None:
                 X = self._pairs.expand(X)
             mean, var = X.mean(axis=0), X.var(axis=0)
-        if len(mean) == self.n_features_:
-            center[: self.n_features_] = np.where(mean**2 > var, mean, 0.0)
+        center[: self.n_features_] = np.where(mean**2 > var, mean, 0.0)
         center[self.n_features_ :] = y[:BLOCK].mean(axis=0)
         return center
+
+    def _place(self, X: Rows, y: Array) -> None:
+        """Choose the centre, if that was put off, by the first rows to enter the sums."""
+        if not self._placed and self._filled == 0 and self.moments_[-1, -1] == 0:
+            self.center_ = self._first_center(X, y)
+        self._placed = True
 
     def _take(self, X: Rows, y: Array, w: Array | None, growth: Array | None, counts: Array | None) -> None:
         """Add checked rows of weights w, each of which counts as so many, a block at a time."""
@@ -221,6 +235,7 @@ class RunningAverages:
         if self.missing == "mean":
             X = np.array(X, order="C")
             _core.impute_dense(X, r, self._sums, self._clock.total - float(r.sum()), self.n_imputed_)
+        self._place(X, y)
         if self._pairs is not None:
             X = self._pairs.expand(X)
         _core.pack(X, y, np.sqrt(r), self.center_, self._block, self._filled)
@@ -273,6 +288,7 @@ class RunningAverages:
             X = sp.vstack([block[0] for block in blocks], format="csr")
             y = np.concatenate([block[1] for block in blocks])
             r = np.concatenate([block[2] for block in blocks])
+        self._place(X, y)
         p, m = self.n_features_, len(self.moments_)
         centred = np.flatnonzero(self.center_[:p])
         where = np.concatenate([centred, np.arange(p, m)])
@@ -289,8 +305,9 @@ class RunningAverages:
 
     def _flush(self) -> None:
         if self.n_features_in_ is not None:
-            self._flush_dense()
-            self._flush_sparse()
+            with self._lock:  # reading flushes, and several threads may read
+                self._flush_dense()
+                self._flush_sparse()
 
     # ---------------------------------------------------------------- centre and scale
 
@@ -376,7 +393,9 @@ class RunningAverages:
         if e.any():
             weight = other._clock.total
             self._rank_two(scale, e, other.moments_[:, -1].astype(np.float64) + 0.5 * weight * e)
-        self._sums += scale * other._sums
+        # from the moments: the other's own are kept only where it imputes
+        p, total = self.n_features_in_, other._clock.total
+        self._sums += scale * (other.moments_[:p, -1] + total * other.center_[:p])
         self._squares += sign * other._squares / other._clock.unit**2
         self._clock.total += scale * other._clock.total
         self.n_samples_ += sign * other.n_samples_
@@ -418,11 +437,6 @@ class RunningAverages:
     def sum_weights_(self) -> float:
         """Sum of the rows' weights; with forgetting, in units of the latest row's."""
         return self._clock.total / self._clock.unit
-
-    @property
-    def forgets(self) -> bool:
-        """Whether old rows lose weight."""
-        return self._clock.alpha is not None
 
     @property
     def effective_n_(self) -> float:
@@ -487,12 +501,14 @@ class RunningAverages:
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
+        del state["_lock"]
         if self.n_features_in_ is not None:
             state["_block"] = self._block[: self._filled]  # the rest of it is empty room
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._lock = RLock()
         if self.n_features_in_ is not None:
             for name in ("moments_", "center_", "n_imputed_", "_sums"):
                 if not self.__dict__[name].flags.writeable:  # mapped from a file
