@@ -210,7 +210,7 @@ class Rowwise(OnlineModel):
         raise NotImplementedError  # pragma: no cover
 
     def _learn_one(self, x: Mapping[Any, float], y: Any, w: float, classes: Any) -> Self:
-        if not (_is_number(w) and 0 <= w <= self._limit):
+        if not (is_number(w) and 0 <= w <= self._limit):
             raise ValueError(f"w={w!r}; a weight must be finite and not negative.")
         first = not self._started()
         if first:
@@ -295,11 +295,11 @@ class RowLearner(Rowwise):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.eta != "auto" and not (_is_number(self.eta) and 0 < self.eta < np.inf):
+        if self.eta != "auto" and not (is_number(self.eta) and 0 < self.eta < np.inf):
             raise ValueError(f"eta={self.eta!r}; pass a positive step, or 'auto' to derive it from the rows.")
         if self.schedule not in ("constant", "sqrt", "doubling"):
             raise ValueError(f"schedule={self.schedule!r}; pass 'constant', 'sqrt' or 'doubling'.")
-        if not (_is_number(self.lam) and 0 <= self.lam < np.inf):
+        if not (is_number(self.lam) and 0 <= self.lam < np.inf):
             raise ValueError(f"lam={self.lam!r}; a penalty is a non-negative number.")
         if self.eta != "auto" and self.eta * self.lam >= 1:
             raise ValueError(
@@ -348,7 +348,7 @@ class Standardizing(RowLearner):
         return spread
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
@@ -407,9 +407,9 @@ class LabelLearner(Classifier, Rowwise):
         if classes is None:
             if isinstance(y, bool | np.bool_):
                 classes = [False, True]
-            elif _is_number(y) and y in (0, 1):
+            elif is_number(y) and y in (0, 1):
                 classes = [0, 1]
-            elif _is_number(y) and y == -1:
+            elif is_number(y) and y == -1:
                 classes = [-1, 1]
             else:
                 raise ValueError(f"y={y!r}: name all labels in the first call: learn_one(x, y, classes=...).")
