@@ -94,7 +94,7 @@ def ofs(X, Y, r, B, eta, lam, intercept=False):
         w = w + x[:, None] * step
         if lam > 0:
             w = w / max(1.0, np.linalg.norm(w) / np.sqrt(q / lam))
-        w = keep(w, rounded(size(w)), B)
+        w = keep(w, size(w), B)
         if intercept:
             b = b + step
     return w, b
@@ -124,5 +124,5 @@ def sofs(X, Y, r, B, gamma, intercept=False):
 
 
 def rounded(score):
-    """What only rounding tells apart is a tie: these kernels take products and sums in another order."""
+    """What only rounding tells apart is a tie: the kernel adds up 1 / S, here S is inverted twice a row."""
     return np.array([float(f"{s:.10e}") for s in score])
