@@ -33,8 +33,9 @@ def best(score, B):
 
 
 def keep(z, score, B):
+    kept = best(score, B)
     w = np.zeros_like(z)
-    w[best(score, B)] = z[best(score, B)]
+    w[kept] = z[kept]
     return w
 
 

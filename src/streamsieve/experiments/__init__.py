@@ -9,6 +9,7 @@ from importlib import import_module
 EXPERIMENTS = {
     "detection": "[Sun] Tables 5.1 and A.1, [Slides]: true features found by the running averages",
     "drift": "[Sun] Table 5.5: test RMSE with drifting coefficients, with and without adaptation",
+    "zhai": "[Zhai] Figures 1 and 2: accuracy against the budget, budgeted learners on real data",
 }
 
 
