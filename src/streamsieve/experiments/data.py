@@ -18,10 +18,9 @@ def folder() -> Path:
     Raises FileNotFoundError, with what to do, where there is none.
     """
     named = os.environ.get("STREAMSIEVE_DATA")
-    places = [Path(named)] if named else [up / "shared" / "data" for up in Path(__file__).resolve().parents]
-    for place in places:
-        if place.is_dir():
-            return place
+    place = Path(named) if named else Path(__file__).resolve().parents[4] / "shared" / "data"
+    if place.is_dir():
+        return place
     where = named or "../shared/data beside the repository"
     raise FileNotFoundError(
         f"no data in {where}; name its folder in the environment variable STREAMSIEVE_DATA."
