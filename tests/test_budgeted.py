@@ -18,6 +18,7 @@ from streamsieve import (
     OFSClassifier,
     SOFSClassifier,
 )
+from streamsieve.experiments import greedy
 
 
 def rows(seed, n, p, density, kind):
@@ -214,3 +215,15 @@ def test_probabilities_come_with_the_logistic_loss_only():
 def test_parameters_outside_their_domain_are_refused(kind, options):
     with pytest.raises(ValueError, match=rf"{next(iter(options))}="):
         kind(2, **options).fit(np.eye(4), [0, 1, 0, 1])
+
+
+@pytest.mark.slow
+def test_ofs_and_sofs_find_what_they_find_on_the_papers_designs():
+    """Near chance where features are correlated, as published; sparse ones only if truncated when read."""
+    for name, (make, options, _) in greedy.DESIGNS.items():
+        chance = 100 * greedy.K / options["p"]
+        found = [rate for rate, _ in greedy.one_run(make, options, seed=0)]
+        if "nnz" in options:
+            assert min(found[2:]) >= 90
+        else:
+            assert max(found[:2]) <= chance + 5, name

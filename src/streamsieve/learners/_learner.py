@@ -12,6 +12,8 @@ How to add a learner ``Foo``:
    weights.
 4. ``class FooRegressor(RegressionLearner, Foo)`` and ``class FooClassifier(ClassificationLearner, Foo)``;
    name them in ``learners/__init__.py``: the laws in ``tests/test_laws.py`` then run on them.
+   A learner whose steps are its own starts from ``Rowwise``, one whose loss is its own from ``LabelLearner``;
+   where Foo changes the default of a field of theirs, it comes first among the bases.
 5. ``tests/reference/foo.py``, a slow twin from the paper alone, and ``tests/test_foo.py``.
 """
 
