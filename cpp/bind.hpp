@@ -22,11 +22,15 @@ using AnyMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 using NoGil = nb::call_guard<nb::gil_scoped_release>;
 
 void bind_averages(nb::module_& m);
+void bind_bamd(nb::module_& m);
+void bind_barda(nb::module_& m);
 void bind_fsa(nb::module_& m);
 void bind_learners(nb::module_& m);
 void bind_olst(nb::module_& m);
+void bind_ofs(nb::module_& m);
 void bind_penalized(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_siht(nb::module_& m);
+void bind_sofs(nb::module_& m);
 
 }  // namespace streamsieve

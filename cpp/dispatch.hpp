@@ -88,11 +88,18 @@ struct AnySchedule {
     }
 };
 
+// Numbers of an array, by their names.
+template <class Struct>
+Struct* struct_of(const Vector<double>& numbers) {
+    if (numbers.shape(0) * sizeof(double) != sizeof(Struct))
+        throw nb::value_error("an array of state does not hold as many numbers as the kernel has names for");
+    return reinterpret_cast<Struct*>(numbers.data());
+}
+
 // What Python knows of a step: (eta or 0 to derive it, schedule, lam, fit_intercept), and the clock.
 inline StepSize step_size(double eta, const AnySchedule& schedule, double lam, bool intercept,
                           const Vector<double>& clock) {
-    if (clock.shape(0) * sizeof(double) != sizeof(Clock)) throw nb::value_error("clock must hold 5 numbers");
-    return {eta, schedule.schedule, lam, intercept, reinterpret_cast<Clock*>(clock.data())};
+    return {eta, schedule.schedule, lam, intercept, struct_of<Clock>(clock)};
 }
 
 using Weights = std::optional<Vector<const double>>;  // sample weights, None for ones
@@ -106,6 +113,13 @@ auto dispatch(const AnyRows& X, const AnyLoss& loss, Index q, F&& kernel) {
     return std::visit(
         [&](const auto& rows, auto l) { return q == 1 ? kernel(rows, l, One{}) : kernel(rows, l, q); },
         X.rows, loss.loss);
+}
+
+// kernel(rows, q), for learners whose loss is their own
+template <class F>
+auto dispatch(const AnyRows& X, Index q, F&& kernel) {
+    return std::visit([&](const auto& rows) { return q == 1 ? kernel(rows, One{}) : kernel(rows, q); },
+                      X.rows);
 }
 
 using AnyMoments = std::optional<Matrix<double>>;  // (p, 4), or None for the units of the data

@@ -3,10 +3,14 @@
 NB_MODULE(_core, m) {
     m.doc() = "Compiled kernels of streamsieve: stateless functions over NumPy arrays.";
     streamsieve::bind_averages(m);
+    streamsieve::bind_bamd(m);
+    streamsieve::bind_barda(m);
     streamsieve::bind_fsa(m);
     streamsieve::bind_learners(m);
     streamsieve::bind_olst(m);
+    streamsieve::bind_ofs(m);
     streamsieve::bind_penalized(m);
     streamsieve::bind_sgd(m);
     streamsieve::bind_siht(m);
+    streamsieve::bind_sofs(m);
 }

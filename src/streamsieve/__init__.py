@@ -6,7 +6,8 @@ The public names are loaded when first used, so that the command line starts at 
 from importlib import import_module
 from typing import Any
 
-_LEARNERS = ("SGD", "TSGD", "SIHT", "OLST", "OLSTThenTSGD")
+_LEARNERS = ("SGD", "TSGD", "SIHT", "OLST", "OLSTThenTSGD", "BARDA", "BAMD")
+_LABELLERS = ("OFS", "SOFS")  # these classify only
 _METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
 
 _PUBLIC = {
@@ -15,7 +16,10 @@ _PUBLIC = {
     "averages.path": ["Path", "path"],
     "averages.crossval": ["FoldAverages", "CrossValidation", "cross_validate"],
     "averages.estimators": [f"{m}{kind}" for m in _METHODS for kind in ("Regressor", "Classifier")],
-    "learners": [f"{m}{kind}" for m in _LEARNERS for kind in ("Regressor", "Classifier")],
+    "learners": [
+        *(f"{m}{kind}" for m in _LEARNERS for kind in ("Regressor", "Classifier")),
+        *(f"{m}Classifier" for m in _LABELLERS),
+    ],
 }
 _WHERE = {name: module for module, names in _PUBLIC.items() for name in names}
 _MODULES = {"extract": "averages.extract", "metrics": "metrics", "simulate": "simulate"}

@@ -12,6 +12,8 @@ How to add a learner ``Foo``:
    weights.
 4. ``class FooRegressor(RegressionLearner, Foo)`` and ``class FooClassifier(ClassificationLearner, Foo)``;
    name them in ``learners/__init__.py``: the laws in ``tests/test_laws.py`` then run on them.
+   A learner whose steps are its own starts from ``Rowwise``, one whose loss is its own from ``LabelLearner``;
+   where Foo changes the default of a field of theirs, it comes first among the bases.
 5. ``tests/reference/foo.py``, a slow twin from the paper alone, and ``tests/test_foo.py``.
 """
 
@@ -67,20 +69,9 @@ def _resized(a: NDArray[Any], p: int) -> NDArray[Any]:
     return owner[:p]
 
 
-class RowLearner(OnlineModel):
-    eta: float | Literal["auto"] = param(
-        "auto",
-        "float > 0 or 'auto'",
-        "Step. 'auto' derives it from the rows seen: 1 / (4 L R^2), R^2 the mean squared norm of the rows, "
-        "L the curvature of the loss, and never so long that a row overshoots its own target.",
-    )
-    schedule: Literal["constant", "sqrt", "doubling"] = param(
-        "constant",
-        "{'constant', 'sqrt', 'doubling'}",
-        "How the step fades with the row t: not at all, as 1 / sqrt(t), or as log(a) / a, a doubling "
-        "whenever t has passed it ([Susan] section 4).",
-    )
-    lam: float = param(0.0, "float >= 0", "Strength of the penalty lam / 2 |w|^2.")
+class Rowwise(OnlineModel):
+    """State, growth, failure and one row at a time; it does not say how a step is taken."""
+
     fit_intercept: bool = param(
         True, "bool", "Fit an intercept; it is never penalised, truncated nor counted."
     )
@@ -94,13 +85,12 @@ class RowLearner(OnlineModel):
     # Within these bounds a derived step cannot overflow, so that nothing need be put aside for it.
     _limit: ClassVar[float] = 1e75
     _features: ClassVar[tuple[str, ...]] = ()
-    _others: ClassVar[tuple[str, ...]] = ("clock_", "scale_", "bias_")
+    _others: ClassVar[tuple[str, ...]] = ("clock_", "bias_")
 
     # ---------------------------------------------------------------- what a learner provides
 
     def _reset(self, p: int, q: int) -> None:  # noqa: ARG002
         self.clock_ = np.array([0.0, 0.0, 0.0, 0.0, 3.0])  # log(a) / a is largest at 3
-        self.scale_ = np.ones(1)
         self.bias_ = np.zeros(q)
         self._fresh = True  # until the first rows: nothing to put aside
 
@@ -120,28 +110,20 @@ class RowLearner(OnlineModel):
     def _restored(self) -> None:
         """Called when a failed call has been undone, for state that `_features` does not cover."""
 
-    # ---------------------------------------------------------------- parameters
-
-    def _check_params(self) -> None:
-        if self.eta != "auto" and not (_is_number(self.eta) and 0 < self.eta < np.inf):
-            raise ValueError(f"eta={self.eta!r}; pass a positive step, or 'auto' to derive it from the rows.")
-        if self.schedule not in ("constant", "sqrt", "doubling"):
-            raise ValueError(f"schedule={self.schedule!r}; pass 'constant', 'sqrt' or 'doubling'.")
-        if not (_is_number(self.lam) and 0 <= self.lam < np.inf):
-            raise ValueError(f"lam={self.lam!r}; a penalty is a non-negative number.")
-        if self.eta != "auto" and self.eta * self.lam >= 1:
-            raise ValueError(
-                f"eta={self.eta} times lam={self.lam} is {self.eta * self.lam:g}; each step shrinks the "
-                "weights by that share, so it must be below 1: lower one of them."
-            )
-
     def _loss(self) -> str:
         raise NotImplementedError  # pragma: no cover
 
-    def _steps(self) -> tuple[float, str, float, bool, Array]:
-        """What every kernel takes of its steps: eta (0 to derive it), schedule, lam, fit_intercept, clock."""
-        eta = 0.0 if self.eta == "auto" else float(self.eta)
-        return eta, self.schedule, float(self.lam), bool(self.fit_intercept), self.clock_
+    def _can_overflow(self) -> bool:
+        """Whether a step may be too long, so that what it changes must be put aside first."""
+        return True
+
+    def _may_change(self, seen: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+        """Features whose state can change with rows in which the features `seen` occur."""
+        return seen
+
+    def _blame(self) -> tuple[str, str]:
+        """What was too much where a step overflows, and what to pass instead."""
+        raise NotImplementedError  # pragma: no cover
 
     # ---------------------------------------------------------------- learning
 
@@ -170,8 +152,10 @@ class RowLearner(OnlineModel):
         if width > p:
             self._resize(width)
         fresh = self.__dict__.pop("_fresh", False)
-        where = slice(None) if seen is None or len(seen) >= self.n_features_in_ else seen
-        guarded = not fresh and self.eta != "auto"
+        guarded = not fresh and self._can_overflow()
+        where: Any = slice(None)
+        if guarded and seen is not None and len(seen) < self.n_features_in_:
+            where = self._may_change(seen)
         before = {name: np.array(getattr(self, name)[where]) for name in self._by_feature() if guarded}
         others = {name: getattr(self, name).copy() for name in self._others if guarded}
         at = 0
@@ -190,10 +174,10 @@ class RowLearner(OnlineModel):
             self._restored()
             self._resize(p)
         undone = "the call" if guarded or fresh else "that row"
-        told = f"eta={self.eta}" if self.eta != "auto" else "the derived step (eta='auto')"
+        told, instead = self._blame()
         raise ValueError(
-            f"The weights overflow at row {at} of this call: {told} is too long for these rows, or their "
-            "values are too large. Pass a smaller eta or eta='auto', or rescale the features and targets. "
+            f"The weights overflow at row {at} of this call: {told} for these rows, or their values are too "
+            f"large. Pass {instead}, or rescale the features and targets. "
             f"The model is as it was before {undone}."
         )
 
@@ -229,7 +213,7 @@ class RowLearner(OnlineModel):
         raise NotImplementedError  # pragma: no cover
 
     def _learn_one(self, x: Mapping[Any, float], y: Any, w: float, classes: Any) -> Self:
-        if not (_is_number(w) and 0 <= w <= self._limit):
+        if not (is_number(w) and 0 <= w <= self._limit):
             raise ValueError(f"w={w!r}; a weight must be finite and not negative.")
         first = not self._started()
         if first:
@@ -287,6 +271,56 @@ class RowLearner(OnlineModel):
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.bias_)))
 
 
+class RowLearner(Rowwise):
+    """Steps of a length that is given, or derived from the rows, and fades."""
+
+    eta: float | Literal["auto"] = param(
+        "auto",
+        "float > 0 or 'auto'",
+        "Step. 'auto' derives it from the rows seen: 1 / (4 L R^2), R^2 the mean squared norm of the rows, "
+        "L the curvature of the loss, and never so long that a row overshoots its own target.",
+    )
+    schedule: Literal["constant", "sqrt", "doubling"] = param(
+        "constant",
+        "{'constant', 'sqrt', 'doubling'}",
+        "How the step fades with the row t: not at all, as 1 / sqrt(t), or as log(a) / a, a doubling "
+        "whenever t has passed it ([Susan] section 4).",
+    )
+    lam: float = param(0.0, "float >= 0", "Strength of the penalty lam / 2 |w|^2.")
+
+    _others: ClassVar[tuple[str, ...]] = (*Rowwise._others, "scale_")
+
+    def _reset(self, p: int, q: int) -> None:
+        super()._reset(p, q)
+        self.scale_ = np.ones(1)
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.eta != "auto" and not (is_number(self.eta) and 0 < self.eta < np.inf):
+            raise ValueError(f"eta={self.eta!r}; pass a positive step, or 'auto' to derive it from the rows.")
+        if self.schedule not in ("constant", "sqrt", "doubling"):
+            raise ValueError(f"schedule={self.schedule!r}; pass 'constant', 'sqrt' or 'doubling'.")
+        if not (is_number(self.lam) and 0 <= self.lam < np.inf):
+            raise ValueError(f"lam={self.lam!r}; a penalty is a non-negative number.")
+        if self.eta != "auto" and self.eta * self.lam >= 1:
+            raise ValueError(
+                f"eta={self.eta} times lam={self.lam} is {self.eta * self.lam:g}; each step shrinks the "
+                "weights by that share, so it must be below 1: lower one of them."
+            )
+
+    def _steps(self) -> tuple[float, str, float, bool, Array]:
+        """What every kernel takes of its steps: eta (0 to derive it), schedule, lam, fit_intercept, clock."""
+        eta = 0.0 if self.eta == "auto" else float(self.eta)
+        return eta, self.schedule, float(self.lam), bool(self.fit_intercept), self.clock_
+
+    def _can_overflow(self) -> bool:
+        return self.eta != "auto"
+
+    def _blame(self) -> tuple[str, str]:
+        told = f"eta={self.eta}" if self.eta != "auto" else "the derived step (eta='auto')"
+        return f"{told} is too long", "a smaller eta or eta='auto'"
+
+
 class Standardizing(RowLearner):
     """Steps and ranks in the features' own units: needs their running moments, four numbers a feature."""
 
@@ -315,7 +349,7 @@ class Standardizing(RowLearner):
         return spread
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
@@ -324,7 +358,7 @@ def check_budget(k: Any) -> None:
         raise ValueError(f"k={k!r}; pass the number of features to keep, an integer of at least 1.")
 
 
-class RegressionLearner(Regressor, RowLearner):
+class RegressionLearner(Regressor, Rowwise):
     """The squared loss, and one target a row."""
 
     def _loss(self) -> str:
@@ -350,8 +384,59 @@ class RegressionLearner(Regressor, RowLearner):
         return np.array([[value]])
 
 
-class ClassificationLearner(Classifier, RowLearner):
+class LabelLearner(Classifier, Rowwise):
     """Labels as -1 and +1, one output for each of more than two classes."""
+
+    def learn_one(
+        self, x: Mapping[Any, float], y: Any, w: float = 1.0, *, classes: Sequence[Any] | None = None
+    ) -> Self:
+        """Learn one row, given as a mapping of feature names to values; new names are new features.
+
+        The first call needs `classes`, unless y is a bool or one of 0 and 1 (or -1 and 1).
+        """
+        return self._learn_one(x, y, w, classes)
+
+    def predict_one(self, x: Mapping[Any, float]) -> Any:
+        """Predicted label of one row, None before the first; unknown names count as absent."""
+        if not self._started():
+            return None
+        scores = self._score_one(x)[0]
+        best = int(scores[0] > 0) if len(scores) == 1 else int(scores.argmax())
+        return self.classes_[best].item() if self.classes_.dtype.kind != "O" else self.classes_[best]
+
+    def _first_target(self, y: Any, classes: Any) -> int:
+        if classes is None:
+            if isinstance(y, bool | np.bool_):
+                classes = [False, True]
+            elif is_number(y) and y in (0, 1):
+                classes = [0, 1]
+            elif is_number(y) and y == -1:
+                classes = [-1, 1]
+            else:
+                raise ValueError(f"y={y!r}: name all labels in the first call: learn_one(x, y, classes=...).")
+        known = np.unique(np.asarray(classes))
+        if len(known) < 2:
+            raise ValueError(f"classes={classes!r} holds only one class; at least 2 classes are needed.")
+        self.classes_ = known
+        return 1 if len(known) == 2 else len(known)
+
+    def _one_target(self, y: Any) -> Array:
+        classes = self.classes_.tolist()
+        try:
+            code = classes.index(y)
+        except ValueError:
+            raise ValueError(
+                f"y = {y!r} is none of the {len(classes)} classes of the first call: {classes}."
+            ) from None
+        if len(classes) == 2:
+            return np.array([[1.0 if code else -1.0]])
+        Y = np.full((1, len(classes)), -1.0)
+        Y[0, code] = 1.0
+        return Y
+
+
+class ClassificationLearner(LabelLearner):
+    """Labels, and the loss of a margin to choose."""
 
     loss: str = param(
         "logistic",
@@ -381,23 +466,6 @@ class ClassificationLearner(Classifier, RowLearner):
         # all may underflow: then the classes are equally unlikely
         return np.where(total > 0, share / np.where(total > 0, total, 1.0), 1.0 / share.shape[1])
 
-    def learn_one(
-        self, x: Mapping[Any, float], y: Any, w: float = 1.0, *, classes: Sequence[Any] | None = None
-    ) -> Self:
-        """Learn one row, given as a mapping of feature names to values; new names are new features.
-
-        The first call needs `classes`, unless y is a bool or one of 0 and 1 (or -1 and 1).
-        """
-        return self._learn_one(x, y, w, classes)
-
-    def predict_one(self, x: Mapping[Any, float]) -> Any:
-        """Predicted label of one row, None before the first; unknown names count as absent."""
-        if not self._started():
-            return None
-        scores = self._score_one(x)[0]
-        best = int(scores[0] > 0) if len(scores) == 1 else int(scores.argmax())
-        return self.classes_[best].item() if self.classes_.dtype.kind != "O" else self.classes_[best]
-
     @available_if(lambda self: self.loss == "logistic")
     def predict_proba_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
         """Probability of each class for one row; empty before the first."""
@@ -409,30 +477,3 @@ class ClassificationLearner(Classifier, RowLearner):
         total = share.sum()
         share = share / total if total > 0 else np.full(len(share), 1.0 / len(share))
         return dict(zip(self.classes_.tolist(), share.tolist()))
-
-    def _first_target(self, y: Any, classes: Any) -> int:
-        if classes is None:
-            if isinstance(y, bool | np.bool_):
-                classes = [False, True]
-            elif _is_number(y) and y in (0, 1):
-                classes = [0, 1]
-            elif _is_number(y) and y == -1:
-                classes = [-1, 1]
-            else:
-                raise ValueError(f"y={y!r}: name all labels in the first call: learn_one(x, y, classes=...).")
-        known = np.unique(np.asarray(classes))
-        if len(known) < 2:
-            raise ValueError(f"classes={classes!r} holds only one class; at least 2 classes are needed.")
-        self.classes_ = known
-        return 1 if len(known) == 2 else len(known)
-
-    def _one_target(self, y: Any) -> Array:
-        classes = self.classes_.tolist()
-        if y not in classes:
-            raise ValueError(f"y = {y!r} is none of the {len(classes)} classes of the first call: {classes}.")
-        code = classes.index(y)
-        if len(classes) == 2:
-            return _LABEL[code]
-        Y = np.full((1, len(classes)), -1.0)
-        Y[0, code] = 1.0
-        return Y

@@ -8,12 +8,12 @@ import numpy as np
 
 from .._base import Classifier, OnlineModel, Regressor, param
 from .._input import Rows
-from ._learner import Array, RowLearner, _core_rows, _is_number, check_budget
+from ._learner import Array, RowLearner, _core_rows, is_number, check_budget
 from ._moments import InverseMoments
 
 
 def check_ridge(ridge: Any) -> None:
-    if ridge != "auto" and not (_is_number(ridge) and 0 < ridge < np.inf):
+    if ridge != "auto" and not (is_number(ridge) and 0 < ridge < np.inf):
         raise ValueError(f"ridge={ridge!r}; pass a positive number of rows, or 'auto' to derive it.")
 
 

@@ -1,0 +1,62 @@
+"""The numbers of [Zhai] on its own data, where they are at hand."""
+
+import numpy as np
+import pytest
+
+from streamsieve.experiments import data, zhai
+
+try:
+    data.folder()
+    reason = ""
+except FileNotFoundError as missing:
+    reason = str(missing)
+
+at_hand = pytest.mark.skipif(bool(reason), reason=reason)
+
+
+@at_hand
+@pytest.mark.parametrize(("k", "least"), [(100, 0.89), (500, 0.92), (1000, 0.935)])
+def test_dexter_is_told_apart_by_few_features(k, least):
+    X, y = data.load("dexter", "train")
+    X_test, y_test = data.load("dexter", "test")
+    rule = {"lam": 1e-2, "eta": 1e-4, "delta": 1e-2}
+    accuracy = {
+        method: np.mean(
+            [zhai.learned(method, k, rule, X, y, seed, 134).score(X_test, y_test) for seed in range(3)]
+        )
+        for method in ("B-ARDA", "B-AMD")
+    }
+    assert accuracy["B-ARDA"] >= least
+    assert accuracy["B-ARDA"] > accuracy["B-AMD"]
+
+
+@at_hand
+def test_the_sets_are_as_wide_as_the_paper_says():
+    for name, rows in (("dexter", 300), ("basehock", 1197), ("arcene", 100)):
+        X, y = data.load(name, "train")
+        assert X.shape == (rows, data.FEATURES[name])
+        assert set(y) == {-1.0, 1.0}
+
+
+@at_hand
+def test_the_quick_experiment_has_a_line_for_every_method(monkeypatch, tmp_path):
+    monkeypatch.setattr(zhai, "BUDGETS", (100, 1000))
+    result = zhai.run(1, True, lambda *_: None, tmp_path)
+    assert [row[1] for row in result.rows] == list(zhai.METHODS)
+    assert all(len(row) == len(result.columns) for row in result.rows)
+    assert (tmp_path / "zhai.png").stat().st_size > 1000
+
+
+def test_missing_data_are_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("STREAMSIEVE_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(FileNotFoundError, match="STREAMSIEVE_DATA"):
+        data.load("dexter", "train")
+
+
+def test_the_parameters_are_those_best_on_the_training_data(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 40))
+    y = np.where(X[:, 0] - X[:, 1] > 0, 1, -1)
+    options = [{"lam": 1e-3, "eta": eta} for eta in (1e-2, 1e-1)] + [{"lam": 1e6, "eta": 1.0}]
+    monkeypatch.setattr(zhai, "grid", lambda _: options)
+    assert zhai.choose("B-ARDA", X, y, 2, k=3)["lam"] == 1e-3
