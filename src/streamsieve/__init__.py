@@ -6,7 +6,7 @@ The public names are loaded when first used, so that the command line starts at 
 from importlib import import_module
 from typing import Any
 
-_LEARNERS = ("SGD", "TSGD", "SIHT")
+_LEARNERS = ("SGD", "TSGD", "SIHT", "TruncatedGradient", "FOBOS", "RDA", "L1ARDA", "AdaFOBOS", "SADMM")
 _METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
 
 _PUBLIC = {

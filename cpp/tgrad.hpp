@@ -1,0 +1,45 @@
+// Truncated gradient (Langford, Li and Zhang 2009): every K rows each weight of at most theta is brought
+// closer to zero by K eta_t g0, g0 the gravity, here lam.
+//
+// O(nnz) a row and column. Between two visits a weight is either beyond theta all the time, and stays, or
+// never, and shrinks by lam times what the gravity has summed up to since: `pull`, at the last visit `then`.
+#pragma once
+#include "ladder.hpp"
+
+namespace streamsieve {
+
+struct TruncatedGradient {
+    const double* lam;
+    double theta, every;
+    double* pull;      // (1): sum of K eta_t over the truncations so far
+    double *w, *then;  // (p, width)
+
+    Pace pace(const Norm& norm, double r, const double*, Index, StepSize& step, double curvature) const {
+        Pace out = pace_of(step.next(norm, r, curvature), norm);
+        out.sum = *pull;
+        if (std::fmod(step.clock->rows, every) == 0) *pull += every * out.weights;
+        return out;
+    }
+
+    struct Columns {
+        const double* lam;
+        double theta;
+        double *w, *then;
+        double eta = 0, bias = 0, pull = 0;
+
+        void start(const Pace& pace, double) { eta = pace.weights, bias = pace.bias, pull = pace.sum; }
+        double read(Index at, Index c) const {
+            const double now = w[at + c], less = soft(now, lam[c] * (pull - then[at + c]));
+            return std::abs(now) <= theta ? less : now;
+        }
+        void learn(Index at, Index c, double now, double g) const {
+            w[at + c] = now - eta * g;
+            then[at + c] = pull;
+        }
+        double intercept(Index, double b, double d) const { return b - bias * d; }
+        void turn(Index) const {}
+    };
+    Columns columns(Index first) const { return {lam + first, theta, w, then}; }
+};
+
+}  // namespace streamsieve
