@@ -11,11 +11,13 @@ namespace streamsieve {
 struct TruncatedGradient {
     const double* lam;
     double theta, every;
+    double* last;      // (1): the last step
     double* pull;      // (1): sum of K eta_t over the truncations so far
     double *w, *then;  // (p, width)
 
     Pace pace(const Norm& norm, double r, const double*, Index, StepSize& step, double curvature) const {
         Pace out = pace_of(step.next(norm, r, curvature), norm);
+        *last = out.weights;
         out.sum = *pull;
         if (std::fmod(step.clock->rows, every) == 0) *pull += every * out.weights;
         return out;

@@ -153,6 +153,7 @@ def truncated_gradient(
     theta: float,
     every: float,
     pull: _Doubles,
+    last: _Doubles,
     w: _Doubles,
     then: _Doubles,
 ) -> int: ...

@@ -9,6 +9,7 @@ from importlib import import_module
 EXPERIMENTS = {
     "detection": "[Sun] Tables 5.1 and A.1, [Slides]: true features found by the running averages",
     "drift": "[Sun] Table 5.5: test RMSE with drifting coefficients, with and without adaptation",
+    "regularised": "[Sun] Tables 4.1, 4.2 and 4.4: true features found by FOBOS (OPG) and RDA",
 }
 
 

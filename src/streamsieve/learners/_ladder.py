@@ -16,6 +16,9 @@ from .. import _core
 from .._base import param
 from ._learner import Array, Core, RowLearner, _is_number, check_budget
 
+#: rows, loss, y, weight, eta, schedule, intercept, clock, threads, bias: what all kernels take first
+Call = tuple[Core, str, Array, Array | None, float, str, bool, Array, int, Array]
+
 _STRIDE = 2.0  # between neighbours of the first ladder: 20 rungs then span a factor of half a million
 _CLOSE = 1.01  # neighbours that are closer than that need nobody in between
 
@@ -63,7 +66,7 @@ class Regularised(RowLearner):
         """Weights (p, columns) as of now."""
         raise NotImplementedError  # pragma: no cover
 
-    def _walk(self, *call: Any) -> int:
+    def _walk(self, call: Call) -> int:
         """Call the kernel; `call` is what all of them take first."""
         raise NotImplementedError  # pragma: no cover
 
@@ -77,7 +80,8 @@ class Regularised(RowLearner):
         rungs = 1 if self.k is None else int(self.n_penalties)
         self._outputs_ = q
         self.bias_ = np.zeros(rungs * q)
-        self.penalty_ = self.lam * _STRIDE ** ((rungs - 1) / 2 - np.arange(rungs))
+        exponents = (rungs - 1) / 2 - np.arange(rungs, dtype=np.float64)
+        self.penalty_: Array = np.asarray(self.lam * _STRIDE**exponents, dtype=np.float64)
         # The ladder moves after this row, then at a quarter more, and so on: whatever the calls are.
         self.move_ = np.array([16.0 if rungs > 1 else np.inf])
 
@@ -104,7 +108,7 @@ class Regularised(RowLearner):
                 threads,
                 self.bias_,
             )
-            done = self._walk(*call)
+            done = self._walk(call)
             at += done
             if at < to:
                 return at
@@ -122,7 +126,7 @@ class Regularised(RowLearner):
 
     def _answer(self, sizes: NDArray[np.int64]) -> int | None:
         """The rung with the largest support of at most k, of equals the smallest penalty."""
-        fits = np.flatnonzero(sizes <= self.k)
+        fits = np.flatnonzero(sizes <= (self.k or 0))
         return int(fits[np.lexsort([self.penalty_[fits], -sizes[fits]])[0]]) if len(fits) else None
 
     def _move(self) -> None:
@@ -131,30 +135,28 @@ class Regularised(RowLearner):
         sizes = self._supports(self._weights())
         order = [int(r) for r in np.argsort(-self.penalty_, kind="stable")]
         for _ in range(max(1, len(order) // 5)):
-            fits = [i for i, r in enumerate(order) if sizes[r] <= self.k]
-            a = fits[-1] if fits else -1  # the answer is between a and a + 1
-            if len(fits) == len(order):
+            fits = [bool(sizes[r] <= (self.k or 0)) for r in order]
+            pairs = [i for i in range(len(order) - 1) if fits[i] and not fits[i + 1]]
+            if pairs:  # the answer is between two rungs: one of the far ones is put there
+                above, below = order[pairs[-1]], order[pairs[-1] + 1]
+                far = order[0] if 2 * pairs[-1] >= len(order) - 2 else order[-1]
+                if self._gap(above, below) < _CLOSE or far in (above, below):
+                    return
+                src, dst, lam = above, far, float(np.sqrt(self.penalty_[above] * self.penalty_[below]))
+                order.remove(dst)
+                order.insert(order.index(below), dst)
+            elif all(fits):  # below the lowest
                 src, dst = order[-1], order.pop(0)
                 lam = self.penalty_[src] / self._gap(order[-2], order[-1])
                 if lam < 1e-9 * self.lam:  # there are no more than k features to find
                     return
                 order.append(dst)
-            elif a < 0:
+            else:  # above the highest
                 src, dst = order[0], order.pop()
                 lam = self.penalty_[src] * self._gap(order[0], order[1])
+                if lam > 1e9 * self.lam:
+                    return
                 order.insert(0, dst)
-            else:
-                above, below = order[a], order[a + 1]
-                if self._gap(above, below) < _CLOSE:
-                    return
-                lam = float(np.sqrt(self.penalty_[above] * self.penalty_[below]))
-                src = above
-                far = 0 if a >= len(order) - 2 - a else -1
-                dst = order[far]
-                if dst in (above, below):
-                    return
-                order.pop(far)
-                order.insert(order.index(below), dst)
             self._reseed(dst, src, lam)
             sizes[dst] = sizes[src]
 
@@ -201,6 +203,12 @@ class Regularised(RowLearner):
         out = np.empty((n, weights.shape[1]))
         _core.margins(rows, weights, 1.0, bias, out)
         return out
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if tags.regressor_tags is not None:
+            tags.regressor_tags.poor_score = True  # penalties shrink, all the more where few are to be left
+        return tags
 
 
 def soft(v: Array, by: Any) -> Array:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from .. import _core
 from .._base import param
-from ._ladder import Regularised, check_number, soft
+from ._ladder import Call, Regularised, check_number, soft
 from ._learner import Array, ClassificationLearner, RegressionLearner
 
 
@@ -33,7 +33,7 @@ class AdaFOBOS(Regularised):
         self.spent_, self.bias_root_ = np.zeros(columns), np.zeros(columns)
         self.targets_ = np.zeros(1)
 
-    def _walk(self, *call: Any) -> int:
+    def _walk(self, call: Call) -> int:
         state = self.targets_, self.bias_root_, self.spent_, self.weight_, self.root_
         return _core.adafobos(*call, self._by_column(self.penalty_), float(self.delta), *state)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from .. import _core
 from .._base import param
-from ._ladder import Regularised, check_number, soft
+from ._ladder import Call, Regularised, check_number, soft
 from ._learner import Array, ClassificationLearner, RegressionLearner
 
 
@@ -39,7 +39,7 @@ class FOBOS(Regularised):
         self.weight_ = np.zeros((p, columns))  # a weight is scale (|weight| - spent), or zero
         self.spent_, self.scale_ = np.zeros(columns), np.ones(columns)
 
-    def _walk(self, *call: Any) -> int:
+    def _walk(self, call: Call) -> int:
         l1, l2 = (
             self._by_column(self.penalty_ * self.l1_ratio),
             self._by_column(self.penalty_ * (1 - self.l1_ratio)),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from .. import _core
 from .._base import param
-from ._ladder import Regularised, check_number, soft
+from ._ladder import Call, Regularised, check_number, soft
 from ._learner import Array, ClassificationLearner, RegressionLearner
 
 
@@ -35,7 +35,7 @@ class L1ARDA(Regularised):
         self.bias_root_ = np.zeros(columns)
         self.targets_, self.last_ = np.zeros(1), np.zeros(1)
 
-    def _walk(self, *call: Any) -> int:
+    def _walk(self, call: Call) -> int:
         state = self.targets_, self.bias_root_, self.last_, self.sum_, self.root_
         return _core.l1arda(*call, self._by_column(self.penalty_), float(self.delta), *state)
 

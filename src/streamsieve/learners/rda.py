@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from .. import _core
 from .._base import param
-from ._ladder import Regularised, check_number, soft
+from ._ladder import Call, Regularised, check_number, soft
 from ._learner import Array, ClassificationLearner, RegressionLearner
 
 
@@ -41,7 +41,7 @@ class RDA(Regularised):
         self.sum_ = np.zeros((p, len(self.bias_)))  # of the gradients
         self.last_ = np.zeros(1)  # the last step
 
-    def _walk(self, *call: Any) -> int:
+    def _walk(self, call: Call) -> int:
         l1, l2 = (
             self._by_column(self.penalty_ * self.l1_ratio),
             self._by_column(self.penalty_ * (1 - self.l1_ratio)),

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._base import param
-from ._ladder import Regularised, check_number, soft
+from ._ladder import Call, Regularised, check_number, soft
 from ._learner import Array, ClassificationLearner, RegressionLearner
 
 
@@ -48,17 +48,17 @@ class SADMM(Regularised):
         at = self.weight_, self.split_, self.then_, self.sum_, self.dual_
         return lam, float(self.rho), self.last_, self.etas_, *at
 
-    def _walk(self, *call: Any) -> int:
+    def _walk(self, call: Call) -> int:
         return _core.sadmm(*call, *self._state())
 
     def _settle(self) -> None:
         _core.sadmm_settle(self.clock_[0], *self._state())
 
     def _weights(self) -> Array:
-        lam, rho, last, etas, *at = self._state()
-        at = [None if a is None else a.copy() for a in at]
-        _core.sadmm_settle(self.clock_[0], lam, rho, last, etas, *at)
-        return soft(at[1], lam / rho)  # z
+        lam, rho, *state = self._state()
+        state = [None if a is None else a.copy() for a in state]
+        _core.sadmm_settle(self.clock_[0], lam, rho, *state)
+        return soft(state[3], lam / rho)  # z
 
 
 class SADMMRegressor(SADMM, RegressionLearner):

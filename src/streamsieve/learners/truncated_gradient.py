@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._base import param
-from ._ladder import Regularised, check_number, soft
+from ._ladder import Call, Regularised, check_number, soft
 from ._learner import Array, ClassificationLearner, RegressionLearner
 
 
@@ -19,7 +19,7 @@ class TruncatedGradient(Regularised):
     )
 
     _features: ClassVar[tuple[str, ...]] = ("weight_", "then_")
-    _others: ClassVar[tuple[str, ...]] = (*Regularised._others, "pull_")
+    _others: ClassVar[tuple[str, ...]] = (*Regularised._others, "pull_", "last_")
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -33,21 +33,25 @@ class TruncatedGradient(Regularised):
             np.zeros((p, columns)),
             np.zeros((p, columns)),
         )  # when last touched; pull_ then
-        self.pull_ = np.zeros(1)
+        self.pull_, self.last_ = np.zeros(1), np.zeros(1)
 
-    def _walk(self, *call: Any) -> int:
+    def _walk(self, call: Call) -> int:
         lam = self._by_column(self.penalty_)
         return _core.truncated_gradient(
-            *call, lam, float(self.theta), float(self.K), self.pull_, self.weight_, self.then_
+            *call, lam, float(self.theta), float(self.K), self.pull_, self.last_, self.weight_, self.then_
         )
 
     def _settle(self) -> None:
-        self.weight_[:] = self._weights()
+        self.weight_[:] = self._pulled(self.pull_)
         self.then_[:] = self.pull_
 
-    def _weights(self) -> Array:
-        less = soft(self.weight_, self._by_column(self.penalty_) * (self.pull_ - self.then_))
+    def _pulled(self, pull: Array) -> Array:
+        less = soft(self.weight_, self._by_column(self.penalty_) * (pull - self.then_))
         return np.where(np.abs(self.weight_) <= self.theta, less, self.weight_)
+
+    def _weights(self) -> Array:
+        # Between truncations no touched weight is zero: what is read has the gravity of the rows since.
+        return self._pulled(self.pull_ + self.clock_[0] % self.K * self.last_)
 
 
 def check_budget_like(K: Any) -> None:
@@ -74,7 +78,8 @@ class TruncatedGradientRegressor(TruncatedGradient, RegressionLearner):
     by ``K eta_t lam``, lam being the gravity g_0. A weight that no row touches is either beyond theta all
     the time or never, so what it has missed is a difference of one running sum.
 
-    Differences from the paper: an intercept, never truncated.
+    Differences from the paper: an intercept, never truncated; a model read m rows after a truncation is
+    read as if one by ``m eta_t lam`` had come since, or it would not be sparse.
 
     With k the ladder moves after rows 16, 20, 25, ..., each time a quarter later: the rungs farthest from k
     start again, from the state of a neighbour, at the penalty between the last support of at most k and the
