@@ -48,7 +48,7 @@ struct AdaFobos : Adaptive {
             spent[c] = 0;
         }
     };
-    Columns columns(Index first) const {
+    Columns columns(Index first, Index) const {
         return {*this, first, lam + first, spent + first, v, h, bias_h + first, delta};
     }
 };

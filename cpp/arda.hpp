@@ -11,7 +11,6 @@ struct L1Arda : Adaptive {
     const double* lam;
     double* eta;  // (1): eta_t of the last row
     double* sum;  // (p, width)
-    Index width;
 
     Pace pace(const Norm& norm, double r, const double* y, Index q, StepSize& step, double curvature) const {
         Pace out = Adaptive::pace(norm, r, y, q, step, curvature);
@@ -25,7 +24,7 @@ struct L1Arda : Adaptive {
         double *sum, *h, *bias_h;
         double delta;
         Index n;
-        double eta = 0, bias = 0, at_least[4] = {0, 0, 0, 0};
+        double eta = 0, bias = 0, at_least[lanes] = {};
 
         void start(const Pace& pace, double t) {
             eta = pace.sum, bias = pace.bias;
@@ -45,9 +44,7 @@ struct L1Arda : Adaptive {
         }
         void turn(Index) const {}
     };
-    Columns columns(Index first) const {
-        return {lam + first, sum, h, bias_h + first, delta, std::min(Index(4), width - first)};
-    }
+    Columns columns(Index first, Index n) const { return {lam + first, sum, h, bias_h + first, delta, n}; }
 };
 
 }  // namespace streamsieve

@@ -63,7 +63,7 @@ Index truncated_gradient(COMMON, Penalties lam, double theta, double every, Stat
 }
 
 Index rda(COMMON, Penalties lam, Penalties l2, double rho, State last, Table sum) {
-    Rda rule{lam.data(), l2.data(), rho, last.data(), sum.data(), Index(sum.shape(1))};
+    Rda rule{lam.data(), l2.data(), rho, last.data(), sum.data()};
     return CALL(rule);
 }
 
@@ -80,11 +80,7 @@ Index adafobos(COMMON, Penalties lam, double delta, State targets, State bias_h,
 
 Index l1arda(COMMON, Penalties lam, double delta, State targets, State bias_h, State last, Table sum,
              Table h) {
-    L1Arda rule{{delta, targets.data(), h.data(), bias_h.data()},
-                lam.data(),
-                last.data(),
-                sum.data(),
-                Index(sum.shape(1))};
+    L1Arda rule{{delta, targets.data(), h.data(), bias_h.data()}, lam.data(), last.data(), sum.data()};
     return CALL(rule);
 }
 

@@ -26,7 +26,7 @@ struct Fobos {
         const double *lam, *l2;
         double *spent, *scale, *v;
         double eta = 0, bias = 0;
-        double over[4] = {1, 1, 1, 1};
+        double over[lanes] = {};
 
         void start(const Pace& pace, double) { eta = pace.weights, bias = pace.bias; }
         double read(Index at, Index c) const {
@@ -53,9 +53,9 @@ struct Fobos {
             spent[c] = 0, scale[c] = 1;
         }
     };
-    Columns columns(Index first) const {
+    Columns columns(Index first, Index n) const {
         Columns c{*this, first, lam + first, l2 + first, spent + first, scale + first, v};
-        for (Index o = 0; o < std::min(Index(4), width - first); ++o) c.over[o] = 1 / c.scale[o];
+        for (Index o = 0; o < n; ++o) c.over[o] = 1 / c.scale[o];
         return c;
     }
 };

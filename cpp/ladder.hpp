@@ -3,12 +3,13 @@
 // row does not touch cost nothing.
 //
 // A ladder of penalties is more columns: state is (p, rungs x outputs). No column looks at another one, so
-// they are walked four at a time, which is a vector register, over a block of rows that stays in the cache;
-// threads share them out, and neither their number nor the blocks change a bit of the result.
+// they are walked up to twenty at a time: the columns of a feature are neighbours, so the lines a row fetches
+// are used whole, and the inner loops run over vectors of columns. Threads share the columns out, and neither
+// their number nor the blocks change a bit of the result.
 //
 // A rule is a small struct over the state:
 //   Pace pace(norm, r, y, q, step, curvature)   once a row, for all columns: its step
-//   columns(first)                              the rule as the columns from `first` on see it, which has
+//   columns(first, n)                           the rule as n columns from `first` on see it, which has
 //     start(pace, t)       before a row, the t-th
 //     read(at, c)          the weight at[c] as of now
 //     learn(at, c, w, g)   the row's gradient g of the weight that was read as w
@@ -27,7 +28,8 @@
 
 namespace streamsieve {
 
-using Four = std::integral_constant<Index, 4>;
+// Columns walked at a time, at most.
+constexpr Index lanes = 20;
 
 // The step of a row, and what of it must stay below 1e200 when multiplied by a slope; `sum` is for the rule.
 struct Pace {
@@ -82,20 +84,13 @@ STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, In
 #pragma omp simd reduction(+ : sum)
             for (Index e = 0; e < row.length; ++e) sum += row.value(e) * w[e];
             m[0] = sum;
-        } else if constexpr (std::is_same_v<N, Four>) {
-            double a = 0, b = 0, e0 = 0, f = 0;
-            for (Index e = 0; e < row.length; ++e) {
-                const double x = row.value(e);
-                a += x * w[4 * e];
-                b += x * w[4 * e + 1];
-                e0 += x * w[4 * e + 2];
-                f += x * w[4 * e + 3];
-            }
-            m[0] = a, m[1] = b, m[2] = e0, m[3] = f;
         } else {
             for (Index c = 0; c < n; ++c) m[c] = 0;
-            for (Index e = 0; e < row.length; ++e)
-                for (Index c = 0; c < n; ++c) m[c] += row.value(e) * w[e * n + c];
+            for (Index e = 0; e < row.length; ++e) {
+                const double x = row.value(e);
+#pragma omp simd
+                for (Index c = 0; c < n; ++c) m[c] += x * w[e * n + c];
+            }
         }
         for (Index c = 0; c < n; ++c) {
             d[c] = r * loss.derivative(m[c] + bias[first + c], s.y[i * s.q + (first + c) % s.q]);
@@ -124,9 +119,10 @@ constexpr Index block_rows = 256;
 template <class Rows, class Rule>
 Index ladder(const Rows& X, const Slope& loss, Index q, Index width, const double* y, const double* weight,
              StepSize step, unsigned threads, Rule& rule, double* bias) {
-    const Index full = width / 4, groups = width == 1 ? 1 : full + (width % 4 ? 1 : 0);
-    threads = unsigned(std::max(Index(1), std::min(Index(threads), groups)));
-    const std::size_t room = std::size_t(4 * (X.longest() + 2));
+    threads = unsigned(std::max(Index(1), std::min(Index(threads), width)));
+    const Index share = std::min(lanes, (width + Index(threads) - 1) / Index(threads));
+    const Index groups = (width + share - 1) / share;
+    const std::size_t room = std::size_t(share * (X.longest() + 2));
     std::vector<double> scratch(room * threads);
     std::vector<Pace> pace(static_cast<std::size_t>(std::min(block_rows * Index(threads), X.rows)));
     std::vector<Index> done(threads);
@@ -147,14 +143,10 @@ Index ladder(const Rows& X, const Slope& loss, Index q, Index width, const doubl
             // neighbours in memory to the same thread
             for (Index g = groups * Index(k) / Index(threads); g < groups * Index(k + 1) / Index(threads);
                  ++g) {
-                auto columns = rule.columns(4 * g);
-                Index at;
-                if (width == 1)
-                    at = walk(stretch, loss, One{}, 0, width, columns, bias, own);
-                else if (g < full)
-                    at = walk(stretch, loss, Four{}, 4 * g, width, columns, bias, own);
-                else
-                    at = walk(stretch, loss, width % 4, 4 * g, width, columns, bias, own);
+                const Index first = g * share, n = std::min(share, width - first);
+                auto columns = rule.columns(first, n);
+                const Index at = width == 1 ? walk(stretch, loss, One{}, first, width, columns, bias, own)
+                                            : walk(stretch, loss, n, first, width, columns, bias, own);
                 least = std::min(least, at);
             }
             done[k] = least;

@@ -13,7 +13,6 @@ struct Rda {
     double rho;
     double* eta;  // (1): eta_t of the last row, 0 before the first
     double* sum;  // (p, width)
-    Index width;
 
     // The papers ask for beta_t that never falls.
     Pace pace(const Norm& norm, double r, const double*, Index, StepSize& step, double curvature) const {
@@ -29,7 +28,7 @@ struct Rda {
         double rho;
         double* sum;
         Index n;
-        double bias = 0, at_least[4] = {0, 0, 0, 0}, factor[4] = {0, 0, 0, 0};
+        double bias = 0, at_least[lanes] = {}, factor[lanes] = {};
 
         void start(const Pace& pace, double t) {
             bias = pace.bias;
@@ -47,9 +46,7 @@ struct Rda {
         double intercept(Index, double b, double d) const { return b - bias * d; }
         void turn(Index) const {}
     };
-    Columns columns(Index first) const {
-        return {lam + first, l2 + first, rho, sum, std::min(Index(4), width - first)};
-    }
+    Columns columns(Index first, Index n) const { return {lam + first, l2 + first, rho, sum, n}; }
 };
 
 }  // namespace streamsieve

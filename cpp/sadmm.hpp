@@ -88,7 +88,7 @@ struct Sadmm {
             if (Index(t) % period == 0) rule.settle(first + c, t);
         }
     };
-    Columns columns(Index first) const { return {*this, first}; }
+    Columns columns(Index first, Index) const { return {*this, first}; }
 };
 
 }  // namespace streamsieve

@@ -41,7 +41,7 @@ struct TruncatedGradient {
         double intercept(Index, double b, double d) const { return b - bias * d; }
         void turn(Index) const {}
     };
-    Columns columns(Index first) const { return {lam + first, theta, w, then}; }
+    Columns columns(Index first, Index) const { return {lam + first, theta, w, then}; }
 };
 
 }  // namespace streamsieve

@@ -73,6 +73,15 @@ class Regularised(RowLearner):
     def _settle(self) -> None:
         """Called before penalties move: what the old ones still have to do to the weights is done here."""
 
+    def _alive(self) -> NDArray[np.bool_]:
+        """Which weights are not zero, (p, columns)."""
+        alive: NDArray[np.bool_] = self._weights() != 0
+        return alive
+
+    def _due(self, t: float) -> float:
+        """The first row from t on after which the ladder may move."""
+        return float(np.ceil(t))
+
     # ---------------------------------------------------------------- learning
 
     def _reset(self, p: int, q: int) -> None:
@@ -82,8 +91,8 @@ class Regularised(RowLearner):
         self.bias_ = np.zeros(rungs * q)
         exponents = (rungs - 1) / 2 - np.arange(rungs, dtype=np.float64)
         self.penalty_: Array = np.asarray(self.lam * _STRIDE**exponents, dtype=np.float64)
-        # The ladder moves after this row, then at a quarter more, and so on: whatever the calls are.
-        self.move_ = np.array([16.0 if rungs > 1 else np.inf])
+        # The ladder moves after this row, then when there are half as many again, and so on: whatever the calls are.
+        self.move_ = np.array([self._due(16.0) if rungs > 1 else np.inf])
 
     def _by_column(self, penalty: Array) -> Array:
         return np.repeat(penalty, self._outputs_)
@@ -114,15 +123,17 @@ class Regularised(RowLearner):
                 return at
             if self.clock_[0] == self.move_[0]:
                 self._move()
-                self.move_[0] = np.ceil(1.25 * self.move_[0])
+                self.move_[0] = self._due(1.5 * self.move_[0])
         return n
 
     # ---------------------------------------------------------------- the ladder
 
-    def _supports(self, weights: Array) -> NDArray[np.int64]:
-        rungs = len(self.penalty_)
-        used = (weights != 0).reshape(len(weights), rungs, self._outputs_).any(axis=2)
-        return np.count_nonzero(used, axis=0)
+    def _supports(self) -> NDArray[np.int64]:
+        """How many features each rung has."""
+        alive, q = self._alive(), self._outputs_
+        if q > 1:
+            alive = alive.reshape(len(alive), len(self.penalty_), q).any(axis=2)
+        return np.add.reduce(alive, axis=0, dtype=np.int64)
 
     def _answer(self, sizes: NDArray[np.int64]) -> int | None:
         """The rung with the largest support of at most k, of equals the smallest penalty."""
@@ -132,7 +143,7 @@ class Regularised(RowLearner):
     def _move(self) -> None:
         """Let the rungs that are farthest off start again where they are needed, from a neighbour's state."""
         self._settle()
-        sizes = self._supports(self._weights())
+        sizes = self._supports()
         order = [int(r) for r in np.argsort(-self.penalty_, kind="stable")]
         for _ in range(max(1, len(order) // 5)):
             fits = [bool(sizes[r] <= (self.k or 0)) for r in order]
@@ -181,7 +192,7 @@ class Regularised(RowLearner):
         weights, q = self._weights(), self._outputs_
         if self.k is None:
             return weights, self.bias_.copy()
-        rung = self._answer(self._supports(weights))
+        rung = self._answer(self._supports())
         if rung is not None:
             of = slice(rung * q, rung * q + q)
             return np.ascontiguousarray(weights[:, of]), self.bias_[of].copy()

@@ -41,6 +41,9 @@ class TruncatedGradient(Regularised):
             *call, lam, float(self.theta), float(self.K), self.pull_, self.last_, self.weight_, self.then_
         )
 
+    def _due(self, t: float) -> float:
+        return float(np.ceil(t / self.K) * self.K)  # or supports would be compared at different distances
+
     def _settle(self) -> None:
         self.weight_[:] = self._pulled(self.pull_)
         self.then_[:] = self.pull_
@@ -81,7 +84,7 @@ class TruncatedGradientRegressor(TruncatedGradient, RegressionLearner):
     Differences from the paper: an intercept, never truncated; a model read m rows after a truncation is
     read as if one by ``m eta_t lam`` had come since, or it would not be sparse.
 
-    With k the ladder moves after rows 16, 20, 25, ..., each time a quarter later: the rungs farthest from k
+    With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the rungs farthest from k
     start again, from the state of a neighbour, at the penalty between the last support of at most k and the
     first above it, or beyond the end of the ladder. Should all supports be larger than k, the answer is the
     k largest weights at the highest penalty, until a rung gets there.
