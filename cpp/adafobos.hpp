@@ -22,6 +22,7 @@ struct AdaFobos : Adaptive {
         double eta = 0, bias = 0;
 
         void start(const Pace& pace, double) { eta = pace.weights, bias = pace.bias; }
+        void expect(Index at, Index c) const { prefetch(v + at + c), prefetch(h + at + c); }
         double read(Index at, Index c) const {
             const double z = v[at + c];
             return soft(z, spent[c]) / (delta + h[at + c]);

@@ -30,6 +30,7 @@ struct L1Arda : Adaptive {
             eta = pace.sum, bias = pace.bias;
             for (Index c = 0; c < n; ++c) at_least[c] = (t - 1) * lam[c];
         }
+        void expect(Index at, Index c) const { prefetch(sum + at + c), prefetch(h + at + c); }
         double read(Index at, Index c) const {
             const double z = sum[at + c];
             return -eta * soft(z, at_least[c]) / (delta + h[at + c]);

@@ -57,8 +57,13 @@ Index fobos(COMMON, Penalties lam, Penalties l2, State spent, State scale, Table
 }
 
 Index truncated_gradient(COMMON, Penalties lam, double theta, double every, State pull, State last, Table w,
-                         Table then) {
-    TruncatedGradient rule{lam.data(), theta, every, last.data(), pull.data(), w.data(), then.data()};
+                         std::optional<Table> then) {
+    if (then) {
+        TruncatedGradient<true> rule{lam.data(),  theta,    every,       last.data(),
+                                     pull.data(), w.data(), then->data()};
+        return CALL(rule);
+    }
+    TruncatedGradient<false> rule{lam.data(), theta, every, last.data(), pull.data(), w.data(), nullptr};
     return CALL(rule);
 }
 
@@ -122,8 +127,8 @@ void bind_regularised(nb::module_& m) {
     m.def("fobos", fobos, COMMON_ARGUMENTS, "lam"_a.noconvert(), "l2"_a.noconvert(), "spent"_a.noconvert(),
           "scale"_a.noconvert(), "v"_a.noconvert(), NoGil());
     m.def("truncated_gradient", truncated_gradient, COMMON_ARGUMENTS, "lam"_a.noconvert(), "theta"_a,
-          "every"_a, "pull"_a.noconvert(), "last"_a.noconvert(), "w"_a.noconvert(), "then"_a.noconvert(),
-          NoGil());
+          "every"_a, "pull"_a.noconvert(), "last"_a.noconvert(), "w"_a.noconvert(),
+          "then"_a.noconvert().none(), NoGil());
     m.def("rda", rda, COMMON_ARGUMENTS, "lam"_a.noconvert(), "l2"_a.noconvert(), "rho"_a,
           "last"_a.noconvert(), "sum"_a.noconvert(), NoGil());
     m.def("adafobos", adafobos, COMMON_ARGUMENTS, "lam"_a.noconvert(), "delta"_a, "targets"_a.noconvert(),

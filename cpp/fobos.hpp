@@ -29,6 +29,7 @@ struct Fobos {
         double over[lanes] = {};
 
         void start(const Pace& pace, double) { eta = pace.weights, bias = pace.bias; }
+        void expect(Index at, Index c) const { prefetch(v + at + c); }
         double read(Index at, Index c) const {
             const double z = v[at + c];
             return scale[c] * soft(z, spent[c]);

@@ -11,6 +11,7 @@
 //   Pace pace(norm, r, y, q, step, curvature)   once a row, for all columns: its step
 //   columns(first, n)                           the rule as n columns from `first` on see it, which has
 //     start(pace, t)       before a row, the t-th
+//     expect(at, c)        fetch the line of at[c], which is read soon
 //     read(at, c)          the weight at[c] as of now
 //     learn(at, c, w, g)   the row's gradient g of the weight that was read as w
 //     intercept(c, b, d)   the intercept after a slope d
@@ -74,6 +75,9 @@ STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, In
         columns.start(pace, s.t + double(i - s.from + 1));
         for (Index e = 0; e < row.length; ++e) {
             const Index at = row.index(e) * width + first;
+            if constexpr (!std::is_same_v<N, One>)
+                if (e + 4 < row.length)
+                    for (Index c = 0; c < n; c += 8) columns.expect(row.index(e + 4) * width + first, c);
 #pragma omp simd
             for (Index c = 0; c < n; ++c) w[e * n + c] = columns.read(at, c);
         }

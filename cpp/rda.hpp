@@ -38,6 +38,7 @@ struct Rda {
                 factor[c] = -pace.sum / (1 + pace.sum * (t - 1) * l2[c]);
             }
         }
+        void expect(Index at, Index c) const { prefetch(sum + at + c); }
         double read(Index at, Index c) const {
             const double z = sum[at + c];
             return factor[c] * soft(z, at_least[c]);

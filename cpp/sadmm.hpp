@@ -73,6 +73,7 @@ struct Sadmm {
 
         void start(const Pace& pace, double row) { eta = pace.weights, bias = pace.bias, t = row; }
         double most(Index c) const { return rule.lam[first + c] / rule.rho; }
+        void expect(Index at, Index c) const { prefetch(rule.w + at + c); }
         double read(Index at, Index c) const {
             const Weight v = rule.at(at + c, most(c), t - 1);
             rule.store(at + c, v, t - 1);

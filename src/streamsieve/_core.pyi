@@ -155,7 +155,7 @@ def truncated_gradient(
     pull: _Doubles,
     last: _Doubles,
     w: _Doubles,
-    then: _Doubles,
+    then: _Doubles | None,
 ) -> int: ...
 def rda(
     rows: _Rows,

@@ -91,7 +91,8 @@ class Regularised(RowLearner):
         self.bias_ = np.zeros(rungs * q)
         exponents = (rungs - 1) / 2 - np.arange(rungs, dtype=np.float64)
         self.penalty_: Array = np.asarray(self.lam * _STRIDE**exponents, dtype=np.float64)
-        # The ladder moves after this row, then when there are half as many again, and so on: whatever the calls are.
+        # The ladder moves after this row, then when there are half as many again, and so on: whatever the
+        # calls are.
         self.move_ = np.array([self._due(16.0) if rungs > 1 else np.inf])
 
     def _by_column(self, penalty: Array) -> Array:
@@ -132,7 +133,7 @@ class Regularised(RowLearner):
         """How many features each rung has."""
         alive, q = self._alive(), self._outputs_
         if q > 1:
-            alive = alive.reshape(len(alive), len(self.penalty_), q).any(axis=2)
+            alive = np.logical_or.reduce(alive.reshape(len(alive), -1, q), axis=2, dtype=np.bool_)
         return np.add.reduce(alive, axis=0, dtype=np.int64)
 
     def _answer(self, sizes: NDArray[np.int64]) -> int | None:

@@ -41,10 +41,8 @@ class FOBOS(Regularised):
         self.spent_, self.scale_ = np.zeros(columns), np.ones(columns)
 
     def _walk(self, call: Call) -> int:
-        l1, l2 = (
-            self._by_column(self.penalty_ * self.l1_ratio),
-            self._by_column(self.penalty_ * (1 - self.l1_ratio)),
-        )
+        l1 = self._by_column(self.penalty_ * self.l1_ratio)
+        l2 = self._by_column(self.penalty_ * (1 - self.l1_ratio))
         return _core.fobos(*call, l1, l2, self.spent_, self.scale_, self.weight_)
 
     def _weights(self) -> Array:
@@ -57,67 +55,67 @@ class FOBOS(Regularised):
 class FOBOSRegressor(FOBOS, RegressionLearner):
     """Sparse least squares by forward-backward splitting (Duchi and Singer 2009).
 
-        O(nnz) a row and penalty, whatever p is; O(p) memory a penalty.
+    O(nnz) a row and penalty, whatever p is; O(p) memory a penalty.
 
-        Attributes
-        ----------
-        coef_ : array of shape (p,) or (q, p)
-            With k, at most k non-zero columns.
-        intercept_ : float or array of shape (q,)
-        penalty_ : array of shape (rungs,)
-            The penalties of the ladder as of now, or `lam` alone.
+    Attributes
+    ----------
+    coef_ : array of shape (p,) or (q, p)
+        With k, at most k non-zero columns.
+    intercept_ : float or array of shape (q,)
+    penalty_ : array of shape (rungs,)
+        The penalties of the ladder as of now, or `lam` alone.
 
-        Notes
-        -----
-        For each row ``w <- soft(w - eta_t g, eta_t lam l1_ratio) / (1 + eta_t lam (1 - l1_ratio))``, g the row's
-        gradient times its weight. The proximal steps of the rows that do not touch a weight add up (and, with
-        l2, multiply) in one number a penalty, so that a weight is right whenever it is read.
+    Notes
+    -----
+    For each row ``w <- soft(w - eta_t g, eta_t lam l1_ratio) / (1 + eta_t lam (1 - l1_ratio))``, g the row's
+    gradient times its weight. The proximal steps of the rows that do not touch a weight add up (and, with
+    l2, multiply) in one number a penalty, so that a weight is right whenever it is read.
 
-        Differences from the paper: an intercept, by plain gradient steps, never penalised.
+    Differences from the paper: an intercept, by plain gradient steps, never penalised.
 
-        With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the rungs farthest from k
-        start again, from the state of a neighbour, at the penalty between the last support of at most k and the
-        first above it, or beyond the end of the ladder. Should all supports be larger than k, the answer is the
-        k largest weights at the highest penalty, until a rung gets there.
+    With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the rungs farthest from
+    k start again, from the state of a neighbour, at a penalty between the last support of at most k and the
+    first above it, or beyond the end of the ladder. While all supports are larger than k, the answer is the
+    k largest weights at the highest penalty.
 
-        Features are taken as they come, as the papers do: where their scales differ, so do their penalties.
+    Features are taken as they come, as the papers do: where their scales differ, so do their penalties.
 
-        Examples
-        --------
-        >>> import numpy as np
+    Examples
+    --------
+    >>> import numpy as np
     from numpy.typing import NDArray
-        >>> from streamsieve import FOBOSRegressor
-        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-        >>> FOBOSRegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
-        array([ 7, 31])
+    >>> from streamsieve import FOBOSRegressor
+    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+    >>> FOBOSRegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
+    array([ 7, 31])
     """
 
 
 class FOBOSClassifier(FOBOS, ClassificationLearner):
     """Sparse linear classifier by forward-backward splitting (Duchi and Singer 2009).
 
-        O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
-        jointly, one against the rest; the support is the union over them.
+    O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
+    jointly, one against the rest; the support is the union over them.
 
-        Attributes
-        ----------
-        classes_ : array of labels
-        coef_ : array of shape (1, p) or (q, p)
-            With k, at most k non-zero columns.
-        intercept_ : array of shape (1,) or (q,)
-        penalty_ : array of shape (rungs,)
-            The penalties of the ladder as of now, or `lam` alone.
+    Attributes
+    ----------
+    classes_ : array of labels
+    coef_ : array of shape (1, p) or (q, p)
+        With k, at most k non-zero columns.
+    intercept_ : array of shape (1,) or (q,)
+    penalty_ : array of shape (rungs,)
+        The penalties of the ladder as of now, or `lam` alone.
 
-        Notes
-        -----
-        As `FOBOSRegressor`, with the gradient of the loss chosen.
+    Notes
+    -----
+    As `FOBOSRegressor`, with the gradient of the loss chosen.
 
-        Examples
-        --------
-        >>> import numpy as np
+    Examples
+    --------
+    >>> import numpy as np
     from numpy.typing import NDArray
-        >>> from streamsieve import FOBOSClassifier
-        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-        >>> FOBOSClassifier(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
-        array([ 7, 31])
+    >>> from streamsieve import FOBOSClassifier
+    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+    >>> FOBOSClassifier(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
+    array([ 7, 31])
     """

@@ -90,10 +90,10 @@ class SADMMRegressor(SADMM, RegressionLearner):
     Differences from the papers: an intercept, by plain gradient steps, never penalised; numbers below 1e-100
     are zero.
 
-    With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the rungs farthest from k
-    start again, from the state of a neighbour, at the penalty between the last support of at most k and the
-    first above it, or beyond the end of the ladder. Should all supports be larger than k, the answer is the
-    k largest weights at the highest penalty, until a rung gets there.
+    With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the rungs farthest from
+    k start again, from the state of a neighbour, at a penalty between the last support of at most k and the
+    first above it, or beyond the end of the ladder. While all supports are larger than k, the answer is the
+    k largest weights at the highest penalty.
 
     Features are taken as they come, as the papers do: where their scales differ, so do their penalties.
 

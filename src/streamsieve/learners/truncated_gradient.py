@@ -23,16 +23,15 @@ class TruncatedGradient(Regularised):
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_budget_like(self.K)
+        _check_period(self.K)
         check_number("theta", self.theta, 0, above=True)
 
     def _reset(self, p: int, q: int) -> None:
         super()._reset(p, q)
         columns = len(self.bias_)
-        self.weight_, self.then_ = (
-            np.zeros((p, columns)),
-            np.zeros((p, columns)),
-        )  # when last touched; pull_ then
+        # theta finite: weights when last touched, and pull_ then. Infinite: |w| + lam pull_ of then.
+        self.weight_ = np.zeros((p, columns))
+        self.then_ = np.zeros((p, columns)) if self.theta < np.inf else None
         self.pull_, self.last_ = np.zeros(1), np.zeros(1)
 
     def _walk(self, call: Call) -> int:
@@ -45,11 +44,22 @@ class TruncatedGradient(Regularised):
         return float(np.ceil(t / self.K) * self.K)  # or supports would be compared at different distances
 
     def _settle(self) -> None:
-        self.weight_[:] = self._pulled(self.pull_)
-        self.then_[:] = self.pull_
+        if self.then_ is not None:
+            self.weight_[:] = self._pulled(self.pull_)
+            self.then_[:] = self.pull_
+
+    def _reseed(self, dst: int, src: int, lam: float) -> None:
+        super()._reseed(dst, src, lam)
+        if self.then_ is None:  # what is stored depends on the penalty
+            to = slice(dst * self._outputs_, (dst + 1) * self._outputs_)
+            now = soft(self.weight_[:, to], self.penalty_[src] * self.pull_)
+            self.weight_[:, to] = now + np.copysign(lam * self.pull_, now)
 
     def _pulled(self, pull: Array) -> Array:
-        less = soft(self.weight_, self._by_column(self.penalty_) * (pull - self.then_))
+        lam = self._by_column(self.penalty_)
+        if self.then_ is None:
+            return soft(self.weight_, lam * pull)
+        less = soft(self.weight_, lam * (pull - self.then_))
         return np.where(np.abs(self.weight_) <= self.theta, less, self.weight_)
 
     def _weights(self) -> Array:
@@ -57,7 +67,7 @@ class TruncatedGradient(Regularised):
         return self._pulled(self.pull_ + self.clock_[0] % self.K * self.last_)
 
 
-def check_budget_like(K: Any) -> None:
+def _check_period(K: Any) -> None:
     if not isinstance(K, int | np.integer) or isinstance(K, bool) or K < 1:
         raise ValueError(f"K={K!r}; pass the rows from one truncation to the next, an integer of at least 1.")
 
@@ -84,10 +94,10 @@ class TruncatedGradientRegressor(TruncatedGradient, RegressionLearner):
     Differences from the paper: an intercept, never truncated; a model read m rows after a truncation is
     read as if one by ``m eta_t lam`` had come since, or it would not be sparse.
 
-    With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the rungs farthest from k
-    start again, from the state of a neighbour, at the penalty between the last support of at most k and the
-    first above it, or beyond the end of the ladder. Should all supports be larger than k, the answer is the
-    k largest weights at the highest penalty, until a rung gets there.
+    With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the rungs farthest from
+    k start again, from the state of a neighbour, at a penalty between the last support of at most k and the
+    first above it, or beyond the end of the ladder. While all supports are larger than k, the answer is the
+    k largest weights at the highest penalty.
 
     Features are taken as they come, as the papers do: where their scales differ, so do their penalties.
 
