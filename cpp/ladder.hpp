@@ -73,17 +73,9 @@ STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, In
         const auto row = s.X[i];
         const Pace& pace = s.pace[i - s.from];
         columns.start(pace, s.t + double(i - s.from + 1));
-        for (Index e = 0; e < row.length; ++e) {
-            const Index at = row.index(e) * width + first;
-            if constexpr (!std::is_same_v<N, One>)
-                if (e + 4 < row.length)
-                    for (Index c = 0; c < n; c += 8) columns.expect(row.index(e + 4) * width + first, c);
-#pragma omp simd
-            for (Index c = 0; c < n; ++c) w[e * n + c] = columns.read(at, c);
-        }
-        double most = 0;
-        const double r = s.weight ? s.weight[i] : 1;
         if constexpr (std::is_same_v<N, One>) {
+            // two loops, or the latency of one addition after the other is the time of both
+            for (Index e = 0; e < row.length; ++e) w[e] = columns.read(row.index(e) * width + first, 0);
             double sum = 0;
 #pragma omp simd reduction(+ : sum)
             for (Index e = 0; e < row.length; ++e) sum += row.value(e) * w[e];
@@ -91,11 +83,20 @@ STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, In
         } else {
             for (Index c = 0; c < n; ++c) m[c] = 0;
             for (Index e = 0; e < row.length; ++e) {
+                const Index at = row.index(e) * width + first;
                 const double x = row.value(e);
+                if (e + 4 < row.length)
+                    for (Index c = 0; c < n; c += 8) columns.expect(row.index(e + 4) * width + first, c);
 #pragma omp simd
-                for (Index c = 0; c < n; ++c) m[c] += x * w[e * n + c];
+                for (Index c = 0; c < n; ++c) {
+                    const double now = columns.read(at, c);
+                    w[e * n + c] = now;
+                    m[c] += x * now;
+                }
             }
         }
+        double most = 0;
+        const double r = s.weight ? s.weight[i] : 1;
         for (Index c = 0; c < n; ++c) {
             d[c] = r * loss.derivative(m[c] + bias[first + c], s.y[i * s.q + (first + c) % s.q]);
             const double size = std::abs(d[c]);
@@ -116,7 +117,8 @@ STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, In
     return s.to;
 }
 
-// Rows walked at a time by all columns: their values and steps stay in the cache.
+// Rows walked at a time by all columns: their values and steps stay in the cache. Threads, which start anew
+// for every stretch, get eight times as many.
 constexpr Index block_rows = 256;
 
 // Returns the number of rows learned: fewer than there are where the next step of some column would overflow.
@@ -128,7 +130,8 @@ Index ladder(const Rows& X, const Slope& loss, Index q, Index width, const doubl
     const Index groups = (width + share - 1) / share;
     const std::size_t room = std::size_t(share * (X.longest() + 2));
     std::vector<double> scratch(room * threads);
-    std::vector<Pace> pace(static_cast<std::size_t>(std::min(block_rows * Index(threads), X.rows)));
+    std::vector<Pace> pace(
+        static_cast<std::size_t>(std::min(threads > 1 ? 8 * block_rows : block_rows, X.rows)));
     std::vector<Index> done(threads);
     for (Index from = 0; from < X.rows; from += Index(pace.size())) {
         const Index to = std::min(X.rows, from + Index(pace.size()));

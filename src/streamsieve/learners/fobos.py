@@ -78,16 +78,19 @@ class FOBOSRegressor(FOBOS, RegressionLearner):
     first above it, or beyond the end of the ladder. While all supports are larger than k, the answer is the
     k largest weights at the highest penalty.
 
+    The support as of now holds what the last rows have touched, and a penalty that keeps it down to a small k
+    weighs on the true features as well: to find k features prefer `RDARegressor` or `L1ARDARegressor`.
+
     Features are taken as they come, as the papers do: where their scales differ, so do their penalties.
 
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from streamsieve import FOBOSRegressor
     >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> FOBOSRegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
-    array([ 7, 31])
+    >>> model = FOBOSRegressor(lam=0.001, schedule="constant").fit(X, X[:, 7] - 2 * X[:, 31])
+    >>> model.coef_[[7, 31]].round(1)
+    array([ 1., -2.])
     """
 
 
@@ -113,9 +116,9 @@ class FOBOSClassifier(FOBOS, ClassificationLearner):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from streamsieve import FOBOSClassifier
     >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> FOBOSClassifier(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
-    array([ 7, 31])
+    >>> y = X[:, 7] > X[:, 31]
+    >>> FOBOSClassifier(lam=0.001, schedule="constant").fit(X, y).score(X, y) > 0.9
+    True
     """

@@ -80,7 +80,6 @@ class L1ARDARegressor(L1ARDA, RegressionLearner):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from streamsieve import L1ARDARegressor
     >>> X = np.random.default_rng(0).normal(size=(2000, 50))
     >>> L1ARDARegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
@@ -110,7 +109,6 @@ class L1ARDAClassifier(L1ARDA, ClassificationLearner):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from streamsieve import L1ARDAClassifier
     >>> X = np.random.default_rng(0).normal(size=(2000, 50))
     >>> L1ARDAClassifier(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)

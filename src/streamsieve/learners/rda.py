@@ -96,7 +96,6 @@ class RDARegressor(RDA, RegressionLearner):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from streamsieve import RDARegressor
     >>> X = np.random.default_rng(0).normal(size=(2000, 50))
     >>> RDARegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
@@ -126,7 +125,6 @@ class RDAClassifier(RDA, ClassificationLearner):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from streamsieve import RDAClassifier
     >>> X = np.random.default_rng(0).normal(size=(2000, 50))
     >>> RDAClassifier(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
