@@ -6,7 +6,7 @@ tables, at p = 10,000). Where the paper tries 200 penalties one after the other,
 On X1 OPG stays at chance here, far below the paper's 70%. After a row its support holds the features of that
 row whose gradient exceeds the penalty; a row has 200, so to leave 100 the penalty must exceed most gradients,
 and then it holds the true features at zero too. An eager NumPy OPG over a grid of penalties does the same: 2%
-with mini-batches of 25 rows, and 44% with 1,000 (50,000 rows, one run). The paper does not say how it got 70%.
+with mini-batches of 25 rows, 44% with 1,000 (50,000 rows, one run). How the paper got 70% it does not say.
 """
 
 from __future__ import annotations
