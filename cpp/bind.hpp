@@ -29,6 +29,7 @@ void bind_learners(nb::module_& m);
 void bind_olst(nb::module_& m);
 void bind_ofs(nb::module_& m);
 void bind_penalized(nb::module_& m);
+void bind_regularised(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_siht(nb::module_& m);
 void bind_sofs(nb::module_& m);

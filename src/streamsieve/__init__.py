@@ -6,7 +6,11 @@ The public names are loaded when first used, so that the command line starts at 
 from importlib import import_module
 from typing import Any
 
-_LEARNERS = ("SGD", "TSGD", "SIHT", "OLST", "OLSTThenTSGD", "BARDA", "BAMD")
+_LEARNERS = (
+    *("SGD", "TSGD", "SIHT", "OLST", "OLSTThenTSGD"),
+    *("BARDA", "BAMD"),
+    *("TruncatedGradient", "FOBOS", "RDA", "L1ARDA", "AdaFOBOS", "SADMM"),
+)
 _LABELLERS = ("OFS", "SOFS")  # these classify only
 _METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
 

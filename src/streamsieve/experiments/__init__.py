@@ -12,6 +12,7 @@ EXPERIMENTS = {
     "susan": "[Susan] Table 2: detection rate and RMSE of SIHT, OLST and OLST-then-TSGD, p = 1,000",
     "greedy": "[Sun] Tables 4.2, 4.4, 5.3: true features found by OFS (FOFS) and SOFS",
     "zhai": "[Zhai] Figures 1 and 2: accuracy against the budget, budgeted learners on real data",
+    "regularised": "[Sun] Tables 4.1, 4.2 and 4.4: true features found by FOBOS (OPG) and RDA",
 }
 
 

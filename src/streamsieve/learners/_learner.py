@@ -302,6 +302,9 @@ class RowLearner(Rowwise):
             raise ValueError(f"schedule={self.schedule!r}; pass 'constant', 'sqrt' or 'doubling'.")
         if not (is_number(self.lam) and 0 <= self.lam < np.inf):
             raise ValueError(f"lam={self.lam!r}; a penalty is a non-negative number.")
+        self._check_shrink()
+
+    def _check_shrink(self) -> None:
         if self.eta != "auto" and self.eta * self.lam >= 1:
             raise ValueError(
                 f"eta={self.eta} times lam={self.lam} is {self.eta * self.lam:g}; each step shrinks the "

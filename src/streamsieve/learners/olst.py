@@ -8,7 +8,7 @@ import numpy as np
 
 from .._base import Classifier, OnlineModel, Regressor, param
 from .._input import Rows
-from ._learner import Array, RowLearner, _core_rows, is_number, check_budget
+from ._learner import Array, RowLearner, _core_rows, check_budget, is_number
 from ._moments import InverseMoments
 
 

@@ -1,0 +1,217 @@
+"""The regularised learners against their slow twins, laziness, exact zeros, and the ladder."""
+
+import copy
+import functools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import streamsieve
+from reference import regularised as twins
+
+#: name of the learner, options that make a variant, its twin
+VARIANTS = [
+    ("TruncatedGradient", {}, twins.truncated_gradient),
+    ("TruncatedGradient", {"K": 3, "theta": 0.05}, twins.truncated_gradient),
+    ("FOBOS", {}, twins.fobos),
+    ("FOBOS", {"l1_ratio": 0.3}, twins.fobos),
+    ("RDA", {}, twins.rda),
+    ("RDA", {"rho": 0.01, "l1_ratio": 0.6}, twins.rda),
+    ("AdaFOBOS", {}, functools.partial(twins.adaptive, dual=False)),
+    ("L1ARDA", {"delta": 0.5}, functools.partial(twins.adaptive, dual=True)),
+    ("SADMM", {"rho": 2.0}, twins.sadmm),
+    ("SADMM", {"form": "rda", "rho": 0.5}, twins.sadmm),
+]
+NAMES = ["TruncatedGradient", "FOBOS", "RDA", "AdaFOBOS", "L1ARDA", "SADMM"]
+every = pytest.mark.parametrize("name", NAMES)
+
+
+def learner(name, kind, *args, **options):
+    return getattr(streamsieve, name + kind)(*args, **options)
+
+
+def rows(seed, n=60, p=8, density=0.4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(0.3, 1.0, (n, p)) * (rng.random((n, p)) < density)
+    return X, X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=n), rng.choice([0.5, 1.0, 2.0], n)
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "twin"), VARIANTS, ids=[f"{n}-{'-'.join(v) or 'plain'}" for n, v, _ in VARIANTS]
+)
+def test_learner_is_its_twin(name, variant, twin):
+    @settings(deadline=None, max_examples=25)
+    @given(
+        st.integers(0, 9),
+        st.sampled_from(["squared", "logistic", "hinge", "squared_hinge"]),
+        st.sampled_from([None, 0.02]),
+        st.sampled_from(["constant", "sqrt", "doubling"]),
+        st.sampled_from([0.0, 0.02, 0.2]),
+        st.booleans(),
+    )
+    def law(seed, loss, eta, schedule, lam, sparse):
+        X, target, r = rows(seed)
+        options = {"eta": eta or "auto", "schedule": schedule, "lam": lam, **variant}
+        kind, y = ("Regressor", target) if loss == "squared" else ("Classifier", np.where(target > 0, 1, -1))
+        if kind == "Classifier":
+            options["loss"] = loss
+        model = learner(name, kind, **options).fit(sp.csr_array(X) if sparse else X, y, r)
+        w, b = twin(X, y, loss, r, eta, schedule, lam, **variant)
+        assert_allclose(np.ravel(model.coef_), w, rtol=1e-8, atol=1e-11)
+        assert_allclose(np.ravel(model.intercept_), b, rtol=1e-8, atol=1e-11)
+
+    law()
+
+
+@pytest.mark.parametrize(("name", "variant", "twin"), VARIANTS, ids=lambda v: v if isinstance(v, str) else "")
+def test_long_untouched_weights_are_right_when_read(name, variant, twin):
+    """One feature is seen at first only; the rows go past every point where totals are put back."""
+    rng = np.random.default_rng(0)
+    n = 9000 if name == "SADMM" else 3000
+    if variant.get("form") == "rda":
+        n = 1500  # the twin takes means over all rows
+    X = rng.normal(size=(n, 4)) * (rng.random((n, 4)) < 0.5)
+    X[20:, 2] = 0
+    y = X[:, 0] + 3 * X[:, 2] + 0.1 * rng.normal(size=n)
+    for lam in (1e-4, 0.05):
+        model = learner(name, "Regressor", eta=0.05, schedule="sqrt", lam=lam, **variant).fit(
+            sp.csr_array(X), y
+        )
+        w, b = twin(X, y, "squared", np.ones(n), 0.05, "sqrt", lam, **variant)
+        assert_allclose(model.coef_, w, rtol=1e-7, atol=1e-10)
+        assert_allclose(model.intercept_, b, rtol=1e-7, atol=1e-10)
+
+
+def test_running_totals_are_put_back_unnoticed():
+    X, y, r = rows(1, n=4000)
+    for options in ({"lam": 100.0, "l1_ratio": 0.01}, {"lam": 3000.0}):
+        model = learner("FOBOS", "Regressor", eta=0.5, schedule="constant", **options).fit(X, y, r)
+        w, _ = twins.fobos(X, y, "squared", r, 0.5, "constant", **options)
+        assert_allclose(model.coef_, w, rtol=1e-8, atol=1e-12)
+        assert model.scale_[0] > 1e-60
+    model = learner("AdaFOBOS", "Regressor", eta=0.5, lam=30.0).fit(X, y, r)
+    w, _ = twins.adaptive(X, y, "squared", r, 0.5, "constant", 30.0, dual=False)
+    assert_allclose(model.coef_, w, rtol=1e-8, atol=1e-12)
+
+
+@every
+def test_cuts_do_not_change_the_support(name):
+    """scikit-learn's L1 SGD keeps 10 of 200 features of 4,000 rows, and 193 when fed ten at a time."""
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(rng.normal(size=(1000, 200)) * (rng.random((1000, 200)) < 0.1))
+    y = np.where(X @ np.r_[np.ones(5), np.zeros(195)] > 0, 1, -1)
+    whole = learner(name, "Classifier", lam=0.02).fit(X, y)
+    parts = learner(name, "Classifier", lam=0.02)
+    for at in range(0, 1000, 10):
+        parts.partial_fit(X[at : at + 10], y[at : at + 10], classes=[-1, 1])
+    assert_array_equal(parts.coef_, whole.coef_)
+    assert 0 < len(whole.get_support(indices=True)) < 150
+
+
+@every
+def test_weights_return_to_exact_zero(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6))
+    y = np.where(np.arange(3000) < 200, 2 * X[:, 3], 0) + X[:, 0]
+    X[200:, 3] = 0  # once a good feature, then gone
+    lam = {"AdaFOBOS": 1.0, "L1ARDA": 0.3}.get(name, 0.1)
+    model = learner(name, "Regressor", eta=0.05, schedule="constant", lam=lam)
+    model.partial_fit(X[:200], y[:200])
+    assert model.coef_[3] != 0
+    model.partial_fit(sp.csr_array(X[200:]), y[200:])
+    assert model.coef_[3] == 0
+    assert model.coef_[0] != 0
+
+
+@every
+def test_a_rung_is_a_run_at_its_penalty(name):
+    X, target, r = rows(0, n=15)  # the ladder first moves after 16
+    y = np.digitize(target, [-0.5, 0.5])
+    ladder = learner(name, "Classifier", 3, lam=0.01, n_penalties=7).fit(sp.csr_array(X), y, r)
+    assert_allclose(ladder.penalty_, 0.01 * 2.0 ** np.arange(3, -4, -1))
+    weights = ladder._weights().reshape(8, 7, 3)
+    for rung, lam in enumerate(ladder.penalty_):
+        alone = learner(name, "Classifier", lam=lam).fit(sp.csr_array(X), y, r)
+        assert_allclose(weights[:, rung].T, alone.coef_, rtol=1e-10, atol=1e-13)
+        assert_allclose(ladder.bias_.reshape(7, 3)[rung], alone.intercept_, rtol=1e-10, atol=1e-13)
+
+
+@every
+@pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
+def test_the_ladder_finds_k(name, kind):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3000, 100)) * (rng.random((3000, 100)) < 0.2)
+    target = X @ np.r_[np.linspace(1, 2, 10), np.zeros(90)]
+    y = np.where(target > 0, 1, -1) if kind == "Classifier" else target
+    for lam in (1e-7, 1e-3, 10.0):  # wherever it starts
+        model = learner(name, kind, 10, lam=lam)
+        options = {"classes": [-1, 1]} if kind == "Classifier" else {}
+        for at in range(0, 3000, 100):
+            model.partial_fit(sp.csr_array(X[at : at + 100]), y[at : at + 100], **options)
+            assert len(model.get_support(indices=True)) <= 10
+        found = model.get_support(indices=True)
+        assert 6 <= len(found) <= 10, lam
+        if name in ("RDA", "L1ARDA"):  # the others' supports are mostly what the last row has touched
+            assert np.count_nonzero(found < 10) >= 6, lam
+
+
+@every
+def test_threads_do_not_matter(name):
+    X, target, r = rows(3, n=400, p=30)
+    y = np.digitize(target, [-0.5, 0.5])
+    one = learner(name, "Classifier", 4).fit(X, y, r)
+    for jobs in (2, 5, -1):
+        many = learner(name, "Classifier", 4, n_jobs=jobs).fit(X, y, r)
+        assert_array_equal(many._weights(), one._weights())
+        assert_array_equal(many.penalty_, one.penalty_)
+
+
+def test_the_answer_is_the_largest_support_of_at_most_k():
+    X, target, _ = rows(5, n=200, p=30)
+    model = learner("RDA", "Regressor", 6).fit(X, target)
+    sizes = model._supports()
+    assert np.count_nonzero(model.coef_) == sizes[sizes <= 6].max()
+
+
+def test_a_ladder_far_too_low_still_keeps_the_budget():
+    X, target, _ = rows(5, n=10, p=30, density=1.0)
+    model = learner("FOBOS", "Regressor", 4, lam=1e-30).fit(X, target)
+    assert len(model.get_support(indices=True)) == 4
+
+
+def test_reading_leaves_the_state_alone():
+    X, target, _ = rows(2, n=300)
+    for name in NAMES:
+        model = learner(name, "Regressor", 3).fit(sp.csr_array(X), target)
+        before = copy.deepcopy(model)
+        model.coef_, model.predict(X)
+        for key, value in vars(before).items():
+            if isinstance(value, np.ndarray):
+                assert_array_equal(getattr(model, key), value)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("FOBOS", {"l1_ratio": 0.0}),
+        ("RDA", {"rho": -1.0}),
+        ("RDA", {"l1_ratio": 1.5}),
+        ("L1ARDA", {"delta": 0.0}),
+        ("AdaFOBOS", {"delta": "small"}),
+        ("TruncatedGradient", {"K": 0}),
+        ("TruncatedGradient", {"theta": 0.0}),
+        ("SADMM", {"form": "dual"}),
+        ("SADMM", {"rho": 0.0}),
+        ("FOBOS", {"n_penalties": 1}),
+        ("FOBOS", {"n_jobs": 0}),
+        ("FOBOS", {"k": 3, "lam": 0.0}),
+    ],
+)
+def test_parameters_outside_their_domain_are_refused(name, wrong):
+    X, target, _ = rows(0)
+    with pytest.raises(ValueError, match=rf"{list(wrong)[-1]}="):
+        learner(name, "Regressor", **wrong).fit(X, target)
