@@ -11,8 +11,8 @@
 // - `pool`: outsiders, best first, by their scores when they were last looked at, upper bounds. One is
 //   brought up to date only when its bound would beat the worst that is kept.
 // - `floor`: whoever is in neither scored at most that when last touched. Should the worst kept fall below
-//   the floor, all p are looked at; a pool that was too small for the rows since then is doubled, so that
-//   this costs no more than reading those rows did.
+//   the floor, all p are looked at; a pool that was too small for the rows since then is made eight times
+//   larger, so that this costs no more than reading those rows did.
 //
 // The outputs of a feature share H: s_j is the norm of its gradients over rows and outputs.
 #pragma once
@@ -182,7 +182,7 @@ class DualBest {
         const double least = 2 * double(budget_) + 256, most = std::max(least, double(p_));
         double& target = state_->target;
         const bool changed = !(state_->rule == rule_);
-        target = changed ? least : state_->work < double(p_) ? 2 * target : target / 2;
+        target = changed ? least : state_->work < double(p_) ? 8 * target : target / 2;
         target = std::clamp(target, least, most);
         state_->work = 0;
         state_->rule = rule_;
