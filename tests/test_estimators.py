@@ -363,3 +363,12 @@ def test_missing_values_are_imputed_in_predictions_as_well(options):
     assert_allclose(model.predict(row), model.predict(mean), rtol=1e-9)
     assert_allclose(model.predict(sp.csr_array(row)), model.predict(mean), rtol=1e-9)
     assert np.isnan(row[0, 0])
+
+
+@pytest.mark.parametrize("interactions", [False, True])
+def test_the_model_names_the_columns_of_a_frame(interactions):
+    X, y = data()
+    frame = pd.DataFrame(X, columns=list("abcdefghijkl"))
+    model = OLSthRegressor(k=2, interactions=interactions).fit(frame, y)
+    assert_array_equal(model.model_.feature_names[model.model_.support], model.get_feature_names_out())
+    assert model.get_feature_names_out()[0] in str(model.model_)

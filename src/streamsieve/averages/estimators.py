@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -75,9 +76,14 @@ class FromAverages(OnlineModel):
         check_is_fitted(self)
         as_of = (self.averages_.n_samples_, tuple(self.get_params(deep=False).items()))
         if self._cache.get("as_of") != as_of:
-            self._cache.update(as_of=as_of, model=self._choose())
-        model: LinearModel = self._cache["model"]
-        return model
+            model = self._choose()
+            if hasattr(self, "feature_names_in_"):  # the averages saw arrays
+                pairs, names = self._pairs(), self.feature_names_in_
+                names = names if pairs is None else np.array(pairs.names(names), dtype=object)
+                model = replace(model, feature_names=names)
+            self._cache.update(as_of=as_of, model=model)
+        chosen: LinearModel = self._cache["model"]
+        return chosen
 
     def _choose(self) -> LinearModel:
         assert isinstance(self.averages_, RunningAverages)
