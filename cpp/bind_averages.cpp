@@ -92,11 +92,12 @@ void bind_standardize(nb::module_& m) {
     m.def(
         "standardize",
         [](Matrix<const M> moments, double weight, Vector<const double> d, Vector<const double> scale,
-           Matrix<double> out) {
+           double limit, Matrix<double> out, Vector<std::uint8_t> copy) {
             standardize(moments.data(), Index(moments.shape(1)), Index(d.shape(0)), weight, d.data(),
-                        scale.data(), out.data());
+                        scale.data(), limit, out.data(), copy.data());
         },
-        "moments"_a.noconvert(), "weight"_a, "d"_a, "scale"_a, "out"_a.noconvert(), NoGil());
+        "moments"_a.noconvert(), "weight"_a, "d"_a, "scale"_a, "limit"_a, "out"_a.noconvert(),
+        "copy"_a.noconvert(), NoGil());
 }
 
 }  // namespace

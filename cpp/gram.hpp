@@ -209,13 +209,17 @@ void gram_csr(const Csr<T, I>& X, const double* r, const std::uint8_t* sparse, I
     });
 }
 
-// out = the full symmetric p x p matrix ((moments_ij / weight - d_i d_j) scale_i scale_j): eq. (3.3) of
-// [Sun].
+// out = the full symmetric p x p matrix ((moments_ij / weight - d_i d_j) scale_i scale_j), [Sun] eq. (3.3).
+// copy[j] is set where column j follows from an earlier one: out_ij^2 > limit out_ii out_jj, i < j.
 template <class M>
 void standardize(const M* moments, Index m, Index p, double weight, const double* d, const double* scale,
-                 double* out) {
+                 double limit, double* out, std::uint8_t* copy) {
     constexpr Index tile = 64;
     const double over = 1 / weight;
+    std::vector<double> variance(static_cast<std::size_t>(p));
+    double* v = variance.data();
+    for (Index j = 0; j < p; ++j)
+        v[j] = (double(moments[j * m + j]) * over - d[j] * d[j]) * scale[j] * scale[j];
     for (Index bi = 0; bi < p; bi += tile)
         for (Index bj = bi; bj < p; bj += tile)
             for (Index i = bi; i < std::min(bi + tile, p); ++i) {
@@ -223,7 +227,14 @@ void standardize(const M* moments, Index m, Index p, double weight, const double
                 const Index j0 = std::max(i, bj), j1 = std::min(bj + tile, p);
                 for (Index j = j0; j < j1; ++j)
                     out[i * p + j] = (double(moments[i * m + j]) * over - di * d[j]) * si * scale[j];
+                bool close = false;
+                const double most = limit * v[i];
+                for (Index j = std::max(j0, i + 1); j < j1; ++j)
+                    close |= out[i * p + j] * out[i * p + j] > most * v[j];
                 for (Index j = j0; j < j1; ++j) out[j * p + i] = out[i * p + j];
+                if (!close || copy[i]) continue;
+                for (Index j = std::max(j0, i + 1); j < j1; ++j)
+                    copy[j] |= out[i * p + j] * out[i * p + j] > most * v[j];
             }
 }
 

@@ -372,3 +372,46 @@ def test_the_model_names_the_columns_of_a_frame(interactions):
     model = OLSthRegressor(k=2, interactions=interactions).fit(frame, y)
     assert_array_equal(model.model_.feature_names[model.model_.support], model.get_feature_names_out())
     assert model.get_feature_names_out()[0] in str(model.model_)
+
+
+@pytest.mark.parametrize("name", SELECTING)
+def test_a_copy_of_a_column_never_takes_the_place_of_another(name):
+    X, y = data()
+    doubled = np.hstack([X, 32 - 1.8 * X])
+    model = getattr(streamsieve, f"{name}Regressor")(3).fit(doubled, y)
+    assert_array_equal(model.get_support(indices=True), [3, 7, 9])
+    assert_allclose(model.coef_[[3, 7, 9]], LinearRegression().fit(X[:, [3, 7, 9]], y).coef_, rtol=1e-8)
+
+
+def test_the_scale_of_the_weights_does_not_decide_whether_a_ridge_is_needed():
+    X, y = data()
+    with pytest.warns(UserWarning, match="sum to 1"):
+        light = OLSRegressor().fit(X, y, np.full(len(y), 1 / len(y))).model_
+    assert light.ridge == 0
+    assert_allclose(light.coef, OLSRegressor().fit(X, y).coef_, rtol=1e-8)
+
+
+def test_what_the_state_depends_on_may_not_change_after_the_first_rows():
+    X, y = data()
+    model = OFSARegressor(3).fit(X, y)
+    with pytest.raises(ValueError, match=r"alpha was None when the first rows came and is 0\.5 now"):
+        model.set_params(alpha=0.5).partial_fit(X, y)
+    with pytest.raises(ValueError, match="interactions was False"):
+        model.set_params(alpha=None, interactions=True).predict(X)
+    assert model.fit(X, y).get_support().sum() == 3
+
+
+def test_averages_changed_behind_the_estimator_change_the_model():
+    X, y = data()
+    model = OLSthRegressor(3).fit(X[:200], y[:200])
+    before = model.coef_.copy()
+    other = streamsieve.RunningAverages().update(X[200:], y[200:])
+    model.averages_.merge(other).subtract(streamsieve.RunningAverages().update(X[:200], y[:200]))
+    assert not np.allclose(model.coef_, before)
+
+
+def test_masked_values_are_missing():
+    X, y = data()
+    masked = np.ma.masked_array(X, mask=np.arange(X.size).reshape(X.shape) == 30)
+    with pytest.raises(ValueError, match="NaN at row 2, column 6"):
+        OLSRegressor().fit(masked, y)

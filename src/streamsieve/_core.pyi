@@ -45,7 +45,15 @@ def gram_csr(
     moments: NDArray[_G],
     threads: int,
 ) -> None: ...
-def standardize(moments: NDArray[_G], weight: float, d: _Doubles, scale: _Doubles, out: _Doubles) -> None: ...
+def standardize(
+    moments: NDArray[_G],
+    weight: float,
+    d: _Doubles,
+    scale: _Doubles,
+    limit: float,
+    out: _Doubles,
+    copy: NDArray[np.uint8],
+) -> None: ...
 
 # ---- extractors
 

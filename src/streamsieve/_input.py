@@ -38,6 +38,8 @@ def as_rows(X: Any, names: Sequence[str] | None = None) -> tuple[Rows, list[str]
         return _from_frame(X, names)
     if isinstance(X, np.ndarray) and X.dtype.kind in "US":
         raise ValueError("X holds text; encode it as numbers (for instance one-hot) first.")
+    if isinstance(X, np.ma.MaskedArray):  # what is masked is missing
+        X = np.where(np.ma.getmaskarray(X), np.nan, X.data)
     X = np.asarray(X)
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X has dtype complex; pass real numbers.")

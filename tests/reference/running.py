@@ -9,13 +9,12 @@ def running_averages(X, y, w=None, alpha=None, schedule=None):
     w = np.ones(len(Z)) if w is None else w
     total, mean, S = np.longdouble(0), np.zeros(Z.shape[1], np.longdouble), 0
     for n, (z, weight) in enumerate(zip(Z, w)):
-        if schedule is None:
-            total = total * (1 - (alpha or 0)) + weight
-            a = weight / total
-        else:
-            # eq. (3.11) for a row of weight 1; a weight multiplies the row's share
-            odds = weight * schedule(n) / (1 - schedule(n)) if n else np.inf
-            a = 1.0 if n == 0 else odds / (1 + odds)
+        # eq. (3.11) for rows of weight 1: what was there fades by 1 - alpha_n, the new row has alpha_n
+        fade, new = (1 - (alpha or 0), 1) if schedule is None else (1 - schedule(n), schedule(n))
+        if n == 0:
+            fade, new = 0, 1
+        total = total * fade + weight * new
+        a = weight * new / total
         delta = z - mean
         mean = mean + a * delta
         S = (1 - a) * (S + a * np.outer(delta, delta))

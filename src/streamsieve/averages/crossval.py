@@ -47,7 +47,7 @@ class FoldAverages:
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows, as `RunningAverages.update` does, and deal them out to the folds."""
         X, y, w, names = self.folds_[0]._check(X, y, sample_weight)
-        growth = self._clock.plan(len(y), self.n_samples_, w)
+        growth = self._clock.plan(len(y), self.n_samples_)
         self.folds_[0]._begin(X, y, names)
         center = self.folds_[0].center_ if self.folds_[0]._placed else None
         for fold in self.folds_[1:]:  # one centre for all, so that they add up without moving

@@ -62,10 +62,21 @@ class FromAverages(OnlineModel):
 
     def _reset(self, p: int, q: int) -> None:  # noqa: ARG002
         self.averages_: RunningAverages | FoldAverages = RunningAverages(**self._options())
+        self._begun_ = self._options()
         self._cache: dict[str, Any] = {}  # the model last read; not state, it follows from the averages
 
     def _update(self, X: Rows, y: Array, w: Array | None) -> None:
+        self._check_unchanged()
         self.averages_.update(X, y, w)
+
+    def _check_unchanged(self) -> None:
+        changed = [name for name, value in self._options().items() if value != self._begun_[name]]
+        if changed:
+            name = changed[0]
+            raise ValueError(
+                f"{name} was {self._begun_[name]!r} when the first rows came and is {getattr(self, name)!r} now; "
+                "call fit to begin anew with it."
+            )
 
     def _extract(self, s: Standardized) -> LinearModel:
         raise NotImplementedError  # pragma: no cover
@@ -74,7 +85,9 @@ class FromAverages(OnlineModel):
     def model_(self) -> LinearModel:
         """The model as of now, with standard errors, R^2 and residual variance; extracted when first read."""
         check_is_fitted(self)
-        as_of = (self.averages_.n_samples_, tuple(self.get_params(deep=False).items()))
+        self._check_unchanged()
+        taken = getattr(self.averages_, "_changes", self.averages_.n_samples_)
+        as_of = (taken, tuple(self.get_params(deep=False).items()))
         if self._cache.get("as_of") != as_of:
             model = self._choose()
             if hasattr(self, "feature_names_in_"):  # the averages saw arrays

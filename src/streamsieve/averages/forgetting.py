@@ -44,8 +44,9 @@ class Forgetting:
         self.largest = largest
         self.unit = 1.0  # weight of the latest row
         self.total = 0.0  # sum of the weights
+        self.pace = 0.0  # what that sum would be if all sample weights were 1; only a schedule asks
 
-    def plan(self, n: int, seen: int, w: Array | None) -> Array | None:
+    def plan(self, n: int, seen: int) -> Array | None:
         """Logarithms of the growth that each of the next n rows brings; None without forgetting.
 
         With a constant alpha it is how much a row outweighs the one before it, with a schedule how much the
@@ -62,7 +63,7 @@ class Forgetting:
         bad = np.flatnonzero(~((alphas >= 0) & (alphas < 1)))
         if len(bad):
             raise ValueError(f"alpha({seen + bad[0]}) = {alphas[bad[0]]}; a schedule must stay in [0, 1).")
-        return np.log1p((1.0 if w is None else w) * alphas / (1 - alphas))
+        return -np.log1p(-alphas)
 
     def room(self, growth: Array | None) -> int:
         """How many of the planned rows fit before the sums must be scaled back."""
@@ -76,13 +77,14 @@ class Forgetting:
         if growth is None:
             r = np.ones(n) if w is None else w
         elif callable(self.alpha):
-            # alpha_n = r / (total + r), so that the total grows by the factor 1 / (1 - alpha_n)
-            first = self.total == 0
-            start = (1.0 if w is None else float(w[0])) if first else self.total
-            r = start * np.exp(np.cumsum(growth) - growth) * np.expm1(growth)
-            if first:
-                r[0] = start
-            self.unit = float(r[-1]) / (1.0 if w is None else float(w[-1]))
+            # alpha_n = d / (pace + d), so that the pace grows by the factor 1 / (1 - alpha_n)
+            grown = (self.pace or 1.0) * np.exp(np.cumsum(growth))
+            r = -grown * np.expm1(-growth)
+            if self.pace == 0:
+                r[0] = 1.0
+            self.pace, self.unit = float(grown[-1]), float(r[-1]) or self.unit
+            if w is not None:
+                r = r * w
         else:
             r = self.unit * np.exp(np.cumsum(growth))
             self.unit = float(r[-1])
@@ -94,9 +96,10 @@ class Forgetting:
     @property
     def level(self) -> float:
         """How large the weights have grown."""
-        return max(self.unit, self.total)
+        return max(self.unit, self.total, self.pace)
 
     def scale(self, factor: float) -> None:
         if self.alpha is not None:
             self.unit *= factor
         self.total *= factor
+        self.pace *= factor

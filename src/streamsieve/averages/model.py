@@ -29,7 +29,7 @@ class LinearModel:
     n : float
         Effective number of rows behind the fit.
     r2 : float or ndarray of shape (q,)
-        Share of the targets' variance explained on the rows seen.
+        Share of the targets' variance explained on the rows seen (of the mean square, without intercept).
     sigma2 : float or ndarray of shape (q,)
         Residual variance, rss / (n - df); nan where n <= df.
     df : int
@@ -69,7 +69,12 @@ class LinearModel:
         return len(self.support)
 
     def predict(self, X: Any) -> Array:
-        """Predictions for the rows of an array or sparse matrix."""
+        """Predictions for the rows of an array or sparse matrix, of the columns the averages are of."""
+        if X.shape[1] != self.coef.shape[-1]:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but the model has {self.coef.shape[-1]} weights; if its "
+                "averages have interactions, expand X by streamsieve.averages.interactions.Pairs first."
+            )
         return np.asarray(X @ self.coef.T) + self.intercept
 
     def __str__(self) -> str:

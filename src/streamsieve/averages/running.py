@@ -107,6 +107,7 @@ class RunningAverages:
         self._lock = RLock()
         self.n_samples_ = 0
         self.n_features_in_: int | None = None
+        self._changes = 0  # how often rows came or went: whoever keeps a model asks whether it is still right
 
     # ---------------------------------------------------------------- taking rows
 
@@ -123,7 +124,7 @@ class RunningAverages:
             Weights; a row of weight 0 is not taken at all.
         """
         X, y, w, names = self._check(X, y, sample_weight)
-        growth = self._clock.plan(len(y), self.n_samples_, w)
+        growth = self._clock.plan(len(y), self.n_samples_)
         self._begin(X, y, names)
         self._take(X, y, w, growth, w)
         return self
@@ -160,7 +161,13 @@ class RunningAverages:
         self.n_features_ = p if self._pairs is None else self._pairs.n_features
         self.n_targets_ = q
         m = self.n_features_ + q + 1
-        self.moments_ = np.zeros((m, m), dtype=self.dtype)  # the upper triangle counts
+        try:
+            self.moments_ = np.zeros((m, m), dtype=self.dtype)  # the upper triangle counts
+        except MemoryError:
+            raise MemoryError(
+                f"The averages of {m - 1} columns take {m * m * self.dtype.itemsize / 2**30:,.0f} GiB, more "
+                "than there is. The stochastic learners (SFSA, TSGD, ...) need memory for the columns only."
+            ) from None
         # Too few rows to tell a dense column from a sparse one, or where they lie: then decided later.
         few = (self._pairs is not None or len(y) < 8) if sp.issparse(X) else len(y) == 0
         self._placed = center is not None or not few
@@ -202,6 +209,7 @@ class RunningAverages:
     def _take(self, X: Rows, y: Array, w: Array | None, growth: Array | None, counts: Array | None) -> None:
         """Add checked rows of weights w, each of which counts as so many, a block at a time."""
         n = len(y)
+        self._changes += 1
         sparse = sp.issparse(X) and self._pairs is None
         if sparse and X.nnz and (X.nnz / n) ** 2 * DENSIFY > X.shape[1] ** 2:
             sparse = False
@@ -353,7 +361,11 @@ class RunningAverages:
         return self._add(other, 1)
 
     def subtract(self, other: RunningAverages) -> Self:
-        """Take out rows that had been merged, or seen, before."""
+        """Take out rows that had been merged, or seen, before.
+
+        With forgetting, `other` must have aged as much as its rows have here: the latest row of each counts
+        as having come now.
+        """
         return self._add(other, -1)
 
     def __add__(self, other: RunningAverages) -> RunningAverages:
@@ -379,6 +391,7 @@ class RunningAverages:
                 other.center_,
             )
         self._compatible(other)
+        self._changes += 1
         if sign < 0 and other.n_samples_ > self.n_samples_:
             raise ValueError(f"Cannot subtract {other.n_samples_} rows from {self.n_samples_}.")
         self._flush()
@@ -419,6 +432,9 @@ class RunningAverages:
             raise ValueError(
                 "The averages have the same number of features, but other names or another order."
             )
+
+    def __copy__(self) -> RunningAverages:
+        return self.copy()
 
     def copy(self) -> RunningAverages:
         """An independent copy."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+# What a copy may leave unexplained of a column's variance, being rounding.
+COPY, COPY32 = 1e-10, 1e-5
+
 
 @dataclass(frozen=True, eq=False)
 class Standardized:
@@ -27,18 +30,22 @@ class Standardized:
     Attributes
     ----------
     R : ndarray of shape (p, p)
-        S_xx, a correlation matrix (with ``standardize=False``, a covariance matrix). A constant column has
-        zeros and a one on the diagonal, so that every factorisation goes through and its weight is zero.
+        S_xx, a correlation matrix (with ``standardize=False``, a covariance matrix). A column that is not
+        usable has zeros and a one on the diagonal, so that every factorisation goes through and its weight
+        is zero.
     r : ndarray of shape (p, q)
         S_xy.
     usable : ndarray of shape (p,)
-        False for constant columns: they are never selected.
+        False for columns that are never selected: constant ones, and copies of an earlier one (perhaps in
+        other units), which would only share its weight.
     x_mean, x_scale : ndarray of shape (p,)
     y_mean, y_scale : ndarray of shape (q,)
         A constant column or target has scale 0.
     n : float
         Effective number of rows.
     feature_names : ndarray of str of shape (p,) or None
+    rows : float or None
+        Rows taken, where no forgetting makes them fewer.
     """
 
     R: Array
@@ -51,6 +58,12 @@ class Standardized:
     n: float
     fit_intercept: bool = True
     feature_names: NDArray[np.object_] | None = None
+    rows: float | None = None
+
+    @property
+    def rank(self) -> float:
+        """How many rows there are to determine weights, whatever the scale of their sample weights."""
+        return self.n if self.rows is None else self.rows
 
     @property
     def p(self) -> int:
@@ -101,12 +114,21 @@ def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale:
     inverse = np.divide(1.0, x_scale, out=np.zeros(p), where=usable)
     y_inverse = np.divide(1.0, y_scale, out=np.zeros(len(y_scale)), where=y_scale > 0)
     R = np.empty((p, p))
-    _core.standardize(moments, weight, offset[:p], inverse, R)
+    copy = np.zeros(p, dtype=np.uint8)
+    # Without an intercept a column and its shifted copy are two directions: the correlation says nothing.
+    limit = 1 - (COPY if moments.dtype == np.float64 else COPY32) if fit_intercept else np.inf
+    _core.standardize(moments, weight, offset[:p], inverse, limit, R, copy)
     r = moments[:p, p:-1].astype(np.float64) / weight - np.outer(offset[:p], offset[p:])
     if not fit_intercept:
         R += np.outer(mean[:p] * inverse, mean[:p] * inverse)
         r += np.outer(mean[:p], mean[p:])
     r *= inverse[:, None] * y_inverse
+    copies = np.flatnonzero(copy)
+    if len(copies):
+        R[copies] = 0.0
+        R[:, copies] = 0.0
+        r[copies] = 0.0
+        usable[copies] = False
     R[np.diag_indices(p)] = np.where(usable, var[:p] * inverse**2, 1.0)
     return Standardized(
         R,
@@ -119,4 +141,5 @@ def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale:
         averages.effective_n_,
         fit_intercept,
         averages.feature_names_,
+        averages.effective_n_ if averages.forgets else float(averages.n_samples_),
     )

@@ -119,6 +119,8 @@ def _chart(whole: Path, k: int, height: int = 8, width: int = 60) -> str:
     """BIC against k, in characters."""
     last = int(np.searchsorted(whole.k, min(4 * k, whole.k[-1])))
     ks, bic = np.asarray(whole.k[1 : last + 1]), np.asarray(whole.bic[1 : last + 1])
+    if len(ks) == 0:
+        return "too few rows for a path"
     at = np.unique(np.linspace(0, len(ks) - 1, min(width, len(ks))).round().astype(int))
     levels = (bic[at] - bic.min()) / max(np.ptp(bic), 1e-300) * (height - 1)
     best = whole.best_k("bic")

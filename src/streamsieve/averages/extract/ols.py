@@ -91,7 +91,7 @@ def ols_weights(
 
 def determined(s: Standardized, rows_per_feature: float = 1.0) -> bool:
     """Whether there are rows enough for least squares on all features that vary."""
-    return s.n - s.fit_intercept > rows_per_feature * s.usable.sum()
+    return s.rank - s.fit_intercept > rows_per_feature * s.usable.sum()
 
 
 def _likeliest_ridge(s: Standardized) -> tuple[Array, float]:
