@@ -74,8 +74,8 @@ class FromAverages(OnlineModel):
         if changed:
             name = changed[0]
             raise ValueError(
-                f"{name} was {self._begun_[name]!r} when the first rows came and is {getattr(self, name)!r} now; "
-                "call fit to begin anew with it."
+                f"{name} was {self._begun_[name]!r} when the first rows came and is {getattr(self, name)!r} "
+                "now; call fit to begin anew with it."
             )
 
     def _extract(self, s: Standardized) -> LinearModel:

@@ -178,7 +178,7 @@ class RunningAverages:
         self._sums = np.zeros(p)  # of r x, kept only where missing values need the mean before a row
         self._squares = 0.0  # sum of w d^2 = r^2 / w, for r = w d
         self._block = np.empty((BLOCK, m), dtype=self.dtype)
-        self._filled = 0
+        self._filled = self._flushes = 0
         self._sparse: list[tuple[Any, Array, Array]] = []
         self._sparse_nnz = 0
         self.n_features_in_ = p  # last: it says that the state is there
@@ -258,7 +258,9 @@ class RunningAverages:
             rows = self._block[: self._filled]
             syrk(1.0, rows.T, beta=1.0, c=self.moments_.T, lower=1, overwrite_c=1)
             self._filled = 0
-            self._recenter()
+            self._flushes += 1
+            if self._flushes < 8 or self._flushes % 8 == 0:  # O(m) over scattered memory: not after every block
+                self._recenter()
 
     def _sparse_stop(self, X: Any, start: int) -> int:
         """The row up to which sparse rows make one block: several entries for every feature."""
