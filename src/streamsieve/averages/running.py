@@ -259,7 +259,7 @@ class RunningAverages:
             syrk(1.0, rows.T, beta=1.0, c=self.moments_.T, lower=1, overwrite_c=1)
             self._filled = 0
             self._flushes += 1
-            if self._flushes < 8 or self._flushes % 8 == 0:  # O(m) over scattered memory: not after every block
+            if self._flushes < 8 or self._flushes % 8 == 0:  # O(m) over scattered memory: not every time
                 self._recenter()
 
     def _sparse_stop(self, X: Any, start: int) -> int:
