@@ -1,6 +1,5 @@
 """Laws of the metrics: equal to scikit-learn, to the slow twins, and clear where they are undefined."""
 
-import doctest
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +10,6 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import accuracy_score, cohen_kappa_score, r2_score, root_mean_squared_error
 
 from reference import stability as twin
-from streamsieve import metrics
 from streamsieve.metrics import accuracy, auc, detection_rate, nonzero_share, r2, regret, rmse, stability
 
 numbers = st.floats(-1e3, 1e3, width=32)
@@ -197,7 +195,3 @@ def test_stability_of_many_wide_runs_needs_no_dense_matrix(seed):
 def test_errors_say_what_came(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_examples_run():
-    assert doctest.testmod(metrics).failed == 0

@@ -1,7 +1,5 @@
 """Laws of the streams: a row is a function of parameters, seed and row number, and obeys the papers."""
 
-import doctest
-import importlib
 import inspect
 import re
 import tracemalloc
@@ -336,10 +334,3 @@ def test_docstring_lists_the_signature(name):
         default = "" if parameter.default is parameter.empty else parameter.default
         assert documented.pop(key).strip('"').replace("_", "") == str(getattr(default, "__name__", default))
     assert not documented
-
-
-@pytest.mark.parametrize("module", ["", "._correlated", "._sparse", "._drifting", "._pricing"])
-def test_examples_run(module):
-    result = doctest.testmod(importlib.import_module(f"streamsieve.simulate{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0

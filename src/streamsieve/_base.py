@@ -7,6 +7,7 @@ p features and q targets), `_update` (take checked rows) and `_linear` (the weig
 
 from __future__ import annotations
 
+import inspect
 import math
 import textwrap
 from collections.abc import Sequence
@@ -29,16 +30,23 @@ def param(default: Any, domain: str, doc: str, *, positional: bool = False) -> A
     return field(default=default, kw_only=not positional, metadata={"domain": domain, "doc": doc})
 
 
-def _documented(cls: type) -> str:
-    """The class docstring with a Parameters section made from the fields, before its first other section."""
-    lines = textwrap.dedent("    " + (cls.__dict__.get("__doc__") or "")).strip("\n").splitlines()
+def _documented(cls: type[OnlineModel]) -> str:
+    """The class docstring, with what the class shares with others: remark, parameters, attributes.
+
+    They go before its first section; the parameters come from the fields.
+    """
+    lines = inspect.cleandoc(cls.__dict__["__doc__"]).splitlines()
     at = next((i for i in range(1, len(lines)) if set(lines[i].strip()) == {"-"}), len(lines) + 1) - 1
     section = ["Parameters", "----------"]
-    for f in fields(cls):
+    for f in sorted(fields(cls), key=lambda f: f.kw_only):
         default = "" if f.default is MISSING else f", default={f.default!r}"
         section.append(f"{f.name} : {f.metadata['domain']}{default}")
         section += textwrap.wrap(f.metadata["doc"], 100, initial_indent="    ", subsequent_indent="    ")
-    return "\n".join([*lines[:at], "", *section, "", *lines[at:]]).strip() + "\n"
+    if cls._attributes:
+        section += ["", "Attributes", "----------", inspect.cleandoc(cls._attributes)]
+    remark = ["", inspect.cleandoc(cls._remark)] if cls._remark else []
+    about = "\n".join(lines[:at]).rstrip()
+    return "\n".join([about, *remark, "", *section, "", *lines[at:]]).strip() + "\n"
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(param,))
@@ -51,6 +59,8 @@ class OnlineModel(SelectorMixin, BaseEstimator):
         if cls.__dict__.get("__doc__"):
             cls.__doc__ = _documented(cls)
 
+    _remark: ClassVar[str] = ""  # of the docstring: what holds for a whole family
+    _attributes: ClassVar[str] = ""
     _limit: ClassVar[float] = math.inf  # the largest magnitude that a value of X may have
 
     # ---------------------------------------------------------------- what a family provides

@@ -49,6 +49,14 @@ class FromAverages(OnlineModel):
 
     method: ClassVar[str]
 
+    _attributes: ClassVar[str] = """
+    coef_, intercept_
+        The model as of now, in the units of the data; derived from `model_`.
+    model_ : LinearModel
+        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
+    averages_ : RunningAverages
+        What has been learned (`FoldAverages` where k is chosen by cross-validation)."""
+
     def _check_params(self) -> None:
         RunningAverages(**self._options())
 
@@ -353,17 +361,13 @@ class _OSCAD(_Penalized):
 # ---------------------------------------------------------------- the public estimators
 
 
+class LabelRegression(Classifier):
+    _remark = """Labels are regressed as -1 and +1; more than two classes go one against the rest, with one
+    S_xx and one support for all ([Sun] 3.2.6)."""
+
+
 class OLSRegressor(_OLS, Regressor):
     """Online least squares ([Sun] 3.2.2): all features, no selection.
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
 
     Examples
     --------
@@ -376,34 +380,12 @@ class OLSRegressor(_OLS, Regressor):
     """
 
 
-class OLSClassifier(_OLS, Classifier):
-    """Online least squares ([Sun] 3.2.2): all features, no selection.
-
-    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
-    support for all ([Sun] 3.2.6).
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
-    """
+class OLSClassifier(_OLS, LabelRegression):
+    """Online least squares ([Sun] 3.2.2): all features, no selection."""
 
 
 class OLSthRegressor(_OLSth, Regressor):
     """Online least squares with thresholding ([Sun] Alg. 3): fit all features, keep the k largest, refit.
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
 
     Examples
     --------
@@ -416,34 +398,12 @@ class OLSthRegressor(_OLSth, Regressor):
     """
 
 
-class OLSthClassifier(_OLSth, Classifier):
-    """Online least squares with thresholding ([Sun] Alg. 3): fit all features, keep the k largest, refit.
-
-    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
-    support for all ([Sun] 3.2.6).
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
-    """
+class OLSthClassifier(_OLSth, LabelRegression):
+    """Online least squares with thresholding ([Sun] Alg. 3): fit all features, keep the k largest, refit."""
 
 
 class OFSARegressor(_OFSA, Regressor):
     """Online feature selection with annealing ([Sun] Alg. 4): gradient steps while features are dropped.
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
 
     Examples
     --------
@@ -456,34 +416,12 @@ class OFSARegressor(_OFSA, Regressor):
     """
 
 
-class OFSAClassifier(_OFSA, Classifier):
-    """Online feature selection with annealing ([Sun] Alg. 4): gradient steps while features are dropped.
-
-    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
-    support for all ([Sun] 3.2.6).
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
-    """
+class OFSAClassifier(_OFSA, LabelRegression):
+    """Online feature selection with annealing ([Sun] Alg. 4): gradient steps while features are dropped."""
 
 
 class OLassoRegressor(_OLasso, Regressor):
     """Online lasso ([Sun] Alg. 5): the l1 penalty, from running averages.
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
 
     Examples
     --------
@@ -496,34 +434,12 @@ class OLassoRegressor(_OLasso, Regressor):
     """
 
 
-class OLassoClassifier(_OLasso, Classifier):
-    """Online lasso ([Sun] Alg. 5): the l1 penalty, from running averages.
-
-    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
-    support for all ([Sun] 3.2.6).
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
-    """
+class OLassoClassifier(_OLasso, LabelRegression):
+    """Online lasso ([Sun] Alg. 5): the l1 penalty, from running averages."""
 
 
 class OElasticNetRegressor(_OElasticNet, Regressor):
     """Online elastic net ([Sun] Alg. 5): l1 and l2 penalty, from running averages.
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
 
     Examples
     --------
@@ -536,34 +452,12 @@ class OElasticNetRegressor(_OElasticNet, Regressor):
     """
 
 
-class OElasticNetClassifier(_OElasticNet, Classifier):
-    """Online elastic net ([Sun] Alg. 5): l1 and l2 penalty, from running averages.
-
-    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
-    support for all ([Sun] 3.2.6).
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
-    """
+class OElasticNetClassifier(_OElasticNet, LabelRegression):
+    """Online elastic net ([Sun] Alg. 5): l1 and l2 penalty, from running averages."""
 
 
 class OAdaptiveLassoRegressor(_OAdaptiveLasso, Regressor):
     """Online adaptive lasso ([Slides] Alg. 3): l1 penalty weighted by the least squares fit.
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
 
     Examples
     --------
@@ -576,34 +470,12 @@ class OAdaptiveLassoRegressor(_OAdaptiveLasso, Regressor):
     """
 
 
-class OAdaptiveLassoClassifier(_OAdaptiveLasso, Classifier):
-    """Online adaptive lasso ([Slides] Alg. 3): l1 penalty weighted by the least squares fit.
-
-    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
-    support for all ([Sun] 3.2.6).
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
-    """
+class OAdaptiveLassoClassifier(_OAdaptiveLasso, LabelRegression):
+    """Online adaptive lasso ([Slides] Alg. 3): l1 penalty weighted by the least squares fit."""
 
 
 class OMCPRegressor(_OMCP, Regressor):
     """Online minimax concave penalty ([Sun] eq. 3.10): sparse without the lasso's bias.
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
 
     Examples
     --------
@@ -616,34 +488,12 @@ class OMCPRegressor(_OMCP, Regressor):
     """
 
 
-class OMCPClassifier(_OMCP, Classifier):
-    """Online minimax concave penalty ([Sun] eq. 3.10): sparse without the lasso's bias.
-
-    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
-    support for all ([Sun] 3.2.6).
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
-    """
+class OMCPClassifier(_OMCP, LabelRegression):
+    """Online minimax concave penalty ([Sun] eq. 3.10): sparse without the lasso's bias."""
 
 
 class OSCADRegressor(_OSCAD, Regressor):
     """Online smoothly clipped absolute deviation (Fan and Li 2001).
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
 
     Examples
     --------
@@ -656,18 +506,5 @@ class OSCADRegressor(_OSCAD, Regressor):
     """
 
 
-class OSCADClassifier(_OSCAD, Classifier):
-    """Online smoothly clipped absolute deviation (Fan and Li 2001).
-
-    Labels are regressed as -1 and +1; more than two classes go one against the rest, with one S_xx and one
-    support for all ([Sun] 3.2.6).
-
-    Attributes
-    ----------
-    coef_, intercept_
-        The model as of now, in the units of the data; derived from `model_`.
-    model_ : LinearModel
-        Support, standard errors, t values, R^2, residual variance, ridge or penalty used.
-    averages_ : RunningAverages
-        What has been learned; FoldAverages with criterion='cv'.
-    """
+class OSCADClassifier(_OSCAD, LabelRegression):
+    """Online smoothly clipped absolute deviation (Fan and Li 2001)."""
