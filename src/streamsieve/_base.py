@@ -38,7 +38,7 @@ def _documented(cls: type[OnlineModel]) -> str:
     lines = inspect.cleandoc(cls.__dict__["__doc__"]).splitlines()
     at = next((i for i in range(1, len(lines)) if set(lines[i].strip()) == {"-"}), len(lines) + 1) - 1
     section = ["Parameters", "----------"]
-    for f in sorted(fields(cls), key=lambda f: f.kw_only):
+    for f in sorted(fields(cls), key=lambda f: bool(f.kw_only)):
         default = "" if f.default is MISSING else f", default={f.default!r}"
         section.append(f"{f.name} : {f.metadata['domain']}{default}")
         section += textwrap.wrap(f.metadata["doc"], 100, initial_indent="    ", subsequent_indent="    ")
