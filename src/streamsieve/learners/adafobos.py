@@ -50,14 +50,6 @@ class AdaFOBOSRegressor(AdaFOBOS, RegressionLearner):
 
     O(nnz) a row and penalty, whatever p is; O(p) memory a penalty.
 
-    Attributes
-    ----------
-    coef_ : array of shape (p,) or (q, p)
-        With k, at most k non-zero columns.
-    intercept_ : float or array of shape (q,)
-    penalty_ : array of shape (rungs,)
-        The penalties of the ladder as of now, or `lam` alone.
-
     Notes
     -----
     For each row ``w <- soft(w - eta g / H, eta lam / H)``, ``H = delta + sqrt(sum of g^2)``, a step for
@@ -67,15 +59,8 @@ class AdaFOBOSRegressor(AdaFOBOS, RegressionLearner):
 
     Differences from the paper: an intercept, by adaptive gradient steps, never penalised.
 
-    With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the rungs farthest from
-    k start again, from the state of a neighbour, at a penalty between the last support of at most k and the
-    first above it, or beyond the end of the ladder. While all supports are larger than k, the answer is the
-    k largest weights at the highest penalty.
-
     The support as of now holds what the last rows have touched, and a penalty that keeps it down to a small k
     weighs on the true features as well: to find k features prefer `RDARegressor` or `L1ARDARegressor`.
-
-    Features are taken as they come, as the papers do: where their scales differ, so do their penalties.
 
     Examples
     --------
@@ -93,15 +78,6 @@ class AdaFOBOSClassifier(AdaFOBOS, ClassificationLearner):
 
     O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
     jointly, one against the rest; the support is the union over them.
-
-    Attributes
-    ----------
-    classes_ : array of labels
-    coef_ : array of shape (1, p) or (q, p)
-        With k, at most k non-zero columns.
-    intercept_ : array of shape (1,) or (q,)
-    penalty_ : array of shape (rungs,)
-        The penalties of the ladder as of now, or `lam` alone.
 
     Notes
     -----

@@ -67,14 +67,6 @@ class RDARegressor(RDA, RegressionLearner):
 
     O(nnz) a row and penalty, whatever p is; O(p) memory a penalty.
 
-    Attributes
-    ----------
-    coef_ : array of shape (p,) or (q, p)
-        With k, at most k non-zero columns.
-    intercept_ : float or array of shape (q,)
-    penalty_ : array of shape (rungs,)
-        The penalties of the ladder as of now, or `lam` alone.
-
     Notes
     -----
     After t rows ``w = -eta_t soft(G, t lam + rho / eta_t)``, G the sum of the gradients. With eta_t = 1 /
@@ -85,13 +77,6 @@ class RDARegressor(RDA, RegressionLearner):
 
     Differences from the paper: eta stands for 1 / gamma, and beta_t = 1 / eta_t for any schedule; a derived
     step never grows, as beta_t must not fall. An intercept, by plain gradient steps, never penalised.
-
-    With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the rungs farthest from
-    k start again, from the state of a neighbour, at a penalty between the last support of at most k and the
-    first above it, or beyond the end of the ladder. While all supports are larger than k, the answer is the
-    k largest weights at the highest penalty.
-
-    Features are taken as they come, as the papers do: where their scales differ, so do their penalties.
 
     Examples
     --------
@@ -108,15 +93,6 @@ class RDAClassifier(RDA, ClassificationLearner):
 
     O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
     jointly, one against the rest; the support is the union over them.
-
-    Attributes
-    ----------
-    classes_ : array of labels
-    coef_ : array of shape (1, p) or (q, p)
-        With k, at most k non-zero columns.
-    intercept_ : array of shape (1,) or (q,)
-    penalty_ : array of shape (rungs,)
-        The penalties of the ladder as of now, or `lam` alone.
 
     Notes
     -----

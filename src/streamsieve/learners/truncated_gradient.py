@@ -77,14 +77,6 @@ class TruncatedGradientRegressor(TruncatedGradient, RegressionLearner):
 
     O(nnz) a row and penalty, whatever p is; O(p) memory a penalty.
 
-    Attributes
-    ----------
-    coef_ : array of shape (p,) or (q, p)
-        With k, at most k non-zero columns.
-    intercept_ : float or array of shape (q,)
-    penalty_ : array of shape (rungs,)
-        The penalties of the ladder as of now, or `lam` alone.
-
     Notes
     -----
     For each row ``w <- w - eta_t g``; after every K-th, weights of at most theta are brought closer to zero
@@ -93,13 +85,6 @@ class TruncatedGradientRegressor(TruncatedGradient, RegressionLearner):
 
     Differences from the paper: an intercept, never truncated; a model read m rows after a truncation is
     read as if one by ``m eta_t lam`` had come since, or it would not be sparse.
-
-    With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the rungs farthest from
-    k start again, from the state of a neighbour, at a penalty between the last support of at most k and the
-    first above it, or beyond the end of the ladder. While all supports are larger than k, the answer is the
-    k largest weights at the highest penalty.
-
-    Features are taken as they come, as the papers do: where their scales differ, so do their penalties.
 
     Examples
     --------
@@ -116,15 +101,6 @@ class TruncatedGradientClassifier(TruncatedGradient, ClassificationLearner):
 
     O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
     jointly, one against the rest; the support is the union over them.
-
-    Attributes
-    ----------
-    classes_ : array of labels
-    coef_ : array of shape (1, p) or (q, p)
-        With k, at most k non-zero columns.
-    intercept_ : array of shape (1,) or (q,)
-    penalty_ : array of shape (rungs,)
-        The penalties of the ladder as of now, or `lam` alone.
 
     Notes
     -----
