@@ -20,10 +20,8 @@ template <class T>
 void bind_rows(nb::module_& m) {
     m.def(
         "first_bad",
-        [](AnyMatrix<T> X, bool nan_ok, unsigned threads, double limit) {
-            return first_bad(strided(X), nan_ok, threads, limit);
-        },
-        "X"_a.noconvert(), "nan_ok"_a, "threads"_a = 1, "limit"_a = INFINITY, NoGil());
+        [](AnyMatrix<T> X, bool nan_ok, double limit) { return first_bad(strided(X), nan_ok, limit); },
+        "X"_a.noconvert(), "nan_ok"_a, "limit"_a = std::numeric_limits<double>::infinity(), NoGil());
     m.def(
         "impute_dense",
         [](Matrix<T> X, Vector<const double> r, Vector<double> sum, double weight,

@@ -56,24 +56,16 @@ Index first_bad(const T* v, Index n, Index step, bool nan_ok, double limit) {
 // Flat position (i * cols + j) of the first bad value of a matrix, or -1. One pass over memory, which bounds
 // it.
 template <class T>
-Index first_bad(const Strided<T>& X, bool nan_ok, unsigned threads, double limit) {
+Index first_bad(const Strided<T>& X, bool nan_ok, double limit) {
     const bool by_row = X.col_stride == 1 || X.cols == 1;
     const Index lines = by_row ? X.rows : X.cols, length = by_row ? X.cols : X.rows;
     const Index line = by_row ? X.row_stride : X.col_stride, step = by_row ? X.col_stride : X.row_stride;
-    if (lines * length < 1 << 18) threads = 1;
-    std::vector<Index> found(threads, -1);
-    parallel(threads, [&](unsigned t) {
-        Index& mine = found[t];
-        for (Index l = lines * t / threads; l < lines * (t + 1) / threads; ++l) {
-            const Index i = first_bad(X.data + l * line, length, step, nan_ok, limit);
-            const Index at = by_row ? l * X.cols + i : i * X.cols + l;
-            if (i >= 0 && (mine < 0 || at < mine)) mine = at;
-            if (by_row && mine >= 0) break;
-        }
-    });
     Index first = -1;
-    for (Index at : found)
-        if (at >= 0 && (first < 0 || at < first)) first = at;
+    for (Index l = 0; l < lines && !(by_row && first >= 0); ++l) {
+        const Index i = first_bad(X.data + l * line, length, step, nan_ok, limit);
+        const Index at = by_row ? l * X.cols + i : i * X.cols + l;
+        if (i >= 0 && (first < 0 || at < first)) first = at;
+    }
     return first;
 }
 

@@ -19,9 +19,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 from reference.running import running_averages
 from streamsieve.averages.crossval import FoldAverages
 from streamsieve.averages.interactions import Pairs
-from streamsieve.averages.running import BLOCK, RunningAverages
+from streamsieve.averages import running
+from streamsieve.averages.running import RunningAverages
 
 P = 7
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_blocks():
+    """So that a few hundred rows fill several blocks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "BLOCK", 64)
+        yield
 
 
 def data(n=700, p=P, q=1, seed=0, mean=0.0):
@@ -74,7 +83,7 @@ def test_chunks_do_not_matter(cuts, weighted):
 
 
 def test_one_row_calls_equal_one_call():
-    X, y = data(BLOCK * 2 + 3)
+    X, y = data(running.BLOCK * 2 + 3)
     parts = RunningAverages()
     for i in range(len(X)):
         parts.update(X[i : i + 1], y[i])
@@ -502,7 +511,7 @@ def test_values_whose_products_overflow_are_refused(dtype, size, make):
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 def test_several_threads_may_read(make):
-    X = np.random.default_rng(0).normal(size=(BLOCK - 1, 200)) * (np.arange(200) % 50 == 0)
+    X = np.random.default_rng(0).normal(size=(running.BLOCK - 1, 200)) * (np.arange(200) % 50 == 0)
     expected = np.cov(X.T, bias=True)
     together, interval = Barrier(3), sys.getswitchinterval()
 

@@ -111,7 +111,7 @@ def check_rows(
     if X.shape[1] != p:
         raise ValueError(f"X has {X.shape[1]} columns, but {p} were seen before; pass rows of {p} columns.")
     if not sp.issparse(X):
-        bad = _core.first_bad(X, nan_ok, threads() if X.size >= 1 << 18 else 1, limit)
+        bad = _core.first_bad(X, nan_ok, limit)
         if bad >= 0:
             _refuse(X[bad // p, bad % p], bad // p, bad % p, names)
         return X
@@ -156,7 +156,7 @@ def as_targets(y: Any, n: int, limit: float = math.inf) -> NDArray[np.float64]:
     if len(y) != n:
         raise ValueError(f"X has {n} rows and y has {len(y)}; they must be the same rows.")
     y = np.ascontiguousarray(y.reshape(n, -1) if n else y.reshape(0, y.shape[1] if y.ndim == 2 else 1))
-    bad = _core.first_bad(y, False, 1, limit)
+    bad = _core.first_bad(y, False, limit)
     if bad >= 0:
         value = y.ravel()[bad]
         raise ValueError(f"Input y contains {_what(value)} at row {bad // y.shape[1]}.")

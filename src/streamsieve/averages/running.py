@@ -16,7 +16,7 @@ from .forgetting import Alpha, Forgetting
 from .interactions import Pairs
 from .standardize import Array
 
-BLOCK = 256  # rows a symmetric product takes at once: past this BLAS runs no faster
+BLOCK = 1024  # rows a symmetric product takes at once: past this BLAS runs no faster
 DENSIFY = 30  # BLAS multiplies about that many times faster than entries are scattered one by one
 # Largest values taken. A moment is two of them and a weight, which forgetting lets grow to 1e60 (1e12).
 LIMIT = {"float64": 1e100, "float32": 1e10}
@@ -28,7 +28,7 @@ class RunningAverages:
 
     Models of any sparsity are extracted from them later, by `extract.olsth`, `extract.ofsa` and the others,
     without seeing a row again. Memory is 8 (p + q + 1)^2 bytes for p features and q targets (half of it with
-    float32) and one block of 256 rows; a row costs one symmetric rank-one update, done 256 rows at a time by
+    float32) and one block of 1,024 rows; a row costs one symmetric rank-one update, done a block at a time by
     BLAS whatever the size of the calls, or O(nnz^2) if it is sparse.
 
     Parameters

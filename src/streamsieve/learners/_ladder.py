@@ -24,12 +24,11 @@ _CLOSE = 1.01  # neighbours that are closer than that need nobody in between
 
 
 class Regularised(RowLearner):
-    _remark: ClassVar[
-        str
-    ] = """With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the
-    rungs farthest from k start again, from the state of a neighbour, at a penalty between the last support of
-    at most k and the first above it, or beyond the end of the ladder. While all supports are larger than k,
-    the answer is the k largest weights at the highest penalty.
+    _remark: ClassVar[str] = """
+    With k the ladder moves after rows 16, 24, 36, ..., each time half as late again: the rungs farthest from
+    k start again, from the state of a neighbour, at a penalty between the last support of at most k and the
+    first above it, or beyond the end of the ladder. While all supports are larger than k, the answer is the
+    k largest weights at the highest penalty.
 
     Features are taken as they come, as the papers do: where their scales differ, so do their penalties."""
     _attributes: ClassVar[str] = """
