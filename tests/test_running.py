@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.running import running_averages
+from streamsieve.averages import running
 from streamsieve.averages.crossval import FoldAverages
 from streamsieve.averages.interactions import Pairs
-from streamsieve.averages import running
 from streamsieve.averages.running import RunningAverages
 
 P = 7
