@@ -25,6 +25,7 @@ void bind_averages(nb::module_& m);
 void bind_fsa(nb::module_& m);
 void bind_learners(nb::module_& m);
 void bind_penalized(nb::module_& m);
+void bind_sfsa(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_siht(nb::module_& m);
 

@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
     streamsieve::bind_fsa(m);
     streamsieve::bind_learners(m);
     streamsieve::bind_penalized(m);
+    streamsieve::bind_sfsa(m);
     streamsieve::bind_sgd(m);
     streamsieve::bind_siht(m);
 }

@@ -6,7 +6,7 @@ The public names are loaded when first used, so that the command line starts at 
 from importlib import import_module
 from typing import Any
 
-_LEARNERS = ("SGD", "TSGD", "SIHT")
+_LEARNERS = ("SGD", "SFSA", "TSGD", "SIHT")
 _METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
 
 _PUBLIC = {
