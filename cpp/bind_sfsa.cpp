@@ -16,11 +16,6 @@ Variant variant_named(const char* name) {
     throw nb::value_error("unknown variant");
 }
 
-using Doubles = std::optional<Matrix<double>>;
-double* data_or_null(const Doubles& a) {
-    return a ? a->data() : nullptr;
-}
-
 // Where each value of a row goes among the columns that have a slot; the rest is left out. O(nnz + n k).
 void pick(const AnyRows& X, Vector<const std::int32_t> slot, Matrix<double> out) {
     const Index k = Index(out.shape(1)), p = Index(slot.shape(0));
@@ -44,9 +39,8 @@ void bind_sfsa(nb::module_& m) {
         [](const AnyRows& X, const AnyLoss& loss, Matrix<const double> y, Weights weight, double k, double mu,
            double delay, double maturity, double batch, const char* variant, double eta,
            const AnySchedule& schedule, double lam, bool intercept, Vector<double> clock,
-           Vector<std::int32_t> slot, Vector<std::int32_t> seen, Vector<std::int64_t> id, Matrix<double> v,
-           Matrix<double> g, Doubles first, Doubles second, Doubles moments, Vector<std::uint8_t> mark,
-           Vector<std::int32_t> touched, Matrix<double> pool, Matrix<double> loose, Matrix<double> bias,
+           Vector<std::int32_t> slot, Vector<std::int32_t> seen, Vector<std::int64_t> id,
+           Matrix<double> slots, Vector<std::int32_t> touched, Matrix<double> bias, bool units,
            Weights losses) {
             if (clock.shape(0) * sizeof(double) != sizeof(RungClock))
                 throw nb::value_error("clock has the wrong length");
@@ -56,11 +50,8 @@ void bind_sfsa(nb::module_& m) {
             return dispatch(X, loss, Index(y.shape(1)), [&](const auto& rows, auto l, auto q) {
                 using R = Rung<decltype(q)>;
                 R rung({reinterpret_cast<RungClock*>(clock.data()), slot.data(), seen.data(), id.data(),
-                        v.data(), g.data(), data_or_null(first), data_or_null(second),
-                        reinterpret_cast<Moment*>(data_or_null(moments)), mark.data(), touched.data(),
-                        reinterpret_cast<typename R::Entry*>(pool.data()),
-                        reinterpret_cast<typename R::Entry*>(loose.data()), bias.data(), Index(slot.shape(0)),
-                        Index(id.shape(0))},
+                        slots.data(), Index(slots.shape(1)), touched.data(), bias.data(), units,
+                        Index(slot.shape(0))},
                        rule, q);
                 return sfsa(rows, l, q, y.data(), data_or_null(weight), rung,
                             losses ? const_cast<double*>(losses->data()) : nullptr);
@@ -69,23 +60,20 @@ void bind_sfsa(nb::module_& m) {
         "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(), "k"_a, "mu"_a, "delay"_a,
         "maturity"_a, "batch"_a, "variant"_a, "eta"_a, "schedule"_a, "lam"_a, "intercept"_a,
         "clock"_a.noconvert(), "slot"_a.noconvert(), "seen"_a.noconvert(), "id"_a.noconvert(),
-        "v"_a.noconvert(), "g"_a.noconvert(), "first"_a.noconvert().none(), "second"_a.noconvert().none(),
-        "moments"_a.noconvert().none(), "mark"_a.noconvert(), "touched"_a.noconvert(), "pool"_a.noconvert(),
-        "loose"_a.noconvert(), "bias"_a.noconvert(), "losses"_a.noconvert().none(), NoGil());
+        "slots"_a.noconvert(), "touched"_a.noconvert(), "bias"_a.noconvert(), "units"_a,
+        "losses"_a.noconvert().none(), NoGil());
     m.def("pick", pick, "rows"_a, "slot"_a.noconvert(), "out"_a.noconvert(), NoGil());
-    // the score of every slot in use
+    // the score of every slot in use, q outputs
     m.def(
         "sfsa_scores",
-        [](Vector<const double> clock, Matrix<const double> v, std::optional<Matrix<const double>> moments,
-           Vector<double> out) {
-            const Index q = Index(v.shape(1));
+        [](Vector<const double> clock, Matrix<const double> slots, Index q, bool units, Vector<double> out) {
             const double total = reinterpret_cast<const RungClock*>(clock.data())->weight;
-            const Moment* moment = moments ? reinterpret_cast<const Moment*>(moments->data()) : nullptr;
-            for (Index s = 0; s < Index(out.shape(0)); ++s)
-                out.data()[s] = rank(v.data() + s * q, q, moment ? moment[s].spread(total) : 1.0);
+            for (Index s = 0; s < Index(out.shape(0)); ++s) {
+                const Slot& f = *reinterpret_cast<const Slot*>(slots.data() + s * Index(slots.shape(1)));
+                out.data()[s] = rank(f.weights(), q, units ? f.spread(total, 1 / total) : 1.0);
+            }
         },
-        "clock"_a.noconvert(), "v"_a.noconvert(), "moments"_a.noconvert().none(), "out"_a.noconvert(),
-        NoGil());
+        "clock"_a.noconvert(), "slots"_a.noconvert(), "q"_a, "units"_a, "out"_a.noconvert(), NoGil());
 }
 
 }  // namespace streamsieve

@@ -1,12 +1,12 @@
 // Stochastic feature selection with annealing ([Sun] Algorithm 1), one rung of a ladder of maturity times.
 //
 // Only features that have been seen, and are alive, have a slot, where their weights, gradient sums and
-// moments are; all others are one number each, `slot`. A row costs O(nnz) look-ups and O(alive nnz q) work. A
-// batch that ends costs the slots it touched; with momentum, Nesterov and Adam, which move every weight, all
-// slots. Keeping the M_t largest costs O(slots) where the batch itself had a quarter as many entries. Where
-// slots are many more (wide sparse data), the lowest quarter is sorted into a pool that serves many batches:
-// a weight that no row touches keeps its score, or, as its zeros count, gains. So a removal costs O(log p)
-// amortised, and nothing is O(p) but the first layout: features never seen are dropped by counting.
+// moments are; of all others one number is kept. A row costs O(nnz) look-ups and O(alive nnz q) work; a batch
+// that ends, O(q) for each slot it touched (with momentum, Nesterov and Adam, which move every weight, for
+// each slot). Features never seen have weight 0 and go first, by counting. To find the others that go, all
+// slots must be looked at: after every batch that had twice as many entries, as dense ones have; else not
+// before a quarter of them is due, so that a removal costs O(1) amortised. Nothing is O(p) but the zeros of
+// the first layout.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -54,21 +54,26 @@ struct RungClock {
     double trace, mass, count, reach, slopes, bends;  // sums over the unfinished batch
     double first, output, pair, loss;     // slope of its first row; x'x' of its first two; its loss
     double size, limit, unseen, touched;  // slots; unseen features are alive below limit; how many
-    double theta, last;                   // the pool holds all up to score theta, feature last, or -1
-    double pool, pool_end, loose;         // in pool[pool:pool_end], sorted, and a heap
     double work;                          // entries and slots visited, for those who count
 };
 
-// Of the non-zero values of a feature: weight, the first, sum and sum of squares of the differences from it
-// (as in units.hpp), and 1 / mean square as of the last batch.
-struct Moment {
-    double n, first, sum, squares, inverse;
+// The head of a slot. Of the non-zero values of its feature: weight, the first, sum and sum of squares of the
+// differences from it (as in units.hpp), and 1 / mean square as of the last batch; whether the unfinished
+// batch has met it. Then follow, q of each: the weights but for the scale, the gradient sums of the batch,
+// and, where the variant has them, first and second moments of the gradient. With one output that is one
+// cache line.
+struct Slot {
+    double n, first, sum, squares, inverse, mark;
+    double* weights() { return &mark + 1; }
+    const double* weights() const { return &mark + 1; }
     double square() const { return squares + first * (2 * sum + n * first); }
-    // n times the variance, zeros counted; it never falls
-    double spread(double total) const {
-        const double off = sum / n, mean = first + off;
-        return std::max(0.0, squares - off * sum) + mean * (n * mean) * std::max(0.0, 1 - n / total);
+    // n times the variance, zeros counted, from the sums about the first value: no digits are lost where a
+    // mean is large, and no division is needed but the one in `over`, 1 / total. It never falls.
+    double spread(double total, double over) const {
+        const double zeros = total - n, away = sum - zeros * first;
+        return std::max(0.0, squares + zeros * first * first - away * (away * over));
     }
+    bool varies(double total) const { return squares > 0 || n < total; }
 };
 
 // Remark 1: sigma_j |beta_j|, squared, times the same number for all. Compared to 25 bits: what ties but for
@@ -84,24 +89,16 @@ inline double rank(const double* v, Q q, double spread) {
 template <class Q>
 class Rung {
   public:
-    struct Entry {
-        double score, feature;
-        // the next to go first: lowest score, then highest index
-        bool operator<(const Entry& o) const {
-            return score < o.score || (score == o.score && feature > o.feature);
-        }
-    };
     struct State {
         RungClock* clock;
         std::int32_t *slot, *seen;  // by feature: 1 + slot, 0 unseen, -1 gone; seen or gone per `page`
-        std::int64_t* id;           // by slot, as all that follow
-        double *v, *g, *m, *s;      // weights / scale, gradient sums, first and second moments (or null)
-        Moment* moment;             // or null: the units of the data
-        std::uint8_t* mark;
-        std::int32_t* touched;
-        Entry *pool, *loose;
-        double* bias;  // (4, q): intercepts, and their g, m, s
-        Index p, capacity;
+        std::int64_t* id;           // by slot
+        double* slots;
+        Index width;            // doubles of a slot
+        std::int32_t* touched;  // the slots that are marked
+        double* bias;           // (4, q): intercepts, and their gradient sums and moments
+        bool units;             // in units of the features, or of the data
+        Index p;
     };
     static constexpr Index page = 4096;
 
@@ -110,26 +107,30 @@ class Rung {
 
     // ------------------------------------------------------------ rows
 
-    // The alive non-zeros of a row: their slots and values; how many.
+    // The alive non-zeros of a row: their slots and values; how many. `ahead`: entries to the end of all
+    // rows.
     template <class T, class I>
-    Index gather(const CsrRow<T, I>& row, std::int32_t* at, double* x) {
-        const std::int32_t* slot = state_.slot;
+    Index gather(const CsrRow<T, I>& row, Index ahead, std::int32_t* at, double* x) {
+        const std::int32_t* slots = state_.slot;
         const Index limit = Index(c.limit);
+        const bool wide = state_.p > 1 << 16, far = c.size > 1 << 14;  // beyond the caches: ask beforehand
         Index n = 0;
         for (Index e = 0; e < row.length; ++e) {
-            if (e + 16 < row.length) prefetch(slot + row.j[e + 16]);
+            if (wide && e + 24 < ahead) prefetch(slots + row.j[e + 24]);
             const Index j = Index(row.j[e]);
             const double value = double(row.x[e]);
-            std::int32_t s = slot[j];
-            if (s == 0 && j < limit && value != 0) s = add(j);
+            if (value == 0) continue;
+            std::int32_t s = slots[j];
+            if (s == 0 && j < limit) s = add(j);
             at[n] = s - 1;
             x[n] = value;
-            n += (s > 0) & (value != 0);
+            if (far && s > 0) prefetch(&slot(s - 1));
+            n += s > 0;
         }
         return n;
     }
     template <class T>
-    Index gather(const DenseRow<T>& row, std::int32_t* at, double* x) {
+    Index gather(const DenseRow<T>& row, Index, std::int32_t* at, double* x) {
         if (c.unseen > 0)
             for (Index j = 0; j < Index(c.limit); ++j)
                 if (state_.slot[j] == 0 && row.x[j] != 0) add(j);
@@ -147,37 +148,35 @@ class Rung {
     // m = W'x / scale; takes the moments in; returns |x|^2 in units of the features.
     double margins(Index n, const std::int32_t* at, const double* x, double r, double* m) {
         for (Index o = 0; o < q_; ++o) m[o] = 0;
-        if constexpr (std::is_same_v<Q, One>) {
-            // four sums, or the latency of one addition after the other is the time of the loop
-            double lane[4] = {0, 0, 0, 0};
-            const double* w = state_.v;
-            Index e = 0;
-            for (; e + 4 <= n; e += 4)
-                for (Index l = 0; l < 4; ++l) lane[l] += x[e + l] * w[at[e + l]];
-            for (; e < n; ++e) lane[0] += x[e] * w[at[e]];
-            *m = (lane[0] + lane[1]) + (lane[2] + lane[3]);
-        } else {
-            for (Index e = 0; e < n; ++e)
-                for (Index o = 0; o < q_; ++o) m[o] += x[e] * state_.v[Index(at[e]) * q_ + o];
-        }
-        double norm = 0;
-        if (!state_.moment) {
-            for (Index e = 0; e < n; ++e) norm += x[e] * x[e];
-            return norm;
-        }
         const double most = 1 / r;
-        for (Index e = 0; e < n; ++e) {
-            if (e + 8 < n) prefetch(state_.g + Index(at[e + 8]) * q_);
-            Moment& f = state_.moment[at[e]];
+        // four sums, or the latency of one addition after the other is the time of the loop
+        double dot[4] = {0, 0, 0, 0}, norms[4] = {0, 0, 0, 0};
+        auto take = [&](Index e, int lane) {
+            Slot& f = slot(at[e]);
+            const double* w = f.weights();
+            if constexpr (std::is_same_v<Q, One>)
+                dot[lane] += x[e] * *w;
+            else
+                for (Index o = 0; o < q_; ++o) m[o] += x[e] * w[o];
+            if (!state_.units) {
+                norms[lane] += x[e] * x[e];
+                return;
+            }
             if (f.n == 0) f.first = x[e];
             const double d = x[e] - f.first;
             f.n += r;
             f.sum += r * d;
             f.squares += r * d * d;
-            // in units that count x itself its square is at most n / r
-            norm += std::min(x[e] * x[e] * f.inverse, f.n * most);
-        }
-        return norm;
+            // the unit of a feature that has none yet counts x itself, and so x^2 is at most n / r
+            norms[lane] += f.inverse < std::numeric_limits<double>::infinity()
+                               ? std::min(x[e] * x[e] * f.inverse, f.n * most)
+                               : x[e] * x[e] * f.n / f.square();
+        };
+        Index e = 0;
+        for (; e + 4 <= n; e += 4) take(e, 0), take(e + 1, 1), take(e + 2, 2), take(e + 3, 3);
+        for (; e < n; ++e) take(e, 0);
+        if constexpr (std::is_same_v<Q, One>) *m = (dot[0] + dot[1]) + (dot[2] + dot[3]);
+        return (norms[0] + norms[1]) + (norms[2] + norms[3]);
     }
 
     // Adds r loss' x to the gradient of the batch; false where its step would overflow.
@@ -196,11 +195,12 @@ class Rung {
         }
         Index touched = Index(c.touched);
         for (Index e = 0; e < n; ++e) {
-            const Index s = at[e];
-            for (Index o = 0; o < q_; ++o) state_.g[s * q_ + o] += x[e] * d[o];
-            state_.touched[touched] = std::int32_t(s);
-            touched += !state_.mark[s];
-            state_.mark[s] = 1;
+            Slot& f = slot(at[e]);
+            double* g = f.weights() + q_;
+            for (Index o = 0; o < q_; ++o) g[o] += x[e] * d[o];
+            state_.touched[touched] = at[e];
+            touched += f.mark == 0;
+            f.mark = 1;
         }
         c.touched = double(touched);
         for (Index o = 0; o < q_; ++o) {
@@ -224,15 +224,17 @@ class Rung {
     bool finish(double curvature) {
         const double b = c.filled;
         c.batches += 1;
-        const Step step = derive(curvature);
+        Step step = derive(curvature);
         if (!(step.weights * std::max(1.0, step.unit) * c.reach / b < 1e100)) return false;
         if (rule_.lam > 0) shrink(1 - step.weights * rule_.lam);
+        step.plain = step.weights / (b * c.scale);
+        over_ = 1 / c.weight;
         const bool all = rule_.variant != Variant::plain;
         const Index size = Index(c.size), touched = Index(c.touched);
-        // the batch was as much work as a look at every slot
-        const bool sweep = all || size <= 4 * Index(c.count) + 64;
-        for (Index e = 0; e < (all ? size : touched); ++e) move(all ? e : state_.touched[e], step, b);
-        for (Index e = 0; e < touched; ++e) state_.mark[state_.touched[e]] = 0;
+        for (Index e = 0; e < (all ? size : touched); ++e) {
+            if (!all && e + 8 < touched) prefetch(&slot(state_.touched[e + 8]));
+            move(slot(all ? e : state_.touched[e]), step, b);
+        }
         for (Index o = 0; o < q_; ++o) {
             double* f = state_.bias + o;
             const double root = std::sqrt(step.unit);
@@ -240,13 +242,13 @@ class Rung {
             f[q_] = 0;
         }
         c.work += double(all ? size : touched);
-        truncate(sweep, touched);
+        truncate(all || 2 * size <= Index(c.count));
         c.filled = c.touched = c.trace = c.mass = c.count = c.reach = c.slopes = c.bends = c.loss = 0;
         return true;
     }
 
     double score(Index s) const {
-        return rank(state_.v + s * q_, q_, state_.moment ? state_.moment[s].spread(c.weight) : 1);
+        return rank(slot(s).weights(), q_, state_.units ? slot(s).spread(c.weight, over_) : 1);
     }
     const double* bias() const { return state_.bias; }
     double scale() const { return c.scale; }
@@ -254,7 +256,8 @@ class Rung {
 
   private:
     struct Step {
-        double weights, unit, length, first, second, least;  // the last four are Adam's
+        double weights, unit, plain;          // plain: over batch size and scale
+        double length, first, second, least;  // Adam's
     };
 
     static constexpr double decay = 0.9, slow = 0.999;  // of momentum, and of Adam's second moments
@@ -273,7 +276,7 @@ class Rung {
         c.norms += c.trace;
         c.entries += c.count;
         double unit = 0;
-        if (rule_.intercept) unit = state_.moment || !(c.entries > 0) ? 1 : c.norms / c.entries;
+        if (rule_.intercept) unit = state_.units || !(c.entries > 0) ? 1 : c.norms / c.entries;
         const double trace = c.trace / b + mass * unit, rate = std::max(1 / c.batches, 1 / memory);
         c.norm += (trace - c.norm) * rate;
         c.slope += (c.slopes / (b * outputs) - c.slope) * rate;
@@ -318,20 +321,19 @@ class Rung {
     void shrink(double by) {
         c.scale *= by;
         if (c.scale >= tiny_scale) return;
-        for (Index e = 0; e < Index(c.size) * q_; ++e) state_.v[e] *= c.scale;
+        for (Index s = 0; s < Index(c.size); ++s)
+            for (Index o = 0; o < q_; ++o) slot(s).weights()[o] *= c.scale;
         c.scale = 1;
-        c.theta = -1;
     }
 
     // x'x' of this row and the first one, which is all that the gradient sums hold, times the first's slope
     double crossed(Index n, const std::int32_t* at, const double* x) const {
         double sum = 0;
         for (Index e = 0; e < n; ++e) {
-            const double g = state_.g[Index(at[e]) * q_ + Index(c.output)];
+            const Slot& f = slot(at[e]);
+            const double g = f.weights()[q_ + Index(c.output)], square = f.square();
             if (g == 0) continue;
-            const Moment* f = state_.moment ? state_.moment + at[e] : nullptr;
-            const double square = f ? f->square() : 1;
-            sum += f ? (square > 0 ? x[e] * g * (f->n / square) : 0) : x[e] * g;
+            sum += !state_.units ? x[e] * g : square > 0 ? x[e] * g * (f.n / square) : 0;
         }
         return sum;
     }
@@ -356,23 +358,26 @@ class Rung {
         return size > 0 ? -step.weights * step.length * (m / step.first) / size : 0;
     }
 
-    void move(Index s, const Step& step, double b) {
-        double root = 1, none = 0;
-        if (state_.moment) {
-            Moment& f = state_.moment[s];
-            if (state_.mark[s]) {
+    void move(Slot& f, const Step& step, double b) {
+        double inverse = 1;
+        if (state_.units) {
+            if (f.mark != 0) {
                 const double square = f.square();
                 f.inverse = square > 0 ? f.n / square : 0;
             }
             // a feature that has not varied cannot be told from the intercept
-            root = f.spread(c.weight) > 0 ? std::sqrt(f.inverse) : 0;
+            inverse = f.varies(c.weight) ? f.inverse : 0;
         }
+        f.mark = 0;
+        double *v = f.weights(), *g = v + q_, *m = g + q_, *s = m + q_;
+        if (rule_.variant == Variant::plain) {
+            for (Index o = 0; o < q_; ++o) v[o] -= step.plain * (g[o] * inverse), g[o] = 0;
+            return;
+        }
+        const double root = std::sqrt(inverse);
         for (Index o = 0; o < q_; ++o) {
-            const Index e = s * q_ + o;
-            state_.v[e] += change(state_.g[e] * root / b, state_.m ? state_.m[e] : none,
-                                  state_.s ? state_.s[e] : none, step) *
-                           (root / c.scale);
-            state_.g[e] = 0;
+            v[o] += change(g[o] * root / b, m[o], s[o], step) * (root / c.scale);
+            g[o] = 0;
         }
     }
 
@@ -384,13 +389,8 @@ class Rung {
         c.unseen -= 1;
         state_.seen[j / page] += 1;
         state_.id[s] = j;
-        state_.mark[s] = 0;
-        for (Index o = 0; o < q_; ++o) {
-            state_.v[s * q_ + o] = state_.g[s * q_ + o] = 0;
-            if (state_.m) state_.m[s * q_ + o] = 0;
-            if (state_.s) state_.s[s * q_ + o] = 0;
-        }
-        if (state_.moment) state_.moment[s] = {0, 0, 0, 0, std::numeric_limits<double>::infinity()};
+        std::fill_n(state_.slots + s * state_.width, state_.width, 0.0);
+        slot(s).inverse = std::numeric_limits<double>::infinity();
         return state_.slot[j] = std::int32_t(s + 1);
     }
 
@@ -402,43 +402,36 @@ class Rung {
         return rule_.k + std::floor(std::max(0.0, double(state_.p) - rule_.k) * std::max(0.0, left));
     }
 
-    // All features by score, ties by index: the unseen, whose score is 0, are never looked at one by one.
-    void truncate(bool sweep, Index touched) {
-        if (!sweep && c.theta >= 0)
-            for (Index e = 0; e < touched; ++e)
-                push({score(state_.touched[e]), double(state_.id[state_.touched[e]])});
+    // Keeps the M_t largest: of those that score the same the lower index, and none that was never seen.
+    void truncate(bool often) {
         double surplus = c.size + c.unseen - budget();
-        if (sweep) c.theta = -1;
-        if (surplus <= 0) return;
-        gone_.clear();
-        while (surplus > 0) {
-            if (c.theta < 0) sort_lowest(sweep ? surplus : std::max(surplus, c.size / 4));
-            Entry low;
-            const bool found = lowest(low);
-            if (c.unseen > 0) surplus -= forget(surplus, found && low.score == 0 ? Index(low.feature) : 0);
-            if (surplus <= 0) break;
-            if (!found) {
-                c.theta = -1;  // the pool is used up
+        if (surplus > 0 && c.unseen > 0) surplus -= forget(surplus);
+        if (surplus <= 0 || !(often || 4 * surplus >= c.size || c.batches >= rule_.maturity)) return;
+        const Lowest gone = lowest(Index(surplus));
+        // in order, so that dense rows are read in order; or by filling gaps, which moves less
+        Index to = 0, end = Index(c.size);
+        for (Index s = 0; s < end; ++s) {
+            if (!gone.has(scores_[std::size_t(s)], state_.id[s])) {
+                relocate(s, to++);
                 continue;
             }
-            pop();
-            const Index j = Index(low.feature);
-            gone_.push_back(state_.slot[j] - 1);
-            state_.slot[j] = -1;
-            surplus -= 1;
+            state_.slot[state_.id[s]] = -1;
+            if (often) continue;
+            while (--end > s && gone.has(scores_[std::size_t(end)], state_.id[end]))
+                state_.slot[state_.id[end]] = -1;
+            if (end > s) relocate(end, to++);
         }
-        compact(sweep);
-        if (sweep) c.theta = -1;
+        c.size = double(to);
     }
 
-    // Drops up to `count` unseen features from the highest index down, none below `floor`; how many.
-    double forget(double count, Index floor) {
+    // Drops up to `count` features never seen, from the highest index down, page by page; how many.
+    double forget(double count) {
         Index at = Index(c.limit);
         double done = 0;
-        while (done < count && at > floor) {
+        while (done < count && at > 0) {
             const Index start = (at - 1) / page * page;
             const double there = double(page - state_.seen[start / page]);
-            if (at == start + page && start >= floor && done + there <= count) {
+            if (at == start + page && done + there <= count) {
                 done += there;
                 at = start;
             } else {
@@ -450,108 +443,69 @@ class Rung {
         return done;
     }
 
-    // The lowest slots, sorted; those that score 0 only while there are unseen features, which go with them.
-    void sort_lowest(double count) {
-        const Index size = Index(c.size);
-        scores_.clear();
-        for (Index s = 0; s < size; ++s) {
-            if (state_.slot[state_.id[s]] < 0) continue;  // popped in this round
-            const double score = this->score(s);
-            if (c.unseen == 0 || score == 0) scores_.push_back({score, double(state_.id[s])});
+    // The lowest of all, up to this one.
+    struct Lowest {
+        double score;
+        std::int64_t feature;
+        bool has(double other, std::int64_t j) const {
+            return other < score || (other == score && j >= feature);
         }
-        c.work += double(size);
-        auto end = scores_.end();
-        Entry last{0, 0};
-        if (c.unseen == 0) {
-            if (count < double(scores_.size())) {
-                end = scores_.begin() + Index(count);
-                std::nth_element(scores_.begin(), end - 1, scores_.end());
-            }
-            last = *std::max_element(scores_.begin(), end);
+    };
+    // A count of the leading bits of the scores finds where the last of `count` must be: then few are left.
+    Lowest lowest(Index count) {
+        const std::size_t size = std::size_t(c.size);
+        constexpr int shift = 64 - 17;  // sign, exponent, five bits of the mantissa
+        scores_.resize(size);
+        counts_.assign(std::size_t(1) << 17, 0);
+        for (std::size_t s = 0; s < size; ++s) {
+            scores_[s] = score(Index(s));
+            ++counts_[std::bit_cast<std::uint64_t>(scores_[s]) >> shift];
         }
-        c.theta = last.score;
-        c.last = last.feature;
-        std::sort(scores_.begin(), end);
-        std::copy(scores_.begin(), end, state_.pool);
-        c.pool = 0;
-        c.pool_end = double(end - scores_.begin());
-        c.loose = 0;
+        c.work += c.size;
+        std::uint64_t bin = 0;
+        for (; count > counts_[bin]; ++bin) count -= counts_[bin];
+        near_.clear();
+        for (std::size_t s = 0; s < size; ++s)
+            if (std::bit_cast<std::uint64_t>(scores_[s]) >> shift == bin)
+                near_.push_back({scores_[s], state_.id[s]});
+        const auto last = near_.begin() + (count - 1);
+        std::nth_element(near_.begin(), last, near_.end(), [](const Lowest& a, const Lowest& b) {
+            return a.score < b.score || (a.score == b.score && a.feature > b.feature);
+        });
+        return *last;
     }
 
-    void push(const Entry& entry) {
-        if (c.theta < 0 || Entry{c.theta, c.last} < entry) return;
-        if (Index(c.loose) == state_.capacity) {
-            c.theta = -1;
-            return;
-        }
-        state_.loose[Index(c.loose)] = entry;
-        c.loose += 1;
-        std::push_heap(state_.loose, state_.loose + Index(c.loose), [](auto& a, auto& b) { return b < a; });
-    }
-    bool from_loose() const {
-        return c.loose > 0 && (c.pool == c.pool_end || state_.loose[0] < state_.pool[Index(c.pool)]);
-    }
-    void pop() {
-        if (from_loose()) {
-            std::pop_heap(state_.loose, state_.loose + Index(c.loose),
-                          [](auto& a, auto& b) { return b < a; });
-            c.loose -= 1;
-        } else {
-            c.pool += 1;
-        }
-    }
-    // The next to go. An entry may be stale, but never too high: those that moved were offered again.
-    bool lowest(Entry& low) {
-        while (c.loose > 0 || c.pool < c.pool_end) {
-            low = from_loose() ? state_.loose[0] : state_.pool[Index(c.pool)];
-            const std::int32_t slot = state_.slot[Index(low.feature)];
-            const double now = slot > 0 ? score(slot - 1) : -1;
-            if (now == low.score) return true;
-            pop();
-            if (now > low.score) push({now, low.feature});
-        }
-        return false;
-    }
-
-    // Closes the gaps: in order where every slot is looked at anyway, so that dense rows are read in order.
-    void compact(bool sweep) {
-        if (gone_.empty()) return;
-        Index size = Index(c.size);
-        if (sweep) {
-            Index to = 0;
-            for (Index s = 0; s < size; ++s)
-                if (state_.slot[state_.id[s]] > 0) relocate(s, to++);
-            c.work += double(size);
-            c.size = double(to);
-            return;
-        }
-        std::sort(gone_.begin(), gone_.end(), std::greater<>());
-        for (const Index hole : gone_) relocate(--size, hole);
-        c.size = double(size);
-    }
     void relocate(Index from, Index to) {
         if (from == to) return;
         state_.id[to] = state_.id[from];
         state_.slot[state_.id[to]] = std::int32_t(to + 1);
-        for (Index o = 0; o < q_; ++o) {
-            state_.v[to * q_ + o] = state_.v[from * q_ + o];
-            state_.g[to * q_ + o] = state_.g[from * q_ + o];
-            if (state_.m) state_.m[to * q_ + o] = state_.m[from * q_ + o];
-            if (state_.s) state_.s[to * q_ + o] = state_.s[from * q_ + o];
-        }
-        if (state_.moment) state_.moment[to] = state_.moment[from];
+        std::copy_n(state_.slots + from * state_.width, state_.width, state_.slots + to * state_.width);
     }
+
+    Slot& slot(Index s) const { return *reinterpret_cast<Slot*>(state_.slots + s * state_.width); }
 
     State state_;
     const Annealing& rule_;
     Q q_;
     RungClock& c;
-    std::vector<Entry> scores_;
-    std::vector<Index> gone_;
+    double over_ = 0;  // 1 / total weight, as of the batch that ends
+    std::vector<double> scores_;
+    std::vector<Index> counts_;
+    std::vector<Lowest> near_;
 };
 
+template <class T>
+inline Index entries_left(const Dense<T>&, Index) {
+    return 0;
+}
+template <class T, class I>
+inline Index entries_left(const Csr<T, I>& X, Index i) {
+    return Index(X.indptr[X.rows] - X.indptr[i]);
+}
+
 // Returns the number of rows learned, fewer than there are where the next step would overflow. The mean loss
-// of each batch that ends, before it was learned, goes to `losses` if asked for.
+// of each batch that ends, before it was learned, goes to `losses` if asked for. Without rows, the batch ends
+// as it is.
 template <class Rows, class Loss, class Q>
 Index sfsa(const Rows& X, Loss loss, Q q, const double* y, const double* weight, Rung<Q>& rung,
            double* losses) {
@@ -559,9 +513,10 @@ Index sfsa(const Rows& X, Loss loss, Q q, const double* y, const double* weight,
     std::vector<std::int32_t> at(std::size_t(X.longest()) + 1);
     double *m = scratch.data(), *d = m + q;
     RungClock& clock = rung.clock();
+    if (X.rows == 0 && clock.filled > 0) rung.finish(loss.curvature);
     for (Index i = 0; i < X.rows; ++i) {
         const double r = weight ? weight[i] : 1;
-        const Index n = rung.gather(X[i], at.data(), x.data());
+        const Index n = rung.gather(X[i], entries_left(X, i), at.data(), x.data());
         const double norm = rung.margins(n, at.data(), x.data(), r, m);
         const double most = slopes(loss, q, m, rung.scale(), rung.bias(), y + i * q, r, d);
         if (losses)

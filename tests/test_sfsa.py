@@ -105,15 +105,8 @@ def test_equals_the_slow_twin_with_several_classes():
     st.sampled_from([normal, counts]),
 )
 def test_equals_the_slow_twin_on_wide_sparse_rows(seed, p, delay, mu, loss, values):
-    """Most removals are of features never seen, of those seen once, and of those in the pool."""
+    """Most removals are of features never seen, and of those seen once, a quarter at a time."""
     rng = np.random.default_rng(seed)
     X = values(rng, (300, p)) * (rng.random((300, p)) < 8 / p)
     y = np.where(X[:, :40].sum(axis=1) + rng.normal(size=300) > 0, 1, 0)
     assert_equals_twin(X, y, 2, sp.csr_array, batch_size=5, T=50, delay=delay, mu=mu, loss=loss)
-
-
-def test_the_pool_is_at_work_on_wide_sparse_rows():
-    rng = np.random.default_rng(0)
-    X = sp.csr_array(rng.normal(size=(300, 1500)) * (rng.random((300, 1500)) < 0.005))
-    model = SFSAClassifier(4, T=100, ladder=False, batch_size=5, mu=3.0).fit(X, rng.integers(0, 2, 300))
-    assert model.growing_["theta"] >= 0

@@ -58,7 +58,9 @@ def sfsa(X, Y, r, *, k, T, mu, delay, batch, loss, variant, eta, schedule, lam, 
         trace, pair = 0.0, None
         for i, x in enumerate(B):
             on = x != 0
-            size = np.minimum(x[on] ** 2 * inverse[on], count[start + i, on] / weight[i]) if standardize else x**2
+            own = count[start + i, on] / squares[start + i, on]
+            unit = np.where(np.isfinite(inverse[on]), inverse[on], own)
+            size = np.minimum(x[on] ** 2 * unit, count[start + i, on] / weight[i]) if standardize else x**2
             trace += weight[i] * size.sum() / batch
         o = np.argmax(abs(D[0]))
         if batch > 1 and D[0, o] != 0:
@@ -104,10 +106,18 @@ def sfsa(X, Y, r, *, k, T, mu, delay, batch, loss, variant, eta, schedule, lam, 
             root_b = 1.0 if eta else unit**0.5
             change, bias_m, bias_s = step_of(variant, root_b * D.mean(axis=0), bias_m, bias_s, t, step, length)
             bias = bias + root_b * change
-        # and the M_t largest, ties by index
-        score = np.where(alive, coarse((w**2).sum(axis=1) * spread), -1.0)
-        order = np.lexsort((np.arange(p), -score))
-        alive &= np.isin(np.arange(p), order[: budget(t, p, k, T, mu, delay)])
+        # and the M_t largest: never seen features go first, by index, then the lowest scores; where the rows
+        # have few values, not before a quarter of those seen is due
+        M, unseen = budget(t, p, k, T, mu, delay), alive & ~(X[:stop] != 0).any(axis=0)
+        score = coarse((w**2).sum(axis=1) * spread)
+        surplus = max(0, alive.sum() - M)
+        gone = np.flatnonzero(unseen)[::-1][:surplus]
+        surplus -= len(gone)
+        size = alive.sum() - unseen.sum()
+        alive[gone] = False
+        if variant != "plain" or 2 * size <= (B != 0).sum() or 4 * surplus >= size or t >= T:
+            seen_ones = np.flatnonzero(alive & ~unseen)
+            alive[seen_ones[np.lexsort((-seen_ones, score[seen_ones]))][:surplus]] = False
         for a in (w, m, s):
             a[~alive] = 0.0
     kept = np.lexsort((np.arange(p), -coarse((w**2).sum(axis=1) * spread)))[:k]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,37 @@ from ._learner import Array, Core, _resized
 CLOCK = (
     *("filled", "batches", "weight", "scale", "horizon", "norm", "cross", "pairs", "norms", "entries", "slope"),
     *("curve", "trace", "mass", "count", "reach", "slopes", "bends", "first", "output", "pair", "loss"),
-    *("size", "limit", "unseen", "touched", "theta", "last", "pool", "pool_end", "loose", "work"),
+    *("size", "limit", "unseen", "touched", "work"),
 )
 _AT = {name: i for i, name in enumerate(CLOCK)}
+_HEAD = 6  # numbers of a slot before its weights: `Slot` of the kernel
 _PAGE = 4096  # features that share one count of those seen
 _ROOM = 1024  # slots that are never given back
+_PART = 1 << 16  # new features at a time for which room is made
+
+
+def _aligned(room: int, width: int) -> Array:
+    """Room that begins with a cache line, as does every slot of one output."""
+    block = (np.zeros if room <= _ROOM else np.empty)(room * width + 8)
+    start = -(block.ctypes.data // 8) % 8
+    return block[start : start + room * width].reshape(room, width)
+
+
+class Rule(TypedDict):
+    """What stays the same for all rows."""
+
+    loss: str
+    k: int
+    mu: float
+    delay: float
+    batch_size: int
+    variant: str
+    steps: tuple[float, str, float, bool]  # eta, or 0 to derive it; schedule, lam, fit_intercept
+
+
+def part_of(rows: Core, a: int, b: int) -> Core:
+    """Rows a to b."""
+    return (rows[0][a : b + 1], *rows[1:]) if isinstance(rows, tuple) else rows[a:b]
 
 
 class Rung:
@@ -27,25 +54,18 @@ class Rung:
     Memory is four bytes for each of p features, and a few numbers for each of those alive and seen.
     """
 
-    def __init__(self, p: int, q: int, T: int, *, moments: bool, first: bool, second: bool) -> None:
-        self.T = T
+    def __init__(self, p: int, q: int, T: int, *, units: bool, moments: int) -> None:
+        self.T, self.q, self.units = T, q, units
         self.clock = np.zeros(len(CLOCK))
-        self["scale"], self["horizon"], self["theta"] = 1.0, 3.0, -1.0  # log(a) / a is largest at 3
+        self["scale"], self["horizon"] = 1.0, 3.0  # log(a) / a is largest at 3
         self["limit"] = self["unseen"] = p
         self.slot = np.zeros(p, dtype=np.int32)  # 1 + the slot of a feature, 0 never seen, -1 gone
         self.seen = np.zeros(p // _PAGE + 1, dtype=np.int32)  # how many per page are not 0 there
         self.bias = np.zeros((4, q))  # intercepts, and their gradient sums, first and second moments
         room = min(p, _ROOM)
         self.id = np.zeros(room, dtype=np.int64)
-        self.v = np.zeros((room, q))  # weights, but for the scale
-        self.g = np.zeros((room, q))  # gradient sums of the unfinished batch
-        self.first = np.zeros((room, q)) if first else None
-        self.second = np.zeros((room, q)) if second else None
-        self.moments = np.zeros((room, 5)) if moments else None
-        self.mark = np.zeros(room, dtype=np.uint8)  # whether the unfinished batch has met the slot
+        self.slots = _aligned(room, _HEAD + (2 + moments) * q)  # weights, gradient sums, their moments
         self.touched = np.zeros(room + 1, dtype=np.int32)
-        self.pool = np.zeros((room, 2))
-        self.loose = np.zeros((room, 2))
 
     def __getitem__(self, name: str) -> float:
         return float(self.clock[_AT[name]])
@@ -87,73 +107,81 @@ class Rung:
         """Room for so many more slots; given back where three quarters are not used."""
         need, room = self.size + min(more, int(self["unseen"])), len(self.id)
         if need > room:
-            room = max(need, 2 * room)
-        elif room > _ROOM and 4 * need < room:
-            room = max(_ROOM, 2 * need)
-            self["theta"] = -1.0  # the pool is made anew when it is needed
-            self["pool"] = self["pool_end"] = self["loose"] = 0.0
+            # far more than is needed: memory that is not touched is none, and a copy is
+            room = min(max(need, 8 * room), self.size + int(self["unseen"]))
+        elif room > _ROOM and 8 * need < room:
+            room = max(_ROOM, need)
         else:
             return
-        names = ("id", "v", "g", "first", "second", "moments", "mark", "pool", "loose", "touched")
-        for name in names:
-            old: NDArray[Any] | None = getattr(self, name)
-            if old is not None:
-                new = np.zeros((room + (name == "touched"), *old.shape[1:]), dtype=old.dtype)
-                keep = min(len(old), len(new))
-                new[:keep] = old[:keep]
-                setattr(self, name, new)
+        self._move(room)
+
+    def _move(self, room: int) -> None:
+        for name in ("id", "slots", "touched"):
+            old: NDArray[Any] = getattr(self, name)
+            used = int(self["touched"]) if name == "touched" else self.size
+            new = _aligned(room, old.shape[1]) if name == "slots" else np.empty(room + 1, dtype=old.dtype)
+            new[:used] = old[:used]
+            setattr(self, name, new[:room] if name == "id" else new)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if len(self.id) > _ROOM:
+            self._move(max(_ROOM, self.size))
+        return self.__dict__
 
     # ---------------------------------------------------------------- learning
 
-    def learn(self, rows: Core, y: Array, w: Array | None, losses: Array | None, **rule: Any) -> int:
+    def learn(self, rows: Core, y: Array, w: Array | None, losses: Array | None, rule: Rule) -> int:
         """Learn the rows; how many were, before a step would have overflowed.
 
-        In parts, so that room for features that may be new is at most twice the room in use.
+        In parts, so that there is never room for many more new features than are in use.
         """
         at, n, begun = 0, len(y), int(self["batches"])
         while at < n:
-            stop = n
-            if isinstance(rows, tuple):
+            stop, room = n, max(self.size, _PART)
+            if isinstance(rows, tuple) and self["unseen"] > room:
                 indptr = rows[0]
-                most = int(indptr[at]) + max(self.size, 1 << 16)
-                stop = max(at + 1, min(n, int(np.searchsorted(indptr, most, side="right")) - 1))
-                part: Core = rows if stop - at == n else (indptr[at : stop + 1], *rows[1:])
-                self._reserve(int(indptr[stop] - indptr[at]))
-            else:
-                part = rows
-                self._reserve(len(self.slot))
-            done = _core.sfsa(
-                part,
-                rule["loss"],
-                y[at:stop],
-                None if w is None else w[at:stop],
-                rule["k"],
-                rule["mu"],
-                rule["delay"],
-                self.T,
-                rule["batch_size"],
-                rule["variant"],
-                *rule["steps"],
-                self.clock,
-                self.slot,
-                self.seen,
-                self.id,
-                self.v,
-                self.g,
-                self.first,
-                self.second,
-                self.moments,
-                self.mark,
-                self.touched,
-                self.pool,
-                self.loose,
-                self.bias,
-                None if losses is None else losses[int(self["batches"]) - begun :],
-            )
+                most = indptr.dtype.type(min(int(indptr[at]) + room, int(indptr[-1])))  # of its type: no copy
+                stop = max(at + 1, int(np.searchsorted(indptr, most, side="right")) - 1)
+                room = int(indptr[stop] - indptr[at])
+            part = rows if stop - at == n else part_of(rows, at, stop)
+            self._reserve(room)
+            to = None if losses is None else losses[int(self["batches"]) - begun :]
+            done = self._run(part, y[at:stop], None if w is None else w[at:stop], to, rule)
             if done < stop - at:
                 return at + done
             at = stop
         return n
+
+    def _run(self, rows: Core, y: Array, w: Array | None, losses: Array | None, rule: Rule) -> int:
+        return _core.sfsa(
+            rows,
+            rule["loss"],
+            y,
+            w,
+            rule["k"],
+            rule["mu"],
+            rule["delay"],
+            self.T,
+            rule["batch_size"],
+            rule["variant"],
+            *rule["steps"],
+            self.clock,
+            self.slot,
+            self.seen,
+            self.id,
+            self.slots,
+            self.touched,
+            self.bias,
+            self.units,
+            losses,
+        )
+
+    def ended(self, rule: Rule) -> Rung:
+        """As if the unfinished batch had ended, in a copy: what there is to say before the first one has."""
+        other = copy.deepcopy(self)
+        none = np.zeros(1, dtype=np.int32)
+        other._run((none, none[:0], np.empty(0)), np.empty((0, self.q)), None, None, rule)
+        return other
 
     # ---------------------------------------------------------------- reading
 
@@ -161,8 +189,8 @@ class Rung:
         """The at most k features of largest sigma_j |beta_j|, ascending, their weights (k, q), intercepts."""
         n = self.size
         score = np.empty(n)
-        _core.sfsa_scores(self.clock, self.v, self.moments, score)
+        _core.sfsa_scores(self.clock, self.slots, self.q, self.units, score)
         order = np.argsort(self.id[:n])
         kept = np.empty(min(k, n), dtype=np.int64)
         kept = order[kept[: _core.top_k(score[order], kept)]]
-        return self.id[kept], self.v[kept] * self["scale"], self.bias[0].copy()
+        return self.id[kept], self.slots[kept, _HEAD : _HEAD + self.q] * self["scale"], self.bias[0].copy()

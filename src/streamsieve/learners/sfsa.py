@@ -23,7 +23,7 @@ from ._learner import (
     _is_number,
     check_budget,
 )
-from ._rung import Rung
+from ._rung import Rule, Rung, part_of
 
 _FIRST = 4  # batches to the first maturity where T is not given
 _VARIANTS = ("plain", "momentum", "nesterov", "adam")
@@ -43,9 +43,9 @@ class SFSA(Standardizing):
         "When a model has matured, grow the next one, from nothing, to twice its maturity: T, 2 T, 4 T, ... "
         "The latest that has matured answers. Without it there is one, and T must be given.",
     )
-    mu: float = param(1.0, "float >= 0", "Annealing: the larger, the sooner most features go.")
+    mu: float = param(3.0, "float >= 0", "Annealing: the larger, the sooner most features go.")
     delay: float = param(
-        0.25,
+        0.1,
         "float in [0, 1)",
         "Share of T before the first feature goes: early weights are noise, and what goes never returns. 0 is "
         "the schedule of the paper.",
@@ -100,8 +100,8 @@ class SFSA(Standardizing):
         return _FIRST if self.T == "auto" else int(self.T)
 
     def _rung(self, p: int, T: int) -> Rung:
-        first, second = self.variant != "plain", self.variant == "adam"
-        return Rung(p, self.n_outputs_, T, moments=bool(self.standardize), first=first, second=second)
+        moments = {"plain": 0, "adam": 2}.get(self.variant, 1)
+        return Rung(p, self.n_outputs_, T, units=bool(self.standardize), moments=moments)
 
     def _resize(self, p: int) -> None:
         for rung in (self.growing_, self.answer_):
@@ -151,23 +151,19 @@ class SFSA(Standardizing):
     def _learn_part(
         self, rung: Rung, rows: Core, y: Array, w: Array | None, a: int, b: int, losses: Array | None
     ) -> int:
-        return rung.learn(
-            _part(rows, a, b),
-            y[a:b],
-            None if w is None else w[a:b],
-            losses,
+        part = part_of(rows, a, b)
+        return rung.learn(part, y[a:b], None if w is None else w[a:b], losses, self._rule())
+
+    def _rule(self) -> Rule:
+        eta = 0.0 if self.eta == "auto" else float(self.eta)
+        return Rule(
             loss=self._loss(),
-            k=self.k,
+            k=int(self.k),
             mu=float(self.mu),
             delay=float(self.delay),
-            batch_size=self.batch_size,
+            batch_size=int(self.batch_size),
             variant=self.variant,
-            steps=(
-                0.0 if self.eta == "auto" else float(self.eta),
-                self.schedule,
-                float(self.lam),
-                bool(self.fit_intercept),
-            ),
+            steps=(eta, self.schedule, float(self.lam), bool(self.fit_intercept)),
         )
 
     def _follow(self, rows: Core, y: Array, w: Array | None, a: int, b: int) -> tuple[int, int | None]:
@@ -181,7 +177,7 @@ class SFSA(Standardizing):
         if done < b - a:
             return a + done, None
         if self.refitted_ is not None:
-            self.refitted_.take(self.answer_, _part(rows, a, b), y[a:b], None if w is None else w[a:b])
+            self.refitted_.take(self.answer_, part_of(rows, a, b), y[a:b], None if w is None else w[a:b])
         if watching and losses is not None and self.watch_ is not None:
             batch = self.watch_.find_change(losses[:ended])
             if batch is not None:
@@ -206,6 +202,8 @@ class SFSA(Standardizing):
         assert rung is not None
         if self.refitted_ is not None and self.refitted_.enough:
             return self.refitted_.model(rung, bool(self.fit_intercept))
+        if rung["batches"] == 0 and rung["filled"] > 0:
+            rung = rung.ended(self._rule())
         return rung.model(self.k)
 
     def _linear(self) -> tuple[Array, Array]:
@@ -286,7 +284,7 @@ class Refit:
             stop = min(n, at + _REFIT_BLOCK - self.filled)
             to = self.block[self.filled : self.filled + stop - at]
             values = np.empty((stop - at, self.k))
-            _core.pick(_part(rows, at, stop), rung.slot, values)
+            _core.pick(part_of(rows, at, stop), rung.slot, values)
             to[:, : self.k] = values
             to[:, self.k : -1] = y[at:stop]
             to[:, -1] = 1.0 if w is None else w[at:stop]
@@ -308,10 +306,6 @@ class Refit:
         model = finish(s, np.zeros((s.p, s.q)), "sfsa", refit=True, support=np.flatnonzero(s.usable))
         coef = np.atleast_2d(model.coef)
         return rung.id[: self.k], coef.T, np.atleast_1d(np.asarray(model.intercept, dtype=np.float64))
-
-
-def _part(rows: Core, a: int, b: int) -> Core:
-    return (rows[0][a : b + 1], *rows[1:]) if isinstance(rows, tuple) else rows[a:b]
 
 
 class SFSARegressor(RegressionLearner, SFSA):
