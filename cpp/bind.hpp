@@ -30,6 +30,7 @@ void bind_olst(nb::module_& m);
 void bind_ofs(nb::module_& m);
 void bind_penalized(nb::module_& m);
 void bind_regularised(nb::module_& m);
+void bind_sfsa(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_siht(nb::module_& m);
 void bind_sofs(nb::module_& m);

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
     streamsieve::bind_ofs(m);
     streamsieve::bind_penalized(m);
     streamsieve::bind_regularised(m);
+    streamsieve::bind_sfsa(m);
     streamsieve::bind_sgd(m);
     streamsieve::bind_siht(m);
     streamsieve::bind_sofs(m);

@@ -23,7 +23,13 @@ N, P, K = 120, 30, 5
 OPTIONS: dict[str, dict] = {
     "OLSTThenTSGDClassifier": {"C": 40},
     "OLSTThenTSGDRegressor": {"C": 40},
+    "SFSAClassifier": {"batch_size": 5},
+    "SFSARegressor": {"batch_size": 5},
 }
+
+#: Where a schedule counts the features, a model that grows is another one, unless it keeps them all; and one
+#: that has matured is closed to newcomers.
+GROWING = {name: {"k": P, "T": N} for name in ("SFSARegressor", "SFSAClassifier")}
 
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": "a weight lengthens one step, a repeated row makes two",
@@ -328,14 +334,15 @@ def test_a_wider_batch_is_welcome_where_features_grow(kind):
     S.sort_indices()
     early = S[:60].copy()
     early = sp.csr_array(early.toarray() * (np.arange(P) < 11))  # later columns are empty at first
-    grown = begin(kind, y, grow=True)
+    options = GROWING.get(kind.__name__, {})
+    grown = begin(kind, y, grow=True, **options)
     feed(grown, early[:30, :11], y[:30])
     feed(grown, early[30:, :11], y[30:60])
     assert grown.n_features_in_ == 11
     grown = pickle.loads(pickle.dumps(grown))
     for i in range(60, N):
         feed(grown, S[[i], : max(11, i * P // N + 1)], y[i : i + 1])
-    full = begin(kind, y)
+    full = begin(kind, y, **options)
     feed(full, early, y[:60])
     for i in range(60, N):
         row = S[[i]].toarray()

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 _LEARNERS = (
-    *("SGD", "TSGD", "SIHT", "OLST", "OLSTThenTSGD"),
+    *("SGD", "SFSA", "TSGD", "SIHT", "OLST", "OLSTThenTSGD"),
     *("BARDA", "BAMD"),
     *("TruncatedGradient", "FOBOS", "RDA", "L1ARDA", "AdaFOBOS", "SADMM"),
 )

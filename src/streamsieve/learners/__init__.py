@@ -10,6 +10,7 @@ from .olst import OLSTClassifier, OLSTRegressor
 from .olst_then_tsgd import OLSTThenTSGDClassifier, OLSTThenTSGDRegressor
 from .rda import RDAClassifier, RDARegressor
 from .sadmm import SADMMClassifier, SADMMRegressor
+from .sfsa import SFSAClassifier, SFSARegressor
 from .sgd import SGDClassifier, SGDRegressor
 from .siht import SIHTClassifier, SIHTRegressor
 from .sofs import SOFSClassifier
@@ -36,6 +37,8 @@ __all__ = [
     "RDARegressor",
     "SADMMClassifier",
     "SADMMRegressor",
+    "SFSAClassifier",
+    "SFSARegressor",
     "SGDClassifier",
     "SGDRegressor",
     "SIHTClassifier",

@@ -1,0 +1,383 @@
+"""Stochastic feature selection with annealing, [Sun] chapter 2."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._base import param
+from ..averages.model import finish
+from ..averages.running import RunningAverages
+from ..averages.standardize import standardize
+from ._learner import (
+    Array,
+    ClassificationLearner,
+    Core,
+    RegressionLearner,
+    Standardizing,
+    check_budget,
+    is_number,
+)
+from ._rung import Rule, Rung, part_of
+
+_FIRST = 4  # batches to the first maturity where T is not given
+_VARIANTS = ("plain", "momentum", "nesterov", "adam")
+_REFIT_BLOCK = 256  # rows that are handed to the running averages at a time
+
+
+class SFSA(Standardizing):
+    k: int = param(10, "int >= 1", "Number of features to keep, at most.", positional=True)
+    T: int | Literal["auto"] = param(
+        "auto",
+        "int >= 1 or 'auto'",
+        "Maturity: the number of mini-batches after which k features remain. 'auto' starts the ladder at "
+        f"{_FIRST}.",
+    )
+    ladder: bool = param(
+        True,
+        "bool",
+        "When a model has matured, grow the next one, from nothing, to twice its maturity: T, 2 T, 4 T, ... "
+        "The latest that has matured answers. Without it there is one, and T must be given.",
+    )
+    mu: float = param(3.0, "float >= 0", "Annealing: the larger, the sooner most features go.")
+    delay: float = param(
+        0.1,
+        "float in [0, 1)",
+        "Share of T before the first feature goes: early weights are noise, and what goes never returns. "
+        "0 is the schedule of the paper.",
+    )
+    batch_size: int = param(25, "int >= 1", "Rows of a mini-batch.")
+    variant: Literal["plain", "momentum", "nesterov", "adam"] = param(
+        "plain",
+        "{'plain', 'momentum', 'nesterov', 'adam'}",
+        "How a gradient becomes a step. All but 'plain' move every weight with every batch, which costs time "
+        "on wide sparse rows.",
+    )
+    restart: bool = param(
+        False,
+        "bool",
+        "Begin a new ladder when the loss of the answering model rises out of its past range (see Notes); "
+        "the old answer serves until a new one has matured.",
+    )
+
+    _features: ClassVar[tuple[str, ...]] = ()
+    _others: ClassVar[tuple[str, ...]] = ()
+    _state: ClassVar[tuple[str, ...]] = ("growing_", "answer_", "watch_", "refitted_", "n_restarts_")
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_budget(self.k)
+        for name in ("T", "batch_size"):
+            value = getattr(self, name)
+            if name == "T" and isinstance(value, str) and value == "auto":
+                continue
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"{name}={value!r}; pass an integer of at least 1.")
+        if not self.ladder and self.T == "auto":
+            raise ValueError(
+                "T='auto' with ladder=False: a single model needs its maturity T, in mini-batches."
+            )
+        if not (is_number(self.mu) and 0 <= self.mu < np.inf):
+            raise ValueError(f"mu={self.mu!r}; the annealing parameter is a non-negative number.")
+        if not (is_number(self.delay) and 0 <= self.delay < 1):
+            raise ValueError(f"delay={self.delay!r}; pass a share of T, at least 0 and below 1.")
+        if self.variant not in _VARIANTS:
+            raise ValueError(f"variant={self.variant!r}; pass one of {', '.join(map(repr, _VARIANTS))}.")
+
+    # ---------------------------------------------------------------- state
+
+    def _reset(self, p: int, q: int) -> None:
+        self.n_outputs_ = q
+        self.growing_: Rung | None = self._rung(p, self._first_maturity())
+        self.answer_: Rung | None = None
+        self.watch_ = Watch() if self.restart else None
+        self.refitted_: Refit | None = None
+        self.n_restarts_ = 0
+
+    def _first_maturity(self) -> int:
+        return _FIRST if self.T == "auto" else int(self.T)
+
+    def _rung(self, p: int, T: int) -> Rung:
+        moments = {"plain": 0, "adam": 2}.get(self.variant, 1)
+        return Rung(p, self.n_outputs_, T, units=bool(self.standardize), moments=moments)
+
+    def _resize(self, p: int) -> None:
+        for rung in (self.growing_, self.answer_):
+            if rung is not None:
+                rung.widen(p)
+        self.n_features_in_ = p
+
+    def _take(self, blocks: Any, width: int, seen: NDArray[np.integer[Any]] | None) -> None:
+        # a derived step does not overflow; one that was given may, and then all is put back
+        self._before = (
+            None if self.eta == "auto" else {name: copy.deepcopy(getattr(self, name)) for name in self._state}
+        )
+        try:
+            super()._take(blocks, width, seen)
+        finally:
+            del self._before
+
+    def _restored(self) -> None:
+        self.__dict__.update(self._before or {})
+
+    # ---------------------------------------------------------------- learning
+
+    def _kernel(self, rows: Core, y: Array, w: Array | None) -> int:
+        n, at, ahead = len(y), 0, 0  # rows taken by the growing model, and by the answering one
+        while at < n:
+            stop = n if self.growing_ is None else min(n, at + self.growing_.rows_left(self.batch_size))
+            if self.answer_ is not None and ahead < stop:
+                begun = ahead
+                ahead, drift = self._follow(rows, y, w, ahead, stop)
+                if ahead < stop:
+                    return ahead
+                if drift is not None:
+                    self.growing_ = self._rung(self.n_features_in_, self._first_maturity())
+                    self.n_restarts_ += 1
+                    at = begun + drift
+                    continue
+            if self.growing_ is not None:
+                done = self._learn_part(self.growing_, rows, y, w, at, stop, None)
+                if done < stop - at:
+                    return at + done
+                if self.growing_.mature:
+                    self._promote()
+                    ahead = stop
+            at = stop
+        return n
+
+    def _learn_part(
+        self, rung: Rung, rows: Core, y: Array, w: Array | None, a: int, b: int, losses: Array | None
+    ) -> int:
+        part = part_of(rows, a, b)
+        return rung.learn(part, y[a:b], None if w is None else w[a:b], losses, self._rule())
+
+    def _rule(self) -> Rule:
+        eta = 0.0 if self.eta == "auto" else float(self.eta)
+        return Rule(
+            loss=self._loss(),
+            k=int(self.k),
+            mu=float(self.mu),
+            delay=float(self.delay),
+            batch_size=int(self.batch_size),
+            variant=self.variant,
+            steps=(eta, self.schedule, float(self.lam), bool(self.fit_intercept)),
+        )
+
+    def _follow(self, rows: Core, y: Array, w: Array | None, a: int, b: int) -> tuple[int, int | None]:
+        """Let the answering model learn rows a to b. How far it got, and after how many it saw a change."""
+        assert self.answer_ is not None
+        filled = int(self.answer_["filled"])
+        ended = (filled + b - a) // self.batch_size
+        watching = self.watch_ is not None and self.watch_.on
+        losses = np.empty(ended + 1) if self.watch_ is not None else None
+        done = self._learn_part(self.answer_, rows, y, w, a, b, losses)
+        if done < b - a:
+            return a + done, None
+        if self.refitted_ is not None:
+            self.refitted_.take(self.answer_, part_of(rows, a, b), y[a:b], None if w is None else w[a:b])
+        if watching and losses is not None and self.watch_ is not None:
+            batch = self.watch_.find_change(losses[:ended])
+            if batch is not None:
+                return b, (batch + 1) * self.batch_size - filled
+        return b, None
+
+    def _promote(self) -> None:
+        """What has grown up answers, and the next rung begins."""
+        assert self.growing_ is not None
+        self.answer_ = self.growing_
+        self.growing_ = self._rung(self.n_features_in_, 2 * self.answer_.T) if self.ladder else None
+        if self.watch_ is not None:
+            self.watch_ = Watch()
+        if getattr(self, "refit", False):
+            self.refitted_ = Refit(self.answer_.size, self.n_outputs_)
+
+    # ---------------------------------------------------------------- reading
+
+    def _model(self) -> tuple[NDArray[np.int64], Array, Array]:
+        """The features, their weights (k, q) and the intercepts, as of now."""
+        rung = self.growing_ if self.answer_ is None else self.answer_
+        assert rung is not None
+        if self.refitted_ is not None and self.refitted_.enough:
+            return self.refitted_.model(rung, bool(self.fit_intercept))
+        if rung["batches"] == 0 and rung["filled"] > 0:
+            rung = rung.ended(self._rule())
+        return rung.model(self.k)
+
+    def _linear(self) -> tuple[Array, Array]:
+        kept, weights, bias = self._model()
+        coef = np.zeros((self.n_outputs_, self.n_features_in_))
+        coef[:, kept] = weights.T
+        return coef, bias
+
+    def _scores(self, rows: Core, n: int) -> Array:
+        kept, weights, bias = self._model()
+        w = np.zeros((self.n_features_in_, self.n_outputs_))
+        w[kept] = weights
+        out = np.empty((n, self.n_outputs_))
+        _core.margins(rows, w, 1.0, bias, out)
+        return out
+
+    @property
+    def bias_(self) -> Array:  # type: ignore[override]
+        """Intercepts, shape (q,)."""
+        return self._model()[2]
+
+    @property
+    def maturity_(self) -> int:
+        """Mini-batches with which the answering model matured, 0 while none has."""
+        return 0 if self.answer_ is None else self.answer_.T
+
+
+class Watch:
+    """A one-sided CUSUM test on the mean losses of batches, each taken before the batch is learned.
+
+    A loss is standardised by mean and deviation of those before it; what it exceeds one deviation by is
+    summed, and a sum of 12 is a change. One batch counts at most 4 deviations, so that a wild one alone says
+    nothing: a large change is found after 4 batches, one of two deviations after 12. On losses that are
+    independent and near normal a false alarm comes once in e^24 batches; a model that still improves makes
+    them rarer.
+    """
+
+    slack, threshold, most, warm_up = 1.0, 12.0, 4.0, 20
+
+    def __init__(self) -> None:
+        self.n, self.mean, self.squares, self.sum, self.on = 0, 0.0, 0.0, 0.0, True
+
+    def find_change(self, losses: Array) -> int | None:
+        """The first batch at which the sum passes its threshold; the test then rests."""
+        for i, loss in enumerate(losses.tolist()):
+            if self.n >= self.warm_up:
+                # not below a tenth of the mean: where all is explained, any change would be many deviations
+                deviation = max(math.sqrt(self.squares / (self.n - 1)), 0.1 * self.mean, 1e-300)
+                z = min((loss - self.mean) / deviation, self.most)
+                loss = self.mean + z * deviation
+                self.sum = max(0.0, self.sum + z - self.slack)
+                if self.sum > self.threshold:
+                    self.on = False
+                    return i
+            self.n += 1
+            d = loss - self.mean
+            self.mean += d / self.n
+            self.squares += d * (loss - self.mean)
+        return None
+
+
+class Refit:
+    """Running averages of the features that are left, and the least squares they give."""
+
+    def __init__(self, k: int, q: int) -> None:
+        self.averages = RunningAverages()
+        self.block = np.zeros((_REFIT_BLOCK, k + q + 1))  # features, targets, weight of rows to come
+        self.filled = 0
+        self.k = k
+
+    @property
+    def enough(self) -> bool:
+        return self.averages.n_samples_ + self.filled >= 2 * self.k + 2
+
+    def take(self, rung: Rung, rows: Core, y: Array, w: Array | None) -> None:
+        """Rows since maturity, in blocks that do not depend on how they come."""
+        at, n = 0, len(y)
+        while at < n:
+            stop = min(n, at + _REFIT_BLOCK - self.filled)
+            to = self.block[self.filled : self.filled + stop - at]
+            values = np.empty((stop - at, self.k))
+            _core.pick(part_of(rows, at, stop), rung.slot, values)
+            to[:, : self.k] = values
+            to[:, self.k : -1] = y[at:stop]
+            to[:, -1] = 1.0 if w is None else w[at:stop]
+            self.filled += stop - at
+            if self.filled == _REFIT_BLOCK:
+                self._add(self.averages)
+                self.filled = 0
+            at = stop
+
+    def _add(self, averages: RunningAverages) -> None:
+        rows = self.block[: self.filled]
+        averages.update(rows[:, : self.k], rows[:, self.k : -1], rows[:, -1])
+
+    def model(self, rung: Rung, fit_intercept: bool) -> tuple[NDArray[np.int64], Array, Array]:
+        averages = self.averages.copy() if self.averages.n_samples_ else RunningAverages()
+        if self.filled:
+            self._add(averages)
+        s = standardize(averages, fit_intercept=fit_intercept)
+        model = finish(s, np.zeros((s.p, s.q)), "sfsa", refit=True, support=np.flatnonzero(s.usable))
+        coef = np.atleast_2d(model.coef)
+        return rung.id[: self.k], coef.T, np.atleast_1d(np.asarray(model.intercept, dtype=np.float64))
+
+
+class SFSARegressor(RegressionLearner, SFSA):
+    """Least squares with k features, found by annealing: gradient steps while features are dropped for good.
+
+    O(nnz) a row, and work only for the features still alive ([Sun] Algorithm 1).
+
+    Attributes
+    ----------
+    coef_ : array of shape (p,) or (q, p)
+        At most k non-zero columns.
+    intercept_ : float or array of shape (q,)
+    maturity_ : int
+        Mini-batches with which the answering model matured, 0 while none has.
+    n_restarts_ : int
+
+    Notes
+    -----
+    After mini-batch t, ``w <- w - eta g`` on the features alive, of which the M_t with the largest
+    ``sigma_j |w_j|`` stay alive: ``M_t = k + (p - k) max(0, (T' - t') / (t' mu + T'))``, t' and T' counted
+    from the end of `delay`. Remark 1 of [Sun] forgets the square root in sigma.
+
+    Differences from the paper: steps are derived from the rows seen, in units of the features; the first
+    removal waits for a share `delay` of T; several targets share the k features; and with `refit` the answer
+    is the exact least squares fit on the rows since maturity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import SFSARegressor
+    >>> X = np.random.default_rng(0).normal(size=(5000, 50))
+    >>> SFSARegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
+    array([ 7, 31])
+    """
+
+    refit: bool = param(
+        False,
+        "bool",
+        "When k features remain, keep their k x k running averages too, and answer with the least squares on "
+        "the rows since (a ridge where they are singular), once these are more than twice the features.",
+    )
+
+
+class SFSAClassifier(ClassificationLearner, SFSA):
+    """Linear classifier with k features, found by annealing: gradient steps while features are dropped.
+
+    O(nnz) a row, and work only for the features still alive ([Sun] Algorithm 1). More than two classes are
+    learned jointly, one against the rest, and share the k features.
+
+    Attributes
+    ----------
+    classes_ : array of labels
+    coef_ : array of shape (1, p) or (q, p)
+        At most k non-zero columns.
+    intercept_ : array of shape (1,) or (q,)
+    maturity_ : int
+        Mini-batches with which the answering model matured, 0 while none has.
+
+    Notes
+    -----
+    As `SFSARegressor`, with the gradient of the loss chosen; there is no `refit`, since least squares on
+    labels is another loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import SFSAClassifier
+    >>> X = np.random.default_rng(0).normal(size=(5000, 50))
+    >>> SFSAClassifier(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
+    array([ 7, 31])
+    """
