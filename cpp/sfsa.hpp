@@ -58,7 +58,7 @@ struct RungClock {
 };
 
 // The head of a slot. Of the non-zero values of its feature: weight, the first, sum and sum of squares of the
-// differences from it (as in units.hpp), and 1 / mean square as of the last batch; whether the unfinished
+// differences from it (as in units.hpp), and 1 / mean square, to 1 / 64; whether the unfinished
 // batch has met it. Then follow, q of each: the weights but for the scale, the gradient sums of the batch,
 // and, where the variant has them, first and second moments of the gradient. With one output that is one
 // cache line.
@@ -148,29 +148,27 @@ class Rung {
     // m = W'x / scale; takes the moments in; returns |x|^2 in units of the features.
     double margins(Index n, const std::int32_t* at, const double* x, double r, double* m) {
         for (Index o = 0; o < q_; ++o) m[o] = 0;
-        const double most = 1 / r;
         // four sums, or the latency of one addition after the other is the time of the loop
         double dot[4] = {0, 0, 0, 0}, norms[4] = {0, 0, 0, 0};
         auto take = [&](Index e, int lane) {
             Slot& f = slot(at[e]);
+            double square = x[e] * x[e];
+            if (state_.units) {
+                if (f.n == 0) f.first = x[e];
+                const double d = x[e] - f.first;
+                f.n += r;
+                f.sum += r * d;
+                f.squares += r * d * d;
+                // a value beyond four of its units tells that these are wrong
+                if (square * f.inverse > 16) renew(f);
+                square *= f.inverse;
+            }
+            norms[lane] += square;
             const double* w = f.weights();
             if constexpr (std::is_same_v<Q, One>)
                 dot[lane] += x[e] * *w;
             else
                 for (Index o = 0; o < q_; ++o) m[o] += x[e] * w[o];
-            if (!state_.units) {
-                norms[lane] += x[e] * x[e];
-                return;
-            }
-            if (f.n == 0) f.first = x[e];
-            const double d = x[e] - f.first;
-            f.n += r;
-            f.sum += r * d;
-            f.squares += r * d * d;
-            // the unit of a feature that has none yet counts x itself, and so x^2 is at most n / r
-            norms[lane] += f.inverse < std::numeric_limits<double>::infinity()
-                               ? std::min(x[e] * x[e] * f.inverse, f.n * most)
-                               : x[e] * x[e] * f.n / f.square();
         };
         Index e = 0;
         for (; e + 4 <= n; e += 4) take(e, 0), take(e + 1, 1), take(e + 2, 2), take(e + 3, 3);
@@ -358,16 +356,20 @@ class Rung {
         return size > 0 ? -step.weights * step.length * (m / step.first) / size : 0;
     }
 
+    // Brings the unit of a feature up to date. A weight belongs to the unit it was learned in: else a feature
+    // whose first value happens to be tiny would have a huge weight when its usual values come.
+    void renew(Slot& f) const {
+        const double square = f.square(), now = square > 0 ? f.n / square : 0;
+        const double ratio =
+            f.inverse > 0 ? std::sqrt(now / f.inverse) : 0;  // at first 0, as are the weights
+        for (Index o = 0; o < q_; ++o) f.weights()[o] *= ratio;
+        f.inverse = now;
+    }
+
     void move(Slot& f, const Step& step, double b) {
-        double inverse = 1, unit = 1;
+        double inverse = 1;
         if (state_.units) {
-            if (f.mark != 0) {
-                const double square = f.square(), now = square > 0 ? f.n / square : 0;
-                // A weight belongs to the unit it was learned in. Without this a feature whose first value
-                // happens to be tiny would keep a huge weight when its usual values come.
-                unit = std::sqrt(now / f.inverse);
-                f.inverse = now;
-            }
+            if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 64)) renew(f);
             // a feature that has not varied cannot be told from the intercept
             inverse = f.varies(c.weight) ? f.inverse : 0;
         }
@@ -375,14 +377,14 @@ class Rung {
         double *v = f.weights(), *g = v + q_, *m = g + q_, *s = m + q_;
         if (rule_.variant == Variant::plain) {
             for (Index o = 0; o < q_; ++o) {
-                v[o] = v[o] * unit - step.plain * (g[o] * inverse);
+                v[o] -= step.plain * (g[o] * inverse);
                 g[o] = 0;
             }
             return;
         }
         const double root = std::sqrt(inverse);
         for (Index o = 0; o < q_; ++o) {
-            v[o] = v[o] * unit + change(g[o] * root / b, m[o], s[o], step) * (root / c.scale);
+            v[o] += change(g[o] * root / b, m[o], s[o], step) * (root / c.scale);
             g[o] = 0;
         }
     }

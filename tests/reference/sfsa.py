@@ -51,20 +51,21 @@ def sfsa(X, Y, r, *, k, T, mu, delay, batch, loss, variant, eta, schedule, lam, 
         start, stop = (t - 1) * batch, t * batch
         B = np.where(alive, X[start:stop], 0.0)
         weight = r[start:stop]
-        M = B @ w + bias
-        D = weight[:, None] * np.array(
-            [[slope(M[i, o], Y[start + i, o]) for o in range(q)] for i in range(batch)]
-        )
-        # squared norms of the rows in units of the features, as these were before the batch
         count = np.cumsum(r[:, None] * (X != 0), axis=0)
         squares = np.cumsum(r[:, None] * X**2, axis=0)
-        trace, pair = 0.0, None
+
+        def renew(which, row, w=w, inverse=inverse, count=count, squares=squares):
+            """Units as of the row; weights belong to them."""
+            now = count[row, which] / squares[row, which]
+            w[which] *= np.sqrt(now / inverse[which])[:, None]
+            inverse[which] = now
+
+        trace, pair, D = 0.0, None, np.zeros((batch, q))
         for i, x in enumerate(B):
-            on = x != 0
-            own = count[start + i, on] / squares[start + i, on]
-            unit = np.where(np.isfinite(inverse[on]), inverse[on], own)
-            size = np.minimum(x[on] ** 2 * unit, count[start + i, on] / weight[i]) if standardize else x**2
-            trace += weight[i] * size.sum() / batch
+            if standardize:
+                renew((x != 0) & (x**2 * np.where(x != 0, inverse, 0.0) > 16), start + i)
+            trace += weight[i] * (x**2 * np.where(x != 0, inverse if standardize else 1.0, 0.0)).sum() / batch
+            D[i] = [weight[i] * slope(m_o, y_o) for m_o, y_o in zip(x @ w + bias, Y[start + i])]
         o = np.argmax(abs(D[0]))
         if batch > 1 and D[0, o] != 0:
             both = (B[0] != 0) & (B[1] != 0)
@@ -99,9 +100,9 @@ def sfsa(X, Y, r, *, k, T, mu, delay, batch, loss, variant, eta, schedule, lam, 
         root = np.ones(p)
         if standardize:
             touched = (B != 0).any(axis=0)
-            now = count[stop - 1, touched] / squares[stop - 1, touched]
-            w[touched] *= np.sqrt(now / inverse[touched])[:, None]  # weights belong to their units
-            inverse[touched] = now
+            with np.errstate(invalid="ignore"):  # the first unit is infinite
+                near = abs(count[stop - 1] - inverse * squares[stop - 1]) <= count[stop - 1] / 64
+            renew(touched & ~near, stop - 1)
             spread = total @ (seen - np.average(seen, axis=0, weights=total)) ** 2
             spread[spread < 1e-12 * squares[stop - 1]] = 0.0
             root = np.where((spread > 0) & np.isfinite(inverse), np.sqrt(np.minimum(inverse, 1e300)), 0.0)

@@ -115,7 +115,7 @@ class Rung:
         self.slot = _resized(self.slot, p)
         self.seen = _resized(self.seen, p // _PAGE + 1)
 
-    def _reserve(self, more: int) -> None:
+    def reserve(self, more: int) -> None:
         """Room for so many more slots; given back where three quarters are not used."""
         need, room = self.size + min(more, int(self["unseen"])), len(self.id)
         if need > room:
@@ -156,7 +156,7 @@ class Rung:
                 stop = max(at + 1, int(np.searchsorted(indptr, most, side="right")) - 1)
                 room = int(indptr[stop] - indptr[at])
             part = rows if stop - at == n else part_of(rows, at, stop)
-            self._reserve(room)
+            self.reserve(room)
             to = None if losses is None else losses[int(self["batches"]) - begun :]
             done = self._run(part, y[at:stop], None if w is None else w[at:stop], to, rule)
             if done < stop - at:

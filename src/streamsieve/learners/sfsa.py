@@ -113,7 +113,7 @@ class SFSA(Standardizing):
         self.n_features_in_ = p
 
     def _take(self, blocks: Any, width: int, seen: NDArray[np.integer[Any]] | None) -> None:
-        # a derived step does not overflow; one that was given may, and then all is put back
+        # A derived step does not overflow; one that was given may, and then all is put back: O(p) a call.
         self._before = (
             None if self.eta == "auto" else {name: copy.deepcopy(getattr(self, name)) for name in self._state}
         )
@@ -191,6 +191,7 @@ class SFSA(Standardizing):
         """What has grown up answers, and the next rung begins."""
         assert self.growing_ is not None
         self.answer_ = self.growing_
+        self.answer_.reserve(0)
         self.growing_ = self._rung(self.n_features_in_, 2 * self.answer_.T) if self.ladder else None
         if self.watch_ is not None:
             self.watch_ = Watch()
@@ -313,9 +314,11 @@ class Refit:
 
 
 class SFSARegressor(RegressionLearner, SFSA):
-    """Least squares with k features, found by annealing: gradient steps while features are dropped for good.
+    """Least squares with k features, by gradient steps while features are removed on a schedule.
 
-    O(nnz) a row, and work only for the features still alive ([Sun] Algorithm 1).
+    O(nnz) a row and O(p) memory; a feature that is gone costs a look-up, one never seen nothing. The answer
+    comes from the latest model that has matured; before the first has, from the k largest weights of the one
+    that grows.
 
     Attributes
     ----------
@@ -325,22 +328,48 @@ class SFSARegressor(RegressionLearner, SFSA):
     maturity_ : int
         Mini-batches with which the answering model matured, 0 while none has.
     n_restarts_ : int
+        Changes that `restart` has found.
 
     Notes
     -----
-    After mini-batch t, ``w <- w - eta g`` on the features alive, of which the M_t with the largest
-    ``sigma_j |w_j|`` stay alive: ``M_t = k + (p - k) max(0, (T' - t') / (t' mu + T'))``, t' and T' counted
-    from the end of `delay`. Remark 1 of [Sun] forgets the square root in sigma.
+    For mini-batch t, with the gradient g of the mean loss over its rows (all at the same weights), ::
 
-    Differences from the paper: steps are derived from the rows seen, in units of the features; the first
-    removal waits for a share `delay` of T; several targets share the k features; and with `refit` the answer
-    is the exact least squares fit on the rows since maturity.
+        beta <- beta - eta g,    then keep the M_t features with the largest sigma_j |beta_j|,
+        M_t = k + (p - k) max(0, (T - t) / (t mu + T))
+
+    (t and T less the delay). What goes never returns; ties go to the lower index.
+
+    *The ladder* (Fig. 2.1). When a model has matured, it answers, and goes on learning its k weights, while
+    the next one grows from nothing on the rows that follow: T, 2 T, 4 T, ... batches. So one grows at a time,
+    and the answer was chosen with at least a quarter of all rows, the most that one growing model allows.
+
+    *The step.* Unless given, 1 / (L (Lambda + R^2 / b)): R^2 the mean squared norm of the rows over the
+    features alive, Lambda a bound of the largest eigenvalue of their second moments from products of two rows
+    of each batch, L the mean second derivative of the loss; all of recent batches, and of the current one
+    where it is larger. As features go steps grow. While they are chosen, they stay so short that all batches
+    so far count. With 'momentum' and 'nesterov' the gradient is an average with weights 0.9^age; 'adam' is
+    Adam with (0.9, 0.999), and its derived step has the size of the slopes, so that the units of y cancel.
+
+    *Restarts.* The mean loss of each batch is taken before it is learned, and standardised by those before
+    it. A one-sided CUSUM adds up what exceeds one deviation, no batch counting more than four, and takes a
+    sum above 12 for a change. A large change is found in 100 rows or so.
+
+    *The refit.* With k features left, their k x k running averages are cheap, and least squares on all rows
+    since maturity is exact where gradient steps are not.
+
+    Differences from the paper: the delay, since ranks of the first batches are noise. Rungs start one after
+    the other. With `standardize` also the steps are in units of the features (the root mean square of their
+    values that are not 0), and Remark 1's sigma has the square root that its print forgets. Features never
+    seen go before any that was. On rows with few values features are not removed before a quarter of those
+    seen is due, which makes a removal O(1); where rows have more than twice as many values as there are
+    features with a weight, and at maturity, M_t is kept exactly. Several targets share the k features, by the
+    norm of their weights.
 
     Examples
     --------
     >>> import numpy as np
     >>> from streamsieve import SFSARegressor
-    >>> X = np.random.default_rng(0).normal(size=(5000, 50))
+    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
     >>> SFSARegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
     array([ 7, 31])
     """
@@ -349,15 +378,16 @@ class SFSARegressor(RegressionLearner, SFSA):
         False,
         "bool",
         "When k features remain, keep their k x k running averages too, and answer with the least squares on "
-        "the rows since (a ridge where they are singular), once these are more than twice the features.",
+        "the rows since (a ridge where they are singular), once these are more than twice as many as "
+        "features.",
     )
 
 
 class SFSAClassifier(ClassificationLearner, SFSA):
-    """Linear classifier with k features, found by annealing: gradient steps while features are dropped.
+    """Linear classifier with k features, by gradient steps while features are removed on a schedule.
 
-    O(nnz) a row, and work only for the features still alive ([Sun] Algorithm 1). More than two classes are
-    learned jointly, one against the rest, and share the k features.
+    O(nnz) a row and O(p) memory; a feature that is gone costs a look-up, one never seen nothing. More than
+    two classes are learned jointly, one against the rest, and share the k features.
 
     Attributes
     ----------
@@ -367,17 +397,20 @@ class SFSAClassifier(ClassificationLearner, SFSA):
     intercept_ : array of shape (1,) or (q,)
     maturity_ : int
         Mini-batches with which the answering model matured, 0 while none has.
+    n_restarts_ : int
+        Changes that `restart` has found.
 
     Notes
     -----
-    As `SFSARegressor`, with the gradient of the loss chosen; there is no `refit`, since least squares on
-    labels is another loss.
+    As `SFSARegressor`, with the gradient of the loss chosen. There is no `refit`: running averages give least
+    squares on the labels, which ranks rows no better than the loss that was asked for, and with 'logistic'
+    would take the probabilities away; the matured model goes on learning its k weights instead.
 
     Examples
     --------
     >>> import numpy as np
     >>> from streamsieve import SFSAClassifier
-    >>> X = np.random.default_rng(0).normal(size=(5000, 50))
+    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
     >>> SFSAClassifier(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
     array([ 7, 31])
     """
