@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from streamsieve.experiments import data, zhai
+from streamsieve.experiments import _run, data, zhai
+from streamsieve.experiments._report import Outcomes
 
 try:
     data.folder()
@@ -42,10 +43,11 @@ def test_the_sets_are_as_wide_as_the_paper_says():
 @at_hand
 def test_the_quick_experiment_has_a_line_for_every_method(monkeypatch, tmp_path):
     monkeypatch.setattr(zhai, "BUDGETS", (100, 1000))
-    result = zhai.run(1, True, lambda *_: None, tmp_path)
-    assert [row[1] for row in result.rows] == list(zhai.METHODS)
-    assert all(len(row) == len(result.columns) for row in result.rows)
-    assert (tmp_path / "zhai.png").stat().st_size > 1000
+    jobs = zhai.jobs(1, True)
+    table, figure = zhai.report(Outcomes([(job, _run.measured("zhai", job)[0]) for job in jobs]))
+    assert [row[1] for row in table.rows] == list(zhai.METHODS)
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    assert figure.draw(tmp_path).stat().st_size > 1000
 
 
 def test_missing_data_are_named(monkeypatch, tmp_path):

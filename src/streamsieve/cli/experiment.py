@@ -1,38 +1,100 @@
-"""`streamsieve experiment NAME`: a table of the papers, beside the published numbers."""
+"""`streamsieve experiment NAME`: the papers' tables and figures, beside the published numbers."""
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
+
 import click
 from rich.console import Console
-from rich.progress import Progress
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..experiments import EXPERIMENTS, run
+from ..experiments import EXPERIMENTS
 
 
-@click.command(
-    "experiment", epilog="\b\n" + "\n".join(f"{name:<12} {what}" for name, what in EXPERIMENTS.items())
-)
-@click.argument("name", type=click.Choice(list(EXPERIMENTS)))
+@click.command("experiment", epilog="`streamsieve experiment list` shows what each reproduces and its cost.")
+@click.argument("name", type=click.Choice(["list", "all", *EXPERIMENTS]), metavar="NAME|list|all")
 @click.option("--scale", type=click.Choice(["quick", "paper"]), default="paper", show_default=True)
-@click.option("--runs", default=5, show_default=True, help="Average over this many runs.")
-def command(name: str, scale: str, runs: int) -> None:
-    """Reproduce a table of the papers with this library's methods."""
-    if runs < 1:
-        raise click.UsageError(f"--runs {runs}: at least one run is needed.")
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name)
-        result = run(
-            name,
-            runs=runs,
-            quick=scale == "quick",
-            progress=lambda what, done, total: bar.update(
-                task, description=what, completed=done, total=total
-            ),
-        )
-    table = Table(*result.columns, title=result.title, caption=result.note)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for row in result.rows:
-        table.add_row(*row)
-    Console().print(table)
+@click.option(
+    "--runs", type=click.IntRange(1), default=5, show_default=True, help="Average over so many runs."
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("streamsieve-experiments"),
+    show_default=True,
+    help="Folder for results.md, results.json, the pictures, and what is done so far.",
+)
+@click.option("--fresh", is_flag=True, help="Compute again what the folder already holds.")
+@click.option("--workers", type=click.IntRange(1), help="Processes; as many as processors by default.")
+def command(name: str, scale: str, runs: int, out: Path, fresh: bool, workers: int | None) -> None:
+    """Reproduce tables and figures of the papers with this library's methods.
+
+    An interrupted run goes on where it stopped when it is started again.
+    """
+    if name == "list":
+        _list()
+        return
+    from ..experiments._run import run
+
+    log = Console(stderr=True)
+    for each in EXPERIMENTS if name == "all" else [name]:
+        with Progress(
+            TextColumn("{task.fields[name]}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("[dim]{task.description}"),
+            console=log,
+            transient=True,
+        ) as bar:
+            show = partial(bar.update, bar.add_task("", name=each))
+            try:
+                parts = run(
+                    each,
+                    runs=runs,
+                    quick=scale == "quick",
+                    out=out / each,
+                    fresh=fresh,
+                    workers=workers,
+                    progress=lambda what, done, total, show=show: show(  # type: ignore[misc]
+                        description=escape(what), completed=done, total=total
+                    ),
+                )
+            except FileNotFoundError as missing:
+                raise click.ClickException(str(missing)) from missing
+        for part in parts:
+            _show(part)
+        log.print(f"[dim]Written: {escape(str(out / each / 'results.md'))}")
+
+
+def _show(part: object) -> None:
+    """A table on a terminal, Markdown where the output is piped."""
+    from ..experiments._report import Table as Shown
+
+    console = Console()
+    if not console.is_terminal:
+        click.echo(part.markdown())  # type: ignore[attr-defined]
+    elif isinstance(part, Shown):
+        table = Table(*part.columns, title=part.title, caption=part.legend())
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for row in part.rows:
+            table.add_row(*(escape(str(cell)) for cell in row))
+        console.print(table)
+    else:
+        console.print(f"{part.title}: {part.name}.png")  # type: ignore[attr-defined]
+
+
+def _list() -> None:
+    console = Console()
+    if not console.is_terminal:
+        for name, entry in EXPERIMENTS.items():
+            click.echo(f"{name}\t{entry.what}\t{entry.quick:g}\t{entry.paper:g}")
+        return
+    table = Table("name", "reproduces", "quick, 1 run", "paper, 5 runs", caption="Minutes on two cores.")
+    for name, entry in EXPERIMENTS.items():
+        table.add_row(name, escape(entry.what), f"{entry.quick:g}", f"{entry.paper:g}")
+    console.print(table)

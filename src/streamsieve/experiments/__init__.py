@@ -1,36 +1,46 @@
-"""The papers' experiments, by one command each: `streamsieve experiment NAME`."""
+"""The papers' experiments, by one command each: `streamsieve experiment NAME`.
+
+An experiment is a module of this package with three functions:
+
+- ``jobs(runs, quick)``: the independent pieces of work, each a dict of keyword arguments that JSON can hold;
+- ``measure(**job)``: the outcome of one of them, JSON too: figures by name, nested as it likes;
+- ``report(outcomes)``: the tables and figures that they make, beside the published numbers. Where a setting
+  was not run (`outcomes.where(...)` is empty) its row is left out.
+
+`run` works through the jobs on all processors, writes each outcome down as it comes, so that an interrupted
+run goes on where it stopped, and hands them all to ``report``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-EXPERIMENTS = {
-    "detection": "[Sun] Tables 5.1 and A.1, [Slides]: true features found by the running averages",
-    "drift": "[Sun] Table 5.5: test RMSE with drifting coefficients, with and without adaptation",
-    "sfsa": "[Sun] Tables 4.1, 4.2 and 4.4: true features found by SFSA, p = 10,000",
-    "susan": "[Susan] Table 2: detection rate and RMSE of SIHT, OLST and OLST-then-TSGD, p = 1,000",
-    "greedy": "[Sun] Tables 4.2, 4.4, 5.3: true features found by OFS (FOFS) and SOFS",
-    "zhai": "[Zhai] Figures 1 and 2: accuracy against the budget, budgeted learners on real data",
-    "regularised": "[Sun] Tables 4.1, 4.2 and 4.4: true features found by FOBOS (OPG) and RDA",
-}
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 @dataclass(frozen=True)
-class Result:
-    """A table: its title, column names, rows of cells, and what holds for all of it."""
+class Entry:
+    """What an experiment reproduces, and its minutes on two cores: quick with 1 run, paper with 5."""
 
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
-    note: str = ""
-
-
-Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
+    what: str
+    quick: float
+    paper: float
 
 
-def run(name: str, *, runs: int, quick: bool, progress: Progress) -> Result:
-    """Run one experiment; its module is loaded only now."""
-    result: Result = import_module(f".{name}", __name__).run(runs, quick, progress)
-    return result
+EXPERIMENTS = {
+    "detection": Entry("[Sun] Tables 5.1, A.1, [Slides]: features found by the running averages", 1, 15),
+    "drift": Entry("[Sun] Table 5.5: drifting coefficients, with and without adaptation", 2, 10),
+    "sfsa": Entry("[Sun] Tables 4.1, 4.2, 4.4: features found by SFSA, p = 10,000", 5, 60),
+    "susan": Entry("[Susan] Table 2: SIHT, OLST and OLST-then-TSGD, p = 1,000", 2, 10),
+    "greedy": Entry("[Sun] Tables 4.2, 4.4, 5.3: features found by OFS (FOFS) and SOFS", 1, 5),
+    "zhai": Entry("[Zhai] Figures 1 to 3: accuracy against the budget on real data", 1, 20),
+    "regularised": Entry("[Sun] Tables 4.1, 4.2, 4.4: features found by FOBOS (OPG) and RDA", 1, 5),
+}
+
+
+def module(name: str) -> ModuleType:
+    """The experiment's module, loaded only now."""
+    return import_module(f".{name}", __name__)

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import metrics, simulate
 from ..learners import FOBOSClassifier, FOBOSRegressor, RDAClassifier, RDARegressor
-from . import Progress, Result
+from ._report import Cell, Outcomes, Part, Table
 
 K = 100
 # l1 for regression and l1 + l2 for classification, as the paper says; it does not say in which proportion.
@@ -61,33 +59,35 @@ DESIGNS: list[tuple[str, Any, dict[str, Any], tuple[float, float], float, bool]]
 ]
 
 
-def one_run(stream: Any, learners: dict[str, Any]) -> dict[str, tuple[float, int]]:
+def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
+    designs = [d[0] for d in DESIGNS if not (quick and d[-1])]
+    return [{"design": name, "seed": seed} for seed in range(runs) for name in designs]
+
+
+def measure(design: str, seed: int) -> dict[str, Any]:
     """Percentage found and number selected by every learner on one stream, all in one pass over its rows."""
-    models = {name: make() for name, make in learners.items()}
+    _, make, learners, *_ = next(d for d in DESIGNS if d[0] == design)
+    stream = make(seed)
+    models = {name: new() for name, new in learners.items()}
     for X, y in stream:
         for model in models.values():
             options = {"classes": [-1, 1]} if hasattr(model, "loss") else {}
             model.partial_fit(X, y, **options)
     supports = {name: model.get_support(indices=True) for name, model in models.items()}
-    return {name: (100 * metrics.detection_rate(s, stream.support), len(s)) for name, s in supports.items()}
+    return {
+        name: {"found": 100 * metrics.detection_rate(s, stream.support), "selected": len(s)}
+        for name, s in supports.items()
+    }
 
 
-def run(runs: int, quick: bool, progress: Progress) -> Result:
-    designs = [d for d in DESIGNS if not (quick and d[-1])]
-    rows = []
-    for i, (title, make, learners, published, chance, _) in enumerate(designs):
-        results = []
-        for r in range(runs):
-            progress(title, i * runs + r, len(designs) * runs)
-            results.append(one_run(make(1000 * i + r), learners))
-        for name, paper in zip(learners, published):
-            found = np.mean([x[name][0] for x in results])
-            size = np.mean([x[name][1] for x in results])
-            rows.append([title, name, f"{found:.1f}", f"{size:.1f}", f"{chance}", f"{paper:.2f}"])
-    progress("done", len(designs) * runs, len(designs) * runs)
-    note = (
-        f"k = {K}, average of {runs} runs; published: [Sun] Tables 4.1, 4.2 (p = 10,000, where chance is "
-        "1%) and 4.4, 20 runs."
-    )
-    columns = ["design", "method", "found %", "selected", "chance %", "published %"]
-    return Result("True features found, online l1", columns, rows, note)
+def report(outcomes: Outcomes) -> list[Part]:
+    rows: list[list[str | Cell]] = []
+    for name, _, learners, published, chance, _ in DESIGNS:
+        part = outcomes.where(design=name)
+        for method, paper in zip(learners, published):
+            if part:
+                found = part.cell(method, "found", published=paper)
+                rows.append([name, method, found, part.cell(method, "selected"), f"{chance}"])
+    note = f"k = {K}, {outcomes.runs()} runs; published at p = 10,000, where chance is 1%: 20 runs."
+    columns = ["design", "method", "found %", "selected", "chance %"]
+    return [Table("True features found, online l1: [Sun] Tables 4.1, 4.2, 4.4", columns, rows, note)]

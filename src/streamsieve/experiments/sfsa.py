@@ -5,17 +5,15 @@ Maturity is at the end of the stream, as published; with the refit, beyond the p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .. import metrics, simulate
 from ..learners.sfsa import SFSAClassifier, SFSARegressor
-from . import Progress, Result
+from ._report import Cell, Outcomes, Part, Table
 
 P, K, BATCH = 10_000, 100, 25
-Cells = dict[str, tuple[float, float]]  # detection rate and RMSE or AUC, by method
 METHODS = ("SFSA", "SFSA-AG", "SFSA-Adam", "refit")
 VARIANTS = {"SFSA": "plain", "SFSA-AG": "nesterov", "SFSA-Adam": "adam"}
 
@@ -59,22 +57,39 @@ def learn(model: Any, X: Any, y: Any) -> None:
         model.partial_fit(X, y)
 
 
-def measure(model: Any, support: Any, X: Any, y: Any) -> tuple[float, float]:
+def quality(model: Any, support: Any, X: Any, y: Any) -> dict[str, float]:
     """Detection rate in percent, and RMSE or AUC on test rows."""
     rate = 100 * metrics.detection_rate(model.get_support(indices=True), support)
     if isinstance(model, SFSAClassifier):
-        return rate, metrics.auc(np.where(y >= 0, 1, -1), model.decision_function(X))
-    return rate, metrics.rmse(y, model.predict(X))
+        return {"found": rate, "auc": metrics.auc(np.where(y >= 0, 1, -1), model.decision_function(X))}
+    return {"found": rate, "rmse": metrics.rmse(y, model.predict(X))}
 
 
-def correlated(signal: Any, settings: list[tuple[str, int]], seed: int) -> Iterator[tuple[str, int, Cells]]:
+def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
+    limit = 30_000 if quick else 100_000
+    todo: list[dict[str, Any]] = []
+    for seed in range(runs):
+        for signal in dict.fromkeys(signal for signal, _, _ in PUBLISHED):
+            settings = [(task, n) for s, task, n in PUBLISHED if s == signal and n <= limit]
+            todo.append({"signal": signal, "settings": settings, "seed": 2000 + seed})
+        for p, k, nnz in SPARSE:
+            if not quick or p <= 10_000:
+                todo.append({"p": p, "k": k, "nnz": nnz, "n": limit, "seed": 3000 + seed})
+    return todo
+
+
+def measure(seed: int, **design: Any) -> dict[str, Any]:
+    """By task and n, and by method: what `quality` tells."""
+    return correlated(seed=seed, **design) if "signal" in design else sparse(seed=seed, **design)
+
+
+def correlated(signal: Any, settings: list[tuple[str, int]], seed: int) -> dict[str, Any]:
     """One stream for all settings of a signal: shorter ones are its beginning, classes the targets' signs."""
-    longest = max(n for _, n in settings)
-    options = {"signal": signal, "dtype": np.float32}
-    stream = simulate.correlated(longest, P, K, random_state=seed, **options)
+    options: dict[str, Any] = {"signal": signal, "dtype": np.float32}
+    stream = simulate.correlated(max(n for _, n in settings), P, K, random_state=seed, **options)
     test = simulate.correlated(None, P, K, random_state=10_000 + seed, **options).take(2000)
     running = {(task, n): models(task, K, n) for task, n in settings}
-    rows = 0
+    rows, out = 0, {}
     for X, y in stream:
         rows += len(y)
         for (task, n), made in running.items():
@@ -82,69 +97,45 @@ def correlated(signal: Any, settings: list[tuple[str, int]], seed: int) -> Itera
                 for model in made.values():
                     learn(model, X, y)
             if rows == n:
-                yield task, n, {name: measure(m, stream.support, *test) for name, m in made.items()}
+                out[f"{task} {n}"] = {name: quality(m, stream.support, *test) for name, m in made.items()}
+    return out
 
 
-def sparse(p: int, k: int, nnz: int, n: int, seed: int) -> Cells:
+def sparse(p: int, k: int, nnz: int, n: int, seed: int) -> dict[str, Any]:
     stream = simulate.sparse(n, p, k, nnz, random_state=seed)
     test = stream.take(10_000, start=n)
     made = models("classification", k, n)
     for X, y in stream:
         for model in made.values():
             learn(model, X, y)
-    return {name: measure(m, stream.support, *test) for name, m in made.items()}
+    return {f"classification {n}": {name: quality(m, stream.support, *test) for name, m in made.items()}}
 
 
-def _rows(
-    head: list[str], results: list[Cells], published: list[tuple[float, float] | None]
-) -> list[list[str]]:
-    quality = "test RMSE" if head[0].endswith("regression") else "test AUC"
-    kept = [[cells.get(name) for cells in results] for name in METHODS]
-
-    def average(i: int) -> list[str]:
-        form = ".1f" if i == 0 else ".3f"
-        return ["-" if m[0] is None else format(np.mean([c[i] for c in m if c]), form) for m in kept]
-
-    def printed(i: int) -> list[str]:
-        return ["-" if cell is None else f"{cell[i]:g}" for cell in published]
-
-    return [
-        [*head, "found %", *average(0)],
-        ["", "", "published", *printed(0)],
-        ["", "", quality, *average(1)],
-        ["", "", "published", *printed(1)],
-    ]
+def _rows(part: Outcomes, design: str, task: str, n: int, published: Any) -> list[list[str | Cell]]:
+    at = f"{task} {n}"
+    if not part.values(at):
+        return []
+    other, better = ("rmse", "less") if task == "regression" else ("auc", "more")
+    paper = [(None, None) if cell is None else cell for cell in published]
+    found = [part.cell(at, m, "found", published=x) for m, (x, _) in zip(METHODS, paper)]
+    fit = [part.cell(at, m, other, published=x, better=better, digits=3) for m, (_, x) in zip(METHODS, paper)]
+    return [[f"{design}, {task}", f"{n:,}", "found %", *found], ["", "", f"test {other.upper()}", *fit]]
 
 
-def run(runs: int, quick: bool, progress: Progress) -> Result:
-    limit = 30_000 if quick else 100_000
-    todo: dict[Any, list[tuple[str, int]]] = {}
-    for signal, task, n in PUBLISHED:
-        if n <= limit:
-            todo.setdefault(signal, []).append((task, n))
-    designs = [d for d in SPARSE if not quick or d[0] <= 10_000]
-    found: dict[tuple[Any, str, int], list[Cells]] = {}
-    wide: dict[tuple[int, int, int], list[Cells]] = {}
-    total, done = runs * (len(todo) + len(designs)), 0
-    for r in range(runs):
-        for signal, settings in todo.items():
-            progress(f"signal {signal}, run {r + 1}", done, total)
-            for task, n, cells in correlated(signal, settings, seed=2000 + r):
-                found.setdefault((signal, task, n), []).append(cells)
-            done += 1
-        for design in designs:
-            progress(f"sparse, p = {design[0]:,}, run {r + 1}", done, total)
-            wide.setdefault(design, []).append(sparse(*design, n=limit, seed=3000 + r))
-            done += 1
-    progress("done", total, total)
-    table: list[list[str]] = []
-    for (signal, task, n), results in found.items():
-        strength = f"{signal:g}" if isinstance(signal, float) else f"{signal[0]:g} to {signal[1]:g}"
-        table += _rows([f"{strength}, {task}", f"{n:,}"], results, PUBLISHED[signal, task, n])
-    for design, results in wide.items():
-        table += _rows([f"sparse, p = {design[0]:,}, k = {design[1]}", f"{limit:,}"], results, SPARSE[design])
+def report(outcomes: Outcomes) -> list[Part]:
+    rows: list[list[str | Cell]] = []
+    for (signal, task, n), published in PUBLISHED.items():
+        strength = (
+            f"signal {signal:g}" if isinstance(signal, float) else f"signal {signal[0]:g} to {signal[1]:g}"
+        )
+        rows += _rows(outcomes.where(signal=signal), strength, task, n, published)
+    for (p, k, nnz), published in SPARSE.items():
+        for n in (30_000, 100_000):
+            told = f"sparse, p = {p:,}, k = {k}"
+            rows += _rows(outcomes.where(p=p, nnz=nnz, n=n), told, "classification", n, published)
     note = (
         f"p = {P:,}, k = {K}, correlation 0.5, or sparse rows; mini-batches of {BATCH}, defaults otherwise; "
-        f"average of {runs} runs. Refit: least squares on the last third. Published: 20 runs."
+        f"{outcomes.runs()} runs. Refit: least squares on the last third. Published: 20 runs."
     )
-    return Result("True features found, SFSA", ["design", "n", "", *METHODS], table, note)
+    title = "True features found, SFSA: [Sun] Tables 4.1, 4.2, 4.4"
+    return [Table(title, ["design", "n", "", *METHODS], rows, note)]

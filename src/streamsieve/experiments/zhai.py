@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..learners import BAMDClassifier, BARDAClassifier, OFSClassifier, SOFSClassifier
-from . import Progress, Result
+from ._report import Cell, Figure, Outcomes, Panel, Part, Table
 from .data import load
 
 # The learners that take a budget. Those with a penalty in its place (Figure 3) join here.
@@ -78,52 +77,41 @@ def choose(method: str, X: Any, y: Any, times: int, k: int = 500) -> dict[str, f
     return options[int(np.argmax(scores))]
 
 
-def accuracy(name: str, method: str, params: dict[str, float], runs: int) -> list[list[float]]:
-    """Test accuracies in percent: for each budget, of each run."""
-    X, y = load(name, "train")
-    X_test, y_test = load(name, "test")
-    times = int(np.ceil(2 * X.shape[1] / X.shape[0]))
-    return [
-        [100 * learned(method, k, params, X, y, 1 + r, times).score(X_test, y_test) for r in range(runs)]
-        for k in BUDGETS
-    ]
-
-
-def run(runs: int, quick: bool, progress: Progress, folder: Path | None = None) -> Result:
-    """Table of accuracies; with a folder (and matplotlib) also the picture `zhai.png`."""
+def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
     sets = SETS[:1] if quick else SETS
-    steps = len(sets) * len(METHODS)
-    rows, curves = [], {}
-    for i, (name, method) in enumerate(product(sets, METHODS)):
-        progress(f"{name}, {method}", i, steps)
-        X, y = load(name, "train")
-        times = int(np.ceil(2 * X.shape[1] / X.shape[0]))
-        params = GIVEN[method] if quick else choose(method, X, y, times)
-        scores = np.mean(accuracy(name, method, params, runs), axis=1)
-        curves[name, method] = scores
-        told = ", ".join(f"{p} = {v:.0e}" for p, v in params.items())
-        rows.append([name, method, *(f"{s:.1f}" for s in scores), told])
-    progress("done", steps, steps)
-    if folder is not None:
-        picture(curves, Path(folder) / "zhai.png")
-    how = "given parameters" if quick else "parameters that are best on the training data at B = 500"
-    note = f"Test accuracy in percent, ceil(2 d / n) shuffled passes, {how}, average of {runs} runs."
+    return [{"data": d, "method": m, "runs": runs, "search": not quick} for d in sets for m in METHODS]
+
+
+def measure(data: str, method: str, runs: int, search: bool) -> dict[str, Any]:
+    """The parameters, and by budget the test accuracies in percent of all runs."""
+    X, y = load(data, "train")
+    X_test, y_test = load(data, "test")
+    times = int(np.ceil(2 * X.shape[1] / X.shape[0]))
+    params = choose(method, X, y, times) if search else GIVEN[method]
+    return {"params": params} | {
+        str(k): [
+            100 * learned(method, k, params, X, y, 1 + r, times).score(X_test, y_test) for r in range(runs)
+        ]
+        for k in BUDGETS
+    }
+
+
+def report(outcomes: Outcomes) -> list[Part]:
+    rows: list[list[str | Cell]] = []
+    panels = []
+    searched = any(job["search"] for job, _ in outcomes)
+    for data in SETS:
+        curves = {}
+        for job, outcome in outcomes.where(data=data):
+            cells = [Cell(outcome[str(k)]) for k in BUDGETS]
+            told = ", ".join(f"{p} = {v:.0e}" for p, v in outcome["params"].items())
+            rows.append([data, job["method"], *cells, told])
+            curves[job["method"]] = (BUDGETS, [cell.mean for cell in cells])
+        if curves:
+            panels.append(Panel(data, "features kept (B)", "test accuracy, %", curves, xlog=True))
+    how = "parameters that are best on the training data at B = 500" if searched else "given parameters"
+    runs = max(len(cell.values) for row in rows for cell in row if isinstance(cell, Cell))
+    note = f"Test accuracy in percent, ceil(2 d / n) shuffled passes, {how}, {runs} runs."
     title = "Accuracy against budget, [Zhai] Figures 1 and 2"
-    return Result(title, ["data", "method", *(f"B = {k}" for k in BUDGETS), "parameters"], rows, note)
-
-
-def picture(curves: dict[tuple[str, str], NDArray[np.float64]], file: Path) -> None:
-    """One panel a data set, one line a method."""
-    from matplotlib.figure import Figure
-
-    sets = list(dict.fromkeys(name for name, _ in curves))
-    figure = Figure(figsize=(4.2 * len(sets), 3.6), layout="constrained")
-    for axes, name in zip(np.ravel(figure.subplots(1, len(sets))), sets):
-        for marker, method in zip("osD^", METHODS):
-            axes.plot(BUDGETS, curves[name, method], marker=marker, label=method)
-        axes.set(title=name, xlabel="features kept (B)", ylabel="test accuracy, %", xscale="log")
-        axes.set_xticks(BUDGETS, [str(k) for k in BUDGETS])
-        axes.minorticks_off()
-        axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(file, dpi=150)
+    columns = ["data", "method", *(f"B = {k}" for k in BUDGETS), "parameters"]
+    return [Table(title, columns, rows, note), Figure("zhai", title, panels, note)]
