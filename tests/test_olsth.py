@@ -8,6 +8,7 @@ from fsa_data import correlated, standardized
 from reference import fsa as twin
 from streamsieve.averages.extract.ols import ols, ols_weights
 from streamsieve.averages.extract.olsth import olsth
+from streamsieve.averages.ridge import likeliest_ridge, low_rank_ridge
 from streamsieve.averages.running import RunningAverages
 
 
@@ -179,3 +180,12 @@ def test_t_values_are_infinite_for_a_perfect_fit_and_undefined_without_residuals
     few = ols(RunningAverages().update(X[:3, :2], X[:3, 2]), ridge=0)
     assert np.isnan(few.sigma2)
     assert np.isnan(few.tvalue).all()
+
+
+def test_few_rows_take_a_shorter_way_to_the_same_ridge():
+    rng = np.random.default_rng(3)
+    Z = rng.normal(size=(30, 200))
+    R, r = Z.T @ Z / 30, Z.T @ rng.normal(size=(30, 2)) / 30
+    weights, lam = low_rank_ridge(np.asfortranarray(R), r, 29.0)
+    assert_allclose(lam, likeliest_ridge(np.asfortranarray(R), r, 29.0), rtol=1e-6)
+    assert_allclose(weights, np.linalg.solve(R + lam * np.eye(200), r), rtol=1e-7, atol=1e-12)

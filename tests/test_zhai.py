@@ -36,7 +36,7 @@ def test_dexter_is_told_apart_by_few_features(k, least):
 def test_the_sets_are_as_wide_as_the_paper_says():
     for name, rows in (("dexter", 300), ("basehock", 1197), ("arcene", 100)):
         X, y = data.load(name, "train")
-        assert X.shape == (rows, data.FEATURES[name])
+        assert X.shape == (rows, data.SETS[name].p)
         assert set(y) == {-1.0, 1.0}
 
 

@@ -11,7 +11,7 @@ from scipy.linalg import blas, lapack
 from .. import _core
 from ..averages.extract.olsth import CROWDED
 from ..averages.model import TIE, block, cholesky, largest_rows
-from ._ridge import likeliest_ridge
+from ..averages.ridge import likeliest_ridge
 
 Array = NDArray[np.float64]
 Core = Any  # rows as the kernels take them: a C-ordered 2-D array, or (indptr, indices, data)

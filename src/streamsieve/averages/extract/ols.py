@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.linalg.lapack import dpotrs
-from scipy.optimize import minimize_scalar
 
 from ..model import LinearModel, as_standardized, block, cholesky, finish
+from ..ridge import likeliest_ridge, low_rank_ridge
 from ..standardize import Array, Standardized
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def ols(
 ) -> LinearModel:
     """Least squares on all features.
 
-    One Cholesky factorisation, O(p^3 / 3); where a ridge is needed, one eigendecomposition, some ten times
-    that.
+    One Cholesky factorisation, O(p^3 / 3); where a ridge is needed, a Householder reduction before it, O(4
+    p^3 / 3), or with few rows O(n p^2).
 
     Parameters
     ----------
@@ -100,22 +100,13 @@ def _likeliest_ridge(s: Standardized) -> tuple[Array, float]:
     varying = s.y_scale > 0
     if len(use) == 0 or not varying.any():
         return beta, 0.0
-    d, Q = np.linalg.eigh(block(s.R, use))
-    d = np.maximum(d, 0.0)
-    u = Q.T @ s.r[use]
-    u2 = u[:, varying] ** 2
     m = max(s.n - s.fit_intercept, 1.0)
-
-    def deviance(log_lam: float) -> float:
-        lam = np.exp(log_lam)
-        left = np.maximum(1.0 - (u2 / (d + lam)[:, None]).sum(0), 1e-15)  # > 0 but for rounding
-        return float(m * np.log(left).sum() + len(left) * np.log1p(d / lam).sum())
-
-    # The likelihood can have two modes: a grid finds the basin, a search its bottom. Below the first point
-    # rounding would begin to show in the weights; above the last they are all but zero.
-    grid = np.log(d.mean()) + np.log(10) * np.linspace(-6, 4, 51)
-    best = int(np.argmin([deviance(x) for x in grid]))
-    around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    lam = float(np.exp(minimize_scalar(deviance, bounds=around, method="bounded", options={"xatol": 1e-3}).x))
-    beta[use] = Q @ (u / (d + lam)[:, None])
+    R, r = block(s.R, use), s.r[np.ix_(use, varying)]
+    if s.rank - s.fit_intercept < len(use) / 2:
+        weights, lam = low_rank_ridge(R.T.copy(order="F"), r, m)
+    else:
+        lam = likeliest_ridge(R.T.copy(order="F"), r, m)
+        L, _ = cholesky(R, lam)
+        weights, _ = dpotrs(L, r, lower=1)
+    beta[np.ix_(use, varying)] = weights
     return beta, lam

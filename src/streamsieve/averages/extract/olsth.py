@@ -25,8 +25,8 @@ def olsth(
 ) -> LinearModel:
     """The k features with the largest least-squares weights, refitted.
 
-    O(p^3 / 3) for the first fit (ten times that where it needs a ridge) and O(k^3) for the second; `path`
-    gives every k for twice the price of one.
+    O(p^3 / 3) for the first fit (some five times that where it needs a ridge, and O(n p^2) with few rows) and
+    O(k^3) for the second; `path` gives every k for twice the price of one.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def olsth(
 
     Differences from the paper: it uses a ridge where p > n. Just above, least squares exists but ranks by
     noise: with p = 1000, n = 1010 and signal 0.1 on the design of [Sun] 4.1 it finds 14 % of the true
-    features and the ridge 72 %; at n = 2000, 83 % and 91 %; at n = 3000, 95 % and 98 %. The ridge takes an
-    eigendecomposition, some ten times the price of a Cholesky factor; ``ridge=0`` declines it.
+    features and the ridge 72 %; at n = 2000, 83 % and 91 %; at n = 3000, 95 % and 98 %. ``ridge=0``
+    declines it.
     """
     s = as_standardized(averages, fit_intercept, standardize)
     k = check_k(s, k)
