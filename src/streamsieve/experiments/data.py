@@ -186,8 +186,9 @@ def blocks(name: str, part: str) -> Rows:
 
 
 def load(name: str, part: str) -> tuple[Any, NDArray[np.float64]]:
-    """The same, as one: CSR or dense."""
-    held = list(blocks(name, part))
+    """The same, as one: CSR or dense. "all" takes every part there is."""
+    parts = list(SETS[name].parts) if part == "all" and "all" not in SETS[name].parts else [part]
+    held = [block for each in parts for block in blocks(name, each)]
     X = [X for X, _ in held]
     joined = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
     return joined, np.concatenate([y for _, y in held])

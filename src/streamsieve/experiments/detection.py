@@ -16,6 +16,7 @@ from ..averages import extract
 from ..averages.running import RunningAverages
 from ..averages.standardize import standardize
 from ..learners import SADMMRegressor, SGDRegressor, SIHTRegressor
+from ._baselines import lasso
 from ._report import Cell, Outcomes, Part, Table, clock, printed
 
 EXTRACTORS: dict[str, Any] = {
@@ -113,7 +114,9 @@ def measure(p: int, signal: float, ns: list[int], seed: int) -> dict[str, Any]:
         found: dict[str, tuple[Any, Any]] = {}
         if batch:
             with clock(seconds, "Lasso", begin=True):
-                found["Lasso"] = _lasso(kept, k, test[0])
+                X_kept, y_kept = (np.concatenate(part) for part in zip(*kept))
+                support, predict = lasso(X_kept, y_kept, k)
+            found["Lasso"] = support, predict(test[0])
         with clock(seconds, "standardize", begin=True):
             s = standardize(averages)
         for name, method in EXTRACTORS.items():
@@ -131,31 +134,6 @@ def measure(p: int, signal: float, ns: list[int], seed: int) -> dict[str, Any]:
             for name, (support, predicted) in found.items()
         }
     return out
-
-
-def _lasso(kept: list[tuple[Any, Any]], k: int, X_test: Any) -> tuple[Any, Any]:
-    """The batch Lasso with the most features up to k, of 200 penalties on an exponential grid."""
-    from sklearn.linear_model import lasso_path
-
-    X = np.concatenate([X for X, _ in kept])
-    y = np.concatenate([y for _, y in kept])
-    mean, scale, level = X.mean(axis=0), X.std(axis=0), y.mean()
-    Z = (X - mean) / scale
-    # The path is walked in pieces, from strong to weak penalties, until it holds more than k features.
-    top = np.abs(Z.T @ (y - level)).max() / len(y)
-    grid = top * np.logspace(0, -3, 200)
-    best, warm = np.zeros(X.shape[1]), None
-    for piece in np.split(grid, 20):
-        _, coefs, _ = lasso_path(Z, y - level, alphas=piece, precompute=True, coef_init=warm, max_iter=5000)
-        sizes = np.count_nonzero(coefs, axis=0)
-        if (sizes <= k).any():
-            best = coefs[:, np.flatnonzero(sizes <= k)[-1]]
-        if sizes[-1] > k:
-            break
-        warm = coefs[:, -1]
-    support = np.flatnonzero(best)
-    coef = np.linalg.lstsq(Z[:, support], y - level)[0]  # the published errors are those of a refit
-    return support, level + ((X_test - mean) / scale)[:, support] @ coef
 
 
 def report(outcomes: Outcomes) -> list[Part]:
