@@ -92,7 +92,7 @@ def test_a_file_of_another_width_is_refused(place):
 
 def test_what_is_missing_is_said_and_where_it_is_to_be_had(place):
     for name in data.SETS:
-        assert "is not in" in data.missing(name)
+        assert "is not at hand" in data.missing(name)
     assert "UCI" in data.missing("gisette")
     svmlight(X, y, place / "news20.binary")
     assert data.missing("news20") is None

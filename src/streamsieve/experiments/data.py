@@ -174,8 +174,9 @@ def missing(name: str) -> str | None:
     try:
         for part in SETS[name].parts:
             _files(name, part)
-    except FileNotFoundError as absent:
-        return str(absent)
+    except FileNotFoundError:
+        wanted = dict.fromkeys(_wanted(name, part) for part in SETS[name].parts)
+        return f"{name} is not at hand: {', '.join(wanted)}, from {SETS[name].source}."
     return None
 
 
@@ -199,7 +200,11 @@ def _files(name: str, part: str) -> tuple[Reader, list[Path]]:
     for reader, names in SETS[name].parts[part]:
         if all((place / file).exists() for file in names):
             return reader, [place / file for file in names]
-    wanted = " or ".join(
-        names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}" for _, names in SETS[name].parts[part]
+    raise FileNotFoundError(
+        f"{_wanted(name, part)} is not in {place}; it is to be had from {SETS[name].source}."
     )
-    raise FileNotFoundError(f"{name}: {wanted} is not in {place}; it is to be had from {SETS[name].source}.")
+
+
+def _wanted(name: str, part: str) -> str:
+    choices = [names for _, names in SETS[name].parts[part]]
+    return " or ".join(names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}" for names in choices)
