@@ -81,10 +81,20 @@ def test_results_are_written_in_words_numbers_and_pictures(tmp_path):
     text = (tmp_path / "results.md").read_text()
     assert "| value | 0.5 ± 0.5 (0.5 ≈) |" in text
     assert "![Coin](coin.png)" in text
+    assert "`streamsieve experiment coin --scale paper --runs 2`" in text
     table, figure = json.loads((tmp_path / "results.json").read_text())
     assert table["rows"][0][1]["verdict"] == "equal"
     assert figure["panels"][0]["lines"]["ours"] == [[1, 2], [3, 4]]
     assert (tmp_path / "coin.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("coin")
+def test_all_results_are_gathered_on_one_page(tmp_path):
+    for name in ("coin", "penny"):
+        _run.run(name, runs=1, out=tmp_path / "all" / name, workers=1)
+    page = _run.gather(tmp_path / "all", ["coin", "penny"])
+    assert page == tmp_path / "all.md"
+    assert "![Coin](all/penny/coin.png)" in page.read_text()
 
 
 def test_processes_give_what_one_gives():

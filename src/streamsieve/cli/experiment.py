@@ -25,7 +25,7 @@ from ..experiments import EXPERIMENTS
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("streamsieve-experiments"),
     show_default=True,
-    help="Folder for results.md, results.json, the pictures, and what is done so far.",
+    help="Folder for results.md, results.json, the pictures, and what is done so far; `all` adds FOLDER.md.",
 )
 @click.option("--fresh", is_flag=True, help="Compute again what the folder already holds.")
 @click.option("--workers", type=click.IntRange(1), help="Processes; as many as processors by default.")
@@ -37,7 +37,7 @@ def command(name: str, scale: str, runs: int, out: Path, fresh: bool, workers: i
     if name == "list":
         _list()
         return
-    from ..experiments._run import run
+    from ..experiments._run import gather, run
 
     log = Console(stderr=True)
     for each in EXPERIMENTS if name == "all" else [name]:
@@ -68,6 +68,8 @@ def command(name: str, scale: str, runs: int, out: Path, fresh: bool, workers: i
         for part in parts:
             _show(part)
         log.print(f"[dim]Written: {escape(str(out / each / 'results.md'))}")
+    if name == "all":
+        log.print(f"[dim]Written: {escape(str(gather(out, list(EXPERIMENTS))))}")
 
 
 def _show(part: object) -> None:

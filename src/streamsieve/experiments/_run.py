@@ -56,13 +56,14 @@ def run(
         progress(_told(job), done, len(jobs))
     parts: list[Part] = experiment.report(Outcomes([(job, known[_key(job)]) for job in jobs]))
     if out is not None:
-        write(name, parts, out)
+        command = f"streamsieve experiment {name} --scale {'quick' if quick else 'paper'} --runs {runs}"
+        write(f"## {name}\n\n`{command}`\n", parts, out)
     return parts
 
 
-def write(name: str, parts: list[Part], out: Path) -> None:
-    """`results.md`, `results.json` and the pictures; without matplotlib, the pictures' numbers only."""
-    (out / "results.md").write_text(f"## {name}\n\n" + "\n".join(part.markdown() for part in parts))
+def write(told: str, parts: list[Part], out: Path) -> None:
+    """`results.md`, which begins with what is told, `results.json` and the pictures; without matplotlib, the pictures' numbers only."""
+    (out / "results.md").write_text("\n".join([told, *(part.markdown() for part in parts)]))
     (out / "results.json").write_text(json.dumps([part.json() for part in parts], indent=1) + "\n")
     for part in parts:
         if isinstance(part, Figure):
@@ -73,6 +74,15 @@ def write(name: str, parts: list[Part], out: Path) -> None:
                     f"{missing}: the numbers of {part.title!r} are in {out / 'results.json'}; for its "
                     "picture pip install 'streamsieve[plot]' and run again, which computes nothing twice."
                 ) from missing
+
+
+def gather(out: Path, names: list[str]) -> Path:
+    """One page beside the folder `out`, with what each experiment wrote there."""
+    texts = [(out / name / "results.md").read_text() for name in names]
+    linked = [text.replace("](", f"]({out.name}/{name}/") for name, text in zip(names, texts)]
+    page = out.parent / f"{out.name}.md"
+    page.write_text("# The papers' experiments\n\n" + "\n".join(linked))
+    return page
 
 
 def measured(name: str, job: dict[str, Any]) -> tuple[Any, float]:
