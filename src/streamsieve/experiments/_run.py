@@ -62,7 +62,7 @@ def run(
 
 
 def write(told: str, parts: list[Part], out: Path) -> None:
-    """`results.md`, which begins with what is told, `results.json` and the pictures; without matplotlib, the pictures' numbers only."""
+    """`results.md`, which begins with what is told, `results.json` and, with matplotlib, the pictures."""
     (out / "results.md").write_text("\n".join([told, *(part.markdown() for part in parts)]))
     (out / "results.json").write_text(json.dumps([part.json() for part in parts], indent=1) + "\n")
     for part in parts:
