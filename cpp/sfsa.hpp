@@ -58,10 +58,9 @@ struct RungClock {
 };
 
 // The head of a slot. Of the non-zero values of its feature: weight, the first, sum and sum of squares of the
-// differences from it (as in units.hpp), and 1 / mean square, to 1 / 64; whether the unfinished
-// batch has met it. Then follow, q of each: the weights but for the scale, the gradient sums of the batch,
-// and, where the variant has them, first and second moments of the gradient. With one output that is one
-// cache line.
+// differences from it (as in units.hpp), and 1 / mean square, to 1 / 64; whether the unfinished batch has met
+// it. Then follow, q of each, the weights but for the scale, and the gradient sums of the batch. With one
+// output that is one cache line.
 struct Slot {
     double n, first, sum, squares, inverse, mark;
     double* weights() { return &mark + 1; }
@@ -93,8 +92,8 @@ class Rung {
         RungClock* clock;
         std::int32_t *slot, *seen;  // by feature: 1 + slot, 0 unseen, -1 gone; seen or gone per `page`
         std::int64_t* id;           // by slot
-        double* slots;
-        Index width;            // doubles of a slot
+        double *slots, *moments;    // a Slot each; first and second moments of the gradient, `extra` numbers
+        Index extra;
         std::int32_t* touched;  // the slots that are marked
         double* bias;           // (4, q): intercepts, and their gradient sums and moments
         bool units;             // in units of the features, or of the data
@@ -231,7 +230,7 @@ class Rung {
         const Index size = Index(c.size), touched = Index(c.touched);
         for (Index e = 0; e < (all ? size : touched); ++e) {
             if (!all && e + 8 < touched) prefetch(&slot(state_.touched[e + 8]));
-            move(slot(all ? e : state_.touched[e]), step, b);
+            move(all ? e : state_.touched[e], step, b);
         }
         for (Index o = 0; o < q_; ++o) {
             double* f = state_.bias + o;
@@ -366,7 +365,8 @@ class Rung {
         f.inverse = now;
     }
 
-    void move(Slot& f, const Step& step, double b) {
+    void move(Index at, const Step& step, double b) {
+        Slot& f = slot(at);
         double inverse = 1;
         if (state_.units) {
             if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 64)) renew(f);
@@ -374,7 +374,7 @@ class Rung {
             inverse = f.varies(c.weight) ? f.inverse : 0;
         }
         f.mark = 0;
-        double *v = f.weights(), *g = v + q_, *m = g + q_, *s = m + q_;
+        double *v = f.weights(), *g = v + q_;
         if (rule_.variant == Variant::plain) {
             for (Index o = 0; o < q_; ++o) {
                 v[o] -= step.plain * (g[o] * inverse);
@@ -383,6 +383,7 @@ class Rung {
             return;
         }
         const double root = std::sqrt(inverse);
+        double *m = state_.moments + at * state_.extra, *s = m + q_;
         for (Index o = 0; o < q_; ++o) {
             v[o] += change(g[o] * root / b, m[o], s[o], step) * (root / c.scale);
             g[o] = 0;
@@ -397,7 +398,8 @@ class Rung {
         c.unseen -= 1;
         state_.seen[j / page] += 1;
         state_.id[s] = j;
-        std::fill_n(state_.slots + s * state_.width, state_.width, 0.0);
+        std::fill_n(state_.slots + s * width(), width(), 0.0);
+        if (state_.extra) std::fill_n(state_.moments + s * state_.extra, state_.extra, 0.0);
         slot(s).inverse = std::numeric_limits<double>::infinity();
         return state_.slot[j] = std::int32_t(s + 1);
     }
@@ -487,10 +489,14 @@ class Rung {
         if (from == to) return;
         state_.id[to] = state_.id[from];
         state_.slot[state_.id[to]] = std::int32_t(to + 1);
-        std::copy_n(state_.slots + from * state_.width, state_.width, state_.slots + to * state_.width);
+        std::copy_n(state_.slots + from * width(), width(), state_.slots + to * width());
+        if (state_.extra)
+            std::copy_n(state_.moments + from * state_.extra, state_.extra,
+                        state_.moments + to * state_.extra);
     }
 
-    Slot& slot(Index s) const { return *reinterpret_cast<Slot*>(state_.slots + s * state_.width); }
+    Index width() const { return Index(sizeof(Slot) / sizeof(double)) + 2 * q_; }
+    Slot& slot(Index s) const { return *reinterpret_cast<Slot*>(state_.slots + s * width()); }
 
     State state_;
     const Annealing& rule_;
