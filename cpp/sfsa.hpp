@@ -58,7 +58,7 @@ struct RungClock {
 };
 
 // The head of a slot. Of the non-zero values of its feature: weight, the first, sum and sum of squares of the
-// differences from it (as in units.hpp), and 1 / mean square, to 1 / 64; whether the unfinished batch has met
+// differences from it (as in units.hpp), and 1 / mean square, to 1 / 16; whether the unfinished batch has met
 // it. Then follow, q of each, the weights but for the scale, and the gradient sums of the batch. With one
 // output that is one cache line.
 struct Slot {
@@ -83,6 +83,24 @@ inline double rank(const double* v, Q q, double spread) {
     for (Index o = 0; o < q; ++o) square += v[o] * v[o];
     constexpr std::uint64_t half = 1ull << 27;
     return std::bit_cast<double>((std::bit_cast<std::uint64_t>(square * spread) + half) & ~(2 * half - 1));
+}
+
+// Who of a row has a slot, s > 0: these less one and the values; how many. Alone, and without branches: every
+// entry passes here, be its feature gone or not.
+template <bool wide, class T, class I>
+inline Index compact(Index length, Index ahead, const I* __restrict j, const T* __restrict from,
+                     const std::int32_t* __restrict slots, std::int32_t* __restrict at,
+                     double* __restrict x) {
+    Index n = 0;
+    for (Index e = 0; e < length; ++e) {
+        if (wide && e + 24 < ahead) prefetch(slots + j[e + 24]);
+        const std::int32_t s = slots[j[e]];
+        const double value = double(from[e]);
+        at[n] = s - 1;
+        x[n] = value;
+        n += Index(s > 0) & Index((std::bit_cast<std::uint64_t>(value) << 1) != 0);  // neither 0 nor -0
+    }
+    return n;
 }
 
 template <class Q>
@@ -110,22 +128,24 @@ class Rung {
     // rows.
     template <class T, class I>
     Index gather(const CsrRow<T, I>& row, Index ahead, std::int32_t* at, double* x) {
-        const std::int32_t* slots = state_.slot;
-        const Index limit = Index(c.limit);
-        const bool wide = state_.p > 1 << 16, far = c.size > 1 << 14;  // beyond the caches: ask beforehand
-        Index n = 0;
-        for (Index e = 0; e < row.length; ++e) {
-            if (wide && e + 24 < ahead) prefetch(slots + row.j[e + 24]);
-            const Index j = Index(row.j[e]);
-            const double value = double(row.x[e]);
-            if (value == 0) continue;
-            std::int32_t s = slots[j];
-            if (s == 0 && j < limit) s = add(j);
-            at[n] = s - 1;
-            x[n] = value;
-            if (far && s > 0) prefetch(&slot(s - 1));
-            n += s > 0;
+        if (c.unseen > 0) {
+            const Index limit = Index(c.limit);
+            for (Index e = 0; e < row.length; ++e) {
+                if (e + 24 < ahead) prefetch(state_.slot + row.j[e + 24]);
+                const Index j = Index(row.j[e]);
+                const std::int32_t s = state_.slot[j];
+                if (s > 0)
+                    prefetch(&slot(s - 1));
+                else if (s == 0 && j < limit && row.x[e] != 0)
+                    add(j);
+            }
         }
+        // beyond the caches: ask beforehand
+        const Index n = c.unseen == 0 && state_.p > 1 << 16
+                            ? compact<true>(row.length, ahead, row.j, row.x, state_.slot, at, x)
+                            : compact<false>(row.length, ahead, row.j, row.x, state_.slot, at, x);
+        if (c.unseen == 0 && c.size > 1 << 14)
+            for (Index e = 0; e < n; ++e) prefetch(&slot(at[e]));
         return n;
     }
     template <class T>
@@ -369,7 +389,7 @@ class Rung {
         Slot& f = slot(at);
         double inverse = 1;
         if (state_.units) {
-            if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 64)) renew(f);
+            if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 16)) renew(f);
             // a feature that has not varied cannot be told from the intercept
             inverse = f.varies(c.weight) ? f.inverse : 0;
         }
