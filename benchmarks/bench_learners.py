@@ -1,4 +1,4 @@
-"""Row-wise learners against scikit-learn's and river's SGD, one thread, medians of repeats in one run.
+"""Row-wise learners against scikit-learn's and river's SGD, one thread, median processor times in one run.
 
     python benchmarks/bench_learners.py [--rows 100000] [--repeats 5]
 
@@ -29,13 +29,13 @@ except ImportError:
 
 
 def timed(repeats, **runs):
-    """Median seconds of each run; they take turns, so that a busy moment of the machine hits all."""
+    """Median processor seconds of each run; they take turns, so that a busy moment hits all of them."""
     times = {name: [] for name in runs}
     for _ in range(repeats):
         for name, run in runs.items():
-            start = time.perf_counter()
+            start = time.process_time()
             run()
-            times[name].append(time.perf_counter() - start)
+            times[name].append(time.process_time() - start)
     return {name: statistics.median(values) for name, values in times.items()}
 
 

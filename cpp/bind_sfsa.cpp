@@ -40,8 +40,8 @@ void bind_sfsa(nb::module_& m) {
            double delay, double maturity, double batch, const char* variant, double eta,
            const AnySchedule& schedule, double lam, bool intercept, Vector<double> clock,
            Vector<std::int32_t> slot, Vector<std::int32_t> seen, Vector<std::int64_t> id,
-           Matrix<double> slots, Vector<std::int32_t> touched, Matrix<double> bias, bool units,
-           std::optional<Vector<double>> losses) {
+           Matrix<double> slots, Matrix<double> moments, Vector<std::int32_t> touched, Matrix<double> bias,
+           bool units, std::optional<Vector<double>> losses) {
             if (clock.shape(0) * sizeof(double) != sizeof(RungClock))
                 throw nb::value_error("clock has the wrong length");
             const Annealing rule{
@@ -50,8 +50,8 @@ void bind_sfsa(nb::module_& m) {
             return dispatch(X, loss, Index(y.shape(1)), [&](const auto& rows, auto l, auto q) {
                 using R = Rung<decltype(q)>;
                 R rung({reinterpret_cast<RungClock*>(clock.data()), slot.data(), seen.data(), id.data(),
-                        slots.data(), Index(slots.shape(1)), touched.data(), bias.data(), units,
-                        Index(slot.shape(0))},
+                        slots.data(), moments.data(), Index(moments.shape(1)), touched.data(), bias.data(),
+                        units, Index(slot.shape(0))},
                        rule, q);
                 return sfsa(rows, l, q, y.data(), data_or_null(weight), rung,
                             losses ? losses->data() : nullptr);
@@ -60,8 +60,8 @@ void bind_sfsa(nb::module_& m) {
         "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(), "k"_a, "mu"_a, "delay"_a,
         "maturity"_a, "batch"_a, "variant"_a, "eta"_a, "schedule"_a, "lam"_a, "intercept"_a,
         "clock"_a.noconvert(), "slot"_a.noconvert(), "seen"_a.noconvert(), "id"_a.noconvert(),
-        "slots"_a.noconvert(), "touched"_a.noconvert(), "bias"_a.noconvert(), "units"_a,
-        "losses"_a.noconvert().none(), NoGil());
+        "slots"_a.noconvert(), "moments"_a.noconvert(), "touched"_a.noconvert(), "bias"_a.noconvert(),
+        "units"_a, "losses"_a.noconvert().none(), NoGil());
     m.def("pick", pick, "rows"_a, "slot"_a.noconvert(), "out"_a.noconvert(), NoGil());
     // the score of every slot in use, q outputs
     m.def(

@@ -52,6 +52,18 @@ inline void move(const Row& row, Q q, const Units& units, const double* c, doubl
     }
 }
 
+template <class T, class I>
+inline void move(const CsrRow<T, I>& row, One, const Raw&, const double* c, double* w) {
+    // four at once: no feature comes twice in a row, which the compiler cannot know
+    Index e = 0;
+    for (; e + 4 <= row.length; e += 4) {
+        double to[4];
+        for (Index lane = 0; lane < 4; ++lane) to[lane] = w[row.j[e + lane]] + row.value(e + lane) * *c;
+        for (Index lane = 0; lane < 4; ++lane) w[row.j[e + lane]] = to[lane];
+    }
+    for (; e < row.length; ++e) w[row.j[e]] += row.value(e) * *c;
+}
+
 template <class T>
 inline void move(const DenseRow<T>& row, One, const Raw&, const double* c, double* w) {
     axpy(*c, row.x, w, row.length);

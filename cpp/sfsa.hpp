@@ -58,10 +58,9 @@ struct RungClock {
 };
 
 // The head of a slot. Of the non-zero values of its feature: weight, the first, sum and sum of squares of the
-// differences from it (as in units.hpp), and 1 / mean square, to 1 / 64; whether the unfinished
-// batch has met it. Then follow, q of each: the weights but for the scale, the gradient sums of the batch,
-// and, where the variant has them, first and second moments of the gradient. With one output that is one
-// cache line.
+// differences from it (as in units.hpp), and 1 / mean square, to 1 / 16; whether the unfinished batch has met
+// it. Then follow, q of each, the weights but for the scale, and the gradient sums of the batch. With one
+// output that is one cache line.
 struct Slot {
     double n, first, sum, squares, inverse, mark;
     double* weights() { return &mark + 1; }
@@ -86,6 +85,24 @@ inline double rank(const double* v, Q q, double spread) {
     return std::bit_cast<double>((std::bit_cast<std::uint64_t>(square * spread) + half) & ~(2 * half - 1));
 }
 
+// Who of a row has a slot, s > 0: these less one and the values; how many. Alone, and without branches: every
+// entry passes here, be its feature gone or not.
+template <bool wide, class T, class I>
+inline Index compact(Index length, Index ahead, const I* __restrict j, const T* __restrict from,
+                     const std::int32_t* __restrict slots, std::int32_t* __restrict at,
+                     double* __restrict x) {
+    Index n = 0;
+    for (Index e = 0; e < length; ++e) {
+        if (wide && e + 24 < ahead) prefetch(slots + j[e + 24]);
+        const std::int32_t s = slots[j[e]];
+        const double value = double(from[e]);
+        at[n] = s - 1;
+        x[n] = value;
+        n += Index(s > 0) & Index((std::bit_cast<std::uint64_t>(value) << 1) != 0);  // neither 0 nor -0
+    }
+    return n;
+}
+
 template <class Q>
 class Rung {
   public:
@@ -93,8 +110,8 @@ class Rung {
         RungClock* clock;
         std::int32_t *slot, *seen;  // by feature: 1 + slot, 0 unseen, -1 gone; seen or gone per `page`
         std::int64_t* id;           // by slot
-        double* slots;
-        Index width;            // doubles of a slot
+        double *slots, *moments;    // a Slot each; first and second moments of the gradient, `extra` numbers
+        Index extra;
         std::int32_t* touched;  // the slots that are marked
         double* bias;           // (4, q): intercepts, and their gradient sums and moments
         bool units;             // in units of the features, or of the data
@@ -111,22 +128,24 @@ class Rung {
     // rows.
     template <class T, class I>
     Index gather(const CsrRow<T, I>& row, Index ahead, std::int32_t* at, double* x) {
-        const std::int32_t* slots = state_.slot;
-        const Index limit = Index(c.limit);
-        const bool wide = state_.p > 1 << 16, far = c.size > 1 << 14;  // beyond the caches: ask beforehand
-        Index n = 0;
-        for (Index e = 0; e < row.length; ++e) {
-            if (wide && e + 24 < ahead) prefetch(slots + row.j[e + 24]);
-            const Index j = Index(row.j[e]);
-            const double value = double(row.x[e]);
-            if (value == 0) continue;
-            std::int32_t s = slots[j];
-            if (s == 0 && j < limit) s = add(j);
-            at[n] = s - 1;
-            x[n] = value;
-            if (far && s > 0) prefetch(&slot(s - 1));
-            n += s > 0;
+        if (c.unseen > 0) {
+            const Index limit = Index(c.limit);
+            for (Index e = 0; e < row.length; ++e) {
+                if (e + 24 < ahead) prefetch(state_.slot + row.j[e + 24]);
+                const Index j = Index(row.j[e]);
+                const std::int32_t s = state_.slot[j];
+                if (s > 0)
+                    prefetch(&slot(s - 1));
+                else if (s == 0 && j < limit && row.x[e] != 0)
+                    add(j);
+            }
         }
+        // beyond the caches: ask beforehand
+        const Index n = c.unseen == 0 && state_.p > 1 << 16
+                            ? compact<true>(row.length, ahead, row.j, row.x, state_.slot, at, x)
+                            : compact<false>(row.length, ahead, row.j, row.x, state_.slot, at, x);
+        if (c.unseen == 0 && c.size > 1 << 14)
+            for (Index e = 0; e < n; ++e) prefetch(&slot(at[e]));
         return n;
     }
     template <class T>
@@ -231,7 +250,7 @@ class Rung {
         const Index size = Index(c.size), touched = Index(c.touched);
         for (Index e = 0; e < (all ? size : touched); ++e) {
             if (!all && e + 8 < touched) prefetch(&slot(state_.touched[e + 8]));
-            move(slot(all ? e : state_.touched[e]), step, b);
+            move(all ? e : state_.touched[e], step, b);
         }
         for (Index o = 0; o < q_; ++o) {
             double* f = state_.bias + o;
@@ -366,15 +385,16 @@ class Rung {
         f.inverse = now;
     }
 
-    void move(Slot& f, const Step& step, double b) {
+    void move(Index at, const Step& step, double b) {
+        Slot& f = slot(at);
         double inverse = 1;
         if (state_.units) {
-            if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 64)) renew(f);
+            if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 16)) renew(f);
             // a feature that has not varied cannot be told from the intercept
             inverse = f.varies(c.weight) ? f.inverse : 0;
         }
         f.mark = 0;
-        double *v = f.weights(), *g = v + q_, *m = g + q_, *s = m + q_;
+        double *v = f.weights(), *g = v + q_;
         if (rule_.variant == Variant::plain) {
             for (Index o = 0; o < q_; ++o) {
                 v[o] -= step.plain * (g[o] * inverse);
@@ -383,6 +403,7 @@ class Rung {
             return;
         }
         const double root = std::sqrt(inverse);
+        double *m = state_.moments + at * state_.extra, *s = m + q_;
         for (Index o = 0; o < q_; ++o) {
             v[o] += change(g[o] * root / b, m[o], s[o], step) * (root / c.scale);
             g[o] = 0;
@@ -397,7 +418,8 @@ class Rung {
         c.unseen -= 1;
         state_.seen[j / page] += 1;
         state_.id[s] = j;
-        std::fill_n(state_.slots + s * state_.width, state_.width, 0.0);
+        std::fill_n(state_.slots + s * width(), width(), 0.0);
+        if (state_.extra) std::fill_n(state_.moments + s * state_.extra, state_.extra, 0.0);
         slot(s).inverse = std::numeric_limits<double>::infinity();
         return state_.slot[j] = std::int32_t(s + 1);
     }
@@ -487,10 +509,14 @@ class Rung {
         if (from == to) return;
         state_.id[to] = state_.id[from];
         state_.slot[state_.id[to]] = std::int32_t(to + 1);
-        std::copy_n(state_.slots + from * state_.width, state_.width, state_.slots + to * state_.width);
+        std::copy_n(state_.slots + from * width(), width(), state_.slots + to * width());
+        if (state_.extra)
+            std::copy_n(state_.moments + from * state_.extra, state_.extra,
+                        state_.moments + to * state_.extra);
     }
 
-    Slot& slot(Index s) const { return *reinterpret_cast<Slot*>(state_.slots + s * state_.width); }
+    Index width() const { return Index(sizeof(Slot) / sizeof(double)) + 2 * q_; }
+    Slot& slot(Index s) const { return *reinterpret_cast<Slot*>(state_.slots + s * width()); }
 
     State state_;
     const Annealing& rule_;

@@ -151,6 +151,7 @@ def sfsa(
     seen: NDArray[np.int32],
     id: _Ints,
     slots: _Doubles,
+    moments: _Doubles,
     touched: NDArray[np.int32],
     bias: _Doubles,
     units: bool,

@@ -101,7 +101,7 @@ def sfsa(X, Y, r, *, k, T, mu, delay, batch, loss, variant, eta, schedule, lam, 
         if standardize:
             touched = (B != 0).any(axis=0)
             with np.errstate(invalid="ignore"):  # the first unit is infinite
-                near = abs(count[stop - 1] - inverse * squares[stop - 1]) <= count[stop - 1] / 64
+                near = abs(count[stop - 1] - inverse * squares[stop - 1]) <= count[stop - 1] / 16
             renew(touched & ~near, stop - 1)
             spread = total @ (seen - np.average(seen, axis=0, weights=total)) ** 2
             spread[spread < 1e-12 * squares[stop - 1]] = 0.0

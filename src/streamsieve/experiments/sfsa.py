@@ -1,6 +1,10 @@
 """[Sun] Tables 4.1, 4.2 and 4.4: SFSA and its variants, p = 10,000 correlated features and large sparse rows.
 
 Maturity is at the end of the stream, as published; with the refit, beyond the paper, at two thirds of it.
+
+The published 100% of X2 is more than its rows tell, drawn as the text says: logistic regression on all of
+them finds 96%, and 98% where it is fitted anew while the weakest features go (three runs); what it misses are
+coefficients below 0.03.
 """
 
 from __future__ import annotations

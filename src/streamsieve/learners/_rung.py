@@ -13,26 +13,15 @@ from ._learner import Array, Core, _resized
 
 #: The numbers of a rung's clock, as `RungClock` of ``cpp/sfsa.hpp`` lists them.
 CLOCK = (
-    *(
-        "filled",
-        "batches",
-        "weight",
-        "scale",
-        "horizon",
-        "norm",
-        "cross",
-        "pairs",
-        "norms",
-        "entries",
-        "slope",
-    ),
-    *("curve", "trace", "mass", "count", "reach", "slopes", "bends", "first", "output", "pair", "loss"),
-    *("size", "limit", "unseen", "touched", "work"),
+    *("filled", "batches", "weight", "scale", "horizon", "norm", "cross", "pairs"),
+    *("norms", "entries", "slope", "curve", "trace", "mass", "count", "reach", "slopes", "bends"),
+    *("first", "output", "pair", "loss", "size", "limit", "unseen", "touched", "work"),
 )
 _AT = {name: i for i, name in enumerate(CLOCK)}
 _HEAD = 6  # numbers of a slot before its weights: `Slot` of the kernel
 _PAGE = 4096  # features that share one count of those seen
 _ROOM = 1024  # slots that are never given back
+_FAR = 1 << 24  # slots for which room is reserved at once, if so many features may come
 _PART = 1 << 16  # new features at a time for which room is made
 
 
@@ -76,7 +65,8 @@ class Rung:
         self.bias = np.zeros((4, q))  # intercepts, and their gradient sums, first and second moments
         room = min(p, _ROOM)
         self.id = np.zeros(room, dtype=np.int64)
-        self.slots = _aligned(room, _HEAD + (2 + moments) * q)  # weights, gradient sums, their moments
+        self.slots = _aligned(room, _HEAD + 2 * q)  # moments of the values; weights, gradient sums
+        self.moments = np.zeros((room, moments * q))  # of the gradients
         self.touched = np.zeros(room + 1, dtype=np.int32)
 
     def __getitem__(self, name: str) -> float:
@@ -117,23 +107,25 @@ class Rung:
 
     def reserve(self, more: int) -> None:
         """Room for so many more slots; given back where three quarters are not used."""
-        need, room = self.size + min(more, int(self["unseen"])), len(self.id)
+        unseen = int(self["unseen"])
+        need, room = self.size + min(more, unseen), len(self.id)
         if need > room:
             # far more than is needed: memory that is not touched is none, and a copy is
-            room = min(max(need, 8 * room), self.size + int(self["unseen"]))
-        elif room > _ROOM and 8 * need < room:
+            room = min(max(need, 8 * room, _FAR), self.size + unseen)
+        elif room > _ROOM and 8 * need < room and unseen == 0:
             room = max(_ROOM, need)
         else:
             return
         self._move(room)
 
     def _move(self, room: int) -> None:
-        for name in ("id", "slots", "touched"):
+        for name in ("id", "slots", "moments", "touched"):
             old: NDArray[Any] = getattr(self, name)
             used = int(self["touched"]) if name == "touched" else self.size
-            new = _aligned(room, old.shape[1]) if name == "slots" else np.empty(room + 1, dtype=old.dtype)
+            shape = (room + (name == "touched"), *old.shape[1:])
+            new: NDArray[Any] = _aligned(*shape) if name == "slots" else np.empty(shape, dtype=old.dtype)
             new[:used] = old[:used]
-            setattr(self, name, new[:room] if name == "id" else new)
+            setattr(self, name, new)
 
     def __getstate__(self) -> dict[str, Any]:
         if len(self.id) > _ROOM:
@@ -182,6 +174,7 @@ class Rung:
             self.seen,
             self.id,
             self.slots,
+            self.moments,
             self.touched,
             self.bias,
             self.units,

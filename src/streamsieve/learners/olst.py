@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from .._base import Classifier, OnlineModel, Regressor, param
-from .._input import Rows
-from ._learner import Array, RowLearner, _core_rows, check_budget, is_number
+from .._base import param
+from ._learner import Array, Core, LabelLearner, RegressionLearner, Rowwise, check_budget, is_number
 from ._moments import InverseMoments
 
 
@@ -17,7 +16,7 @@ def check_ridge(ridge: Any) -> None:
         raise ValueError(f"ridge={ridge!r}; pass a positive number of rows, or 'auto' to derive it.")
 
 
-class OLST(OnlineModel):
+class OLST(Rowwise):
     k: int = param(10, "int >= 1", "Number of features to keep, at most.", positional=True)
     ridge: float | Literal["auto"] = param(
         "auto",
@@ -26,12 +25,11 @@ class OLST(OnlineModel):
         "standardised S_xx. 'auto' takes p / 10, and from row 64 on the ridge of largest marginal likelihood "
         "at row 64, 128, 256, ... if that is more.",
     )
-    fit_intercept: bool = param(True, "bool", "Fit an intercept; it is never penalised nor counted.")
     standardize: bool = param(
         True, "bool", "Rank by sigma_j |beta_j|, so that scale does not decide; without it by |beta_j|."
     )
 
-    _limit: ClassVar[float] = RowLearner._limit
+    _others: ClassVar[tuple[str, ...]] = ()
 
     def _check_params(self) -> None:
         check_budget(self.k)
@@ -40,15 +38,25 @@ class OLST(OnlineModel):
     def _reset(self, p: int, q: int) -> None:
         self.olst_ = InverseMoments(p, q, self.ridge, bool(self.fit_intercept))
 
-    def _update(self, X: Rows, y: Array, w: Array | None) -> None:
-        for name, values in (("y", y), ("sample_weight", w)):
-            if values is not None and not np.abs(values).max() <= self._limit:
-                raise ValueError(f"{name} holds values beyond {self._limit:g}, which overflow; rescale it.")
-        for at, rows in _core_rows(X):
-            self.olst_.take(rows, y[at], None if w is None else w[at])
+    def _resize(self, p: int) -> None:
+        if self.olst_.p != p:
+            self.olst_ = self.olst_.grown(p)
+        self.n_features_in_ = p
+
+    def _kernel(self, rows: Core, y: Array, w: Array | None) -> int:
+        self.olst_.take(rows, y, w)
+        return len(y)
+
+    def _can_overflow(self) -> bool:
+        return False
 
     def _linear(self) -> tuple[Array, Array]:
         return self.olst_.extract(self.k, self.standardize)
+
+    @property
+    def bias_(self) -> Array:  # type: ignore[override]
+        """Intercepts, shape (q,)."""
+        return self._linear()[1]
 
     @property
     def ridge_(self) -> float:
@@ -56,11 +64,12 @@ class OLST(OnlineModel):
         return self.olst_.ridge()
 
 
-class OLSTRegressor(Regressor, OLST):
+class OLSTRegressor(RegressionLearner, OLST):
     """Least squares, the k largest weights, least squares on those: the model anew after every row.
 
-    O(p^2) a row and O(p^2) memory, O(p^2 + k^3) to read the model after every row. Where only the last model
-    matters, `OLSthRegressor` does the same from running averages and can choose k too.
+    O(p^2) a row and O(p^2) memory, O(p^2 + k^3) to read the model after every row; a batch that is wider than
+    those before (`grow`, `learn_one`) costs as much as one row more. Where only the last model matters,
+    `OLSthRegressor` does the same from running averages and can choose k too.
 
     Attributes
     ----------
@@ -94,11 +103,12 @@ class OLSTRegressor(Regressor, OLST):
     """
 
 
-class OLSTClassifier(Classifier, OLST):
+class OLSTClassifier(LabelLearner, OLST):
     """Least squares on labels -1 and +1, the k largest weights, refitted: the model anew after every row.
 
-    O(p^2) a row and O(p^2) memory, O(p^2 + k^3) to read the model after every row. More than two classes are
-    as many targets, one against the rest, that share the k features.
+    O(p^2) a row and O(p^2) memory, O(p^2 + k^3) to read the model after every row; a batch that is wider than
+    those before (`grow`, `learn_one`) costs as much as one row more. More than two classes are as many
+    targets, one against the rest, that share the k features.
 
     Attributes
     ----------

@@ -343,6 +343,10 @@ class SFSARegressor(RegressionLearner, SFSA):
     the next one grows from nothing on the rows that follow: T, 2 T, 4 T, ... batches. So one grows at a time,
     and the answer was chosen with at least a quarter of all rows, the most that one growing model allows.
 
+    *Features that join* (`grow`, `learn_one`) are taken in by the model that grows; its schedule counts them
+    from then on. One that has matured keeps its k features, so that a newcomer reaches the answer with the
+    next rung, after at most twice the rows of the last; without `ladder` there is none.
+
     *The step.* Unless given, 1 / (L (Lambda + R^2 / b)): R^2 the mean squared norm of the rows over the
     features alive, Lambda a bound of the largest eigenvalue of their second moments from products of two rows
     of each batch, L the mean second derivative of the loss; all of recent batches, and of the current one
