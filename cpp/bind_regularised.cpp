@@ -26,14 +26,14 @@ struct Call {
     State& bias;
 
     template <class Rule>
-    Index operator()(Rule& rule) const {
+    Index operator()(Rule& rule, const Table& state) const {
         const Index q = Index(y.shape(1)), width = Index(bias.shape(0));
         const Slope slope =
             std::visit([](auto l) { return Slope{decltype(l)::derivative, l.curvature}; }, loss.loss);
         return std::visit(
             [&](const auto& rows) {
-                return ladder(rows, slope, q, width, y.data(), data_or_null(weight), step, threads, rule,
-                              bias.data());
+                return ladder(rows, slope, q, Index(state.shape(0)), width, y.data(), data_or_null(weight),
+                              step, threads, rule, bias.data());
             },
             X.rows);
     }
@@ -53,7 +53,7 @@ struct Call {
 Index fobos(COMMON, Penalties lam, Penalties l2, State spent, State scale, Table v) {
     Fobos rule{lam.data(), l2.data(),         spent.data(),     scale.data(),
                v.data(),   Index(v.shape(0)), Index(v.shape(1))};
-    return CALL(rule);
+    return CALL(rule, v);
 }
 
 Index truncated_gradient(COMMON, Penalties lam, double theta, double every, State pull, State last, Table w,
@@ -61,15 +61,15 @@ Index truncated_gradient(COMMON, Penalties lam, double theta, double every, Stat
     if (then) {
         TruncatedGradient<true> rule{lam.data(),  theta,    every,       last.data(),
                                      pull.data(), w.data(), then->data()};
-        return CALL(rule);
+        return CALL(rule, w);
     }
     TruncatedGradient<false> rule{lam.data(), theta, every, last.data(), pull.data(), w.data(), nullptr};
-    return CALL(rule);
+    return CALL(rule, w);
 }
 
 Index rda(COMMON, Penalties lam, Penalties l2, double rho, State last, Table sum) {
     Rda rule{lam.data(), l2.data(), rho, last.data(), sum.data()};
-    return CALL(rule);
+    return CALL(rule, sum);
 }
 
 Index adafobos(COMMON, Penalties lam, double delta, State targets, State bias_h, State spent, Table v,
@@ -80,13 +80,13 @@ Index adafobos(COMMON, Penalties lam, double delta, State targets, State bias_h,
                   v.data(),
                   Index(v.shape(0)),
                   Index(v.shape(1))};
-    return CALL(rule);
+    return CALL(rule, v);
 }
 
 Index l1arda(COMMON, Penalties lam, double delta, State targets, State bias_h, State last, Table sum,
              Table h) {
     L1Arda rule{{delta, targets.data(), h.data(), bias_h.data()}, lam.data(), last.data(), sum.data()};
-    return CALL(rule);
+    return CALL(rule, sum);
 }
 
 using Sums = std::optional<Table>;  // of the rda form only
@@ -111,7 +111,7 @@ Sadmm sadmm_rule(const Penalties& lam, double rho, const State& last, const Stat
 Index sadmm(COMMON, Penalties lam, double rho, State last, State etas, Table w, Table s, Table then, Sums G,
             Sums U) {
     Sadmm rule = sadmm_rule(lam, rho, last, etas, w, s, then, G, U);
-    return CALL(rule);
+    return CALL(rule, w);
 }
 
 // All weights as of row t.

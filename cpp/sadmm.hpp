@@ -33,6 +33,12 @@ struct Sadmm {
         return out;
     }
 
+    void share(Own& own) {
+        own.given(lam);
+        for (double** x : {&w, &s, &G, &U, &then}) own.table(*x);
+        width = own.n;
+    }
+
     struct Weight {
         double w, s, G, U;
     };

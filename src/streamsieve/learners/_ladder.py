@@ -172,14 +172,14 @@ class Regularised(RowLearner):
                 order.remove(dst)
                 order.insert(order.index(below), dst)
             elif all(fits):  # below the lowest
-                src, dst = order[-1], order.pop(0)
-                lam = self.penalty_[src] / self._gap(order[-2], order[-1])
+                src, lam = order[-1], self.penalty_[order[-1]] / self._gap(order[-2], order[-1])
+                dst = order.pop(0)
                 if lam < 1e-9 * self.lam:  # there are no more than k features to find
                     return
                 order.append(dst)
             else:  # above the highest
-                src, dst = order[0], order.pop()
-                lam = self.penalty_[src] * self._gap(order[0], order[1])
+                src, lam = order[0], self.penalty_[order[0]] * self._gap(order[0], order[1])
+                dst = order.pop()
                 if lam > 1e9 * self.lam:
                     return
                 order.insert(0, dst)
