@@ -15,6 +15,7 @@ _LABELLERS = ("OFS", "SOFS")  # these classify only
 _METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
 
 _PUBLIC = {
+    "streams": ["read"],
     "averages.running": ["RunningAverages"],
     "averages.model": ["LinearModel"],
     "averages.path": ["Path", "path"],

@@ -380,3 +380,36 @@ def sadmm_settle(
     G: _Doubles | None,
     U: _Doubles | None,
 ) -> None: ...
+
+# ---- streams: text of whole lines with 16 bytes of padding; parts are rows (begin, end, rows, entries)
+
+def svmlight_parts(text: NDArray[np.uint8], n: int, parts: _Ints) -> None: ...
+def svmlight(
+    text: NDArray[np.uint8],
+    parts: _Ints,
+    base: int,
+    width: int,
+    missing: int,
+    skip: bool,
+    y: _Doubles,
+    ends: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    data: _Doubles,
+) -> tuple[int, int, int, int, int]: ...
+def csv_parts(text: NDArray[np.uint8], n: int, separator: int, parts: _Ints) -> None: ...
+def csv(
+    text: NDArray[np.uint8],
+    parts: _Ints,
+    separator: int,
+    roles: NDArray[np.int32],
+    missing: NDArray[np.uint8],
+    weight: int,
+    skip: bool,
+    X: _Doubles,
+    others: _Doubles,
+    codes: NDArray[np.int32],
+) -> tuple[int, int, int, int, int, list[tuple[int, int, int]]]: ...
+def csv_texts(
+    text: NDArray[np.uint8], n: int, separator: int, rows: int, text_columns: NDArray[np.uint8]
+) -> None: ...
+def csv_whole_rows(text: NDArray[np.uint8], n: int, separator: int, first: bool = ...) -> int: ...

@@ -31,8 +31,13 @@ class Entry:
 
 
 EXPERIMENTS = {
-    "detection": Entry("[Sun] Tables 5.1, A.1, [Slides]: features found by the running averages", 1, 15),
-    "drift": Entry("[Sun] Table 5.5: drifting coefficients, with and without adaptation", 2, 10),
+    "detection": Entry("[Sun] Tables 5.1, 5.2, A.1, [Slides]: features found by the running averages", 1, 15),
+    "classification": Entry("[Sun] Tables 5.3, 5.4, [Slides]: features found from labels, p = 1,000", 2, 20),
+    "recovery": Entry("[Sun] Figures 5.1 to 5.3: what OLSth finds, in theory and in fact", 1, 5),
+    "regret": Entry("[Sun] Figure 5.4, [Susan] Figure 1: regret against n", 2, 15),
+    "drift": Entry(
+        "[Sun] Table 5.5, Figures 5.5, 5.6: drifting coefficients, with and without adaptation", 2, 10
+    ),
     "sfsa": Entry("[Sun] Tables 4.1, 4.2, 4.4: features found by SFSA, p = 10,000", 5, 60),
     "susan": Entry("[Susan] Table 2: SIHT, OLST and OLST-then-TSGD, p = 1,000", 2, 10),
     "greedy": Entry("[Sun] Tables 4.2, 4.4, 5.3: features found by OFS (FOFS) and SOFS", 1, 5),

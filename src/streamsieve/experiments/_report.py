@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 VERDICTS = {"better": "▲", "equal": "≈", "worse": "▼", "": ""}
@@ -232,3 +233,18 @@ def printed(text: str) -> list[list[list[Any]]]:
     lines = text.replace("|\n", "|").strip().splitlines()
     rows = [[part.split() for part in line.split("|")] for line in lines]
     return [[[None if w == "-" else float(w) for w in part] for part in row] for row in rows]
+
+
+class clock:
+    """Adds the time spent within to a name, or begins it anew."""
+
+    def __init__(self, seconds: dict[str, float], name: str, begin: bool = False) -> None:
+        self.seconds, self.name = seconds, name
+        if begin:
+            seconds[name] = 0.0
+
+    def __enter__(self) -> None:
+        self.start = perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds[self.name] += perf_counter() - self.start

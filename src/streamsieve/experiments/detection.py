@@ -7,7 +7,6 @@ were kept; the largest of 200 models with at most k features. SGD does not selec
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..averages import extract
 from ..averages.running import RunningAverages
 from ..averages.standardize import standardize
 from ..learners import SADMMRegressor, SGDRegressor, SIHTRegressor
-from ._report import Cell, Outcomes, Part, Table, printed
+from ._report import Cell, Outcomes, Part, Table, clock, printed
 
 EXTRACTORS: dict[str, Any] = {
     "OLSth": extract.olsth,
@@ -100,12 +99,12 @@ def measure(p: int, signal: float, ns: list[int], seed: int) -> dict[str, Any]:
     kept: list[tuple[Any, Any]] = []
     out: dict[str, Any] = {}
     for X, y in stream:
-        with _clock(seconds, "RAVE"):
+        with clock(seconds, "RAVE"):
             averages.update(X, y)
         n = averages.n_samples_
         learners = {name: model for name, model in learners.items() if n <= LONGEST[p].get(name, n)}
         for name, model in learners.items():
-            with _clock(seconds, name):
+            with clock(seconds, name):
                 model.partial_fit(X, y)
         batch = n <= LONGEST[p]["Lasso"]
         kept = [*kept, (X, y)] if batch else []
@@ -113,12 +112,12 @@ def measure(p: int, signal: float, ns: list[int], seed: int) -> dict[str, Any]:
             continue
         found: dict[str, tuple[Any, Any]] = {}
         if batch:
-            with _clock(seconds, "Lasso", begin=True):
+            with clock(seconds, "Lasso", begin=True):
                 found["Lasso"] = _lasso(kept, k, test[0])
-        with _clock(seconds, "standardize", begin=True):
+        with clock(seconds, "standardize", begin=True):
             s = standardize(averages)
         for name, method in EXTRACTORS.items():
-            with _clock(seconds, name, begin=True):
+            with clock(seconds, name, begin=True):
                 fitted = method(s, k=k)
             found[name] = fitted.support, fitted.predict(test[0])
         for name, model in learners.items():
@@ -132,21 +131,6 @@ def measure(p: int, signal: float, ns: list[int], seed: int) -> dict[str, Any]:
             for name, (support, predicted) in found.items()
         }
     return out
-
-
-class _clock:
-    """Adds the time spent within to a name, or begins it anew."""
-
-    def __init__(self, seconds: dict[str, float], name: str, begin: bool = False) -> None:
-        self.seconds, self.name = seconds, name
-        if begin:
-            seconds[name] = 0.0
-
-    def __enter__(self) -> None:
-        self.start = perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds[self.name] += perf_counter() - self.start
 
 
 def _lasso(kept: list[tuple[Any, Any]], k: int, X_test: Any) -> tuple[Any, Any]:

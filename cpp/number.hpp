@@ -1,0 +1,191 @@
+// Decimal numbers, correctly rounded: each equals Python's float of the same text to the last bit.
+//
+// The text ends with a newline and has PADDING readable bytes after it, so that eight bytes can be loaded
+// anywhere and no scan needs to ask for the end: digits, words and cells all stop at the newline.
+#pragma once
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <system_error>
+
+namespace streamsieve {
+
+constexpr std::size_t PADDING = 16;
+
+constexpr std::uint64_t POWERS[] = {1ull,
+                                    10ull,
+                                    100ull,
+                                    1000ull,
+                                    10000ull,
+                                    100000ull,
+                                    1000000ull,
+                                    10000000ull,
+                                    100000000ull,
+                                    1000000000ull,
+                                    10000000000ull,
+                                    100000000000ull,
+                                    1000000000000ull,
+                                    10000000000000ull,
+                                    100000000000000ull,
+                                    1000000000000000ull,
+                                    10000000000000000ull,
+                                    100000000000000000ull,
+                                    1000000000000000000ull,
+                                    10000000000000000000ull};
+
+constexpr double EXACT[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                            1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+inline std::uint64_t load8(const char* p) {
+    std::uint64_t c;
+    std::memcpy(&c, p, 8);
+    if constexpr (std::endian::native == std::endian::big) {
+        std::uint64_t r = 0;
+        for (int i = 0; i < 8; ++i) r |= ((c >> (8 * i)) & 0xff) << (56 - 8 * i);
+        return r;
+    }
+    return c;
+}
+
+// How many of the eight bytes, from the first, are digits: both b and b + 6 must be 0x3_. A carry can only
+// come from a byte that is no digit, and bytes after the first such one do not count.
+inline unsigned leading_digits(std::uint64_t c) {
+    constexpr std::uint64_t high = 0xf0f0f0f0f0f0f0f0, threes = 0x3030303030303030;
+    const std::uint64_t other = ((c & high) ^ threes) | (((c + 0x0606060606060606) & high) ^ threes);
+    return unsigned(std::countr_zero(other)) >> 3;
+}
+
+// The number that the first n bytes (1 <= n <= 8) spell: neighbours are joined to pairs, fours and eight.
+inline std::uint64_t eight_digits(std::uint64_t c, unsigned n) {
+    c = (c - 0x3030303030303030) << (64 - 8 * n);
+    c = c * 10 + (c >> 8);
+    constexpr std::uint64_t pairs = 0x000000ff000000ff;
+    return ((c & pairs) * 0x000f424000000064 + ((c >> 16) & pairs) * 0x0000271000000001) >> 32;
+}
+
+// Appends the digits at p to w (modulo 2^64) and returns where they end.
+inline const char* digits(const char* p, std::uint64_t& w) {
+    while (true) {
+        const std::uint64_t c = load8(p);
+        const unsigned n = leading_digits(c);
+        if (n == 0) return p;
+        w = w * POWERS[n] + eight_digits(c, n);
+        p += n;
+        if (n < 8) return p;
+    }
+}
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 Wide;
+
+// w / 10^q for w > 0 and 1 <= q <= 19. The quotient is taken to at least 62 bits, and what remains of it sets
+// the last bit, far below the 53 that are kept: the one rounding is that of the conversion to double.
+inline double quotient(std::uint64_t w, unsigned q) {
+    const int a = std::countl_zero(w), b = std::countl_zero(POWERS[q]);
+    const Wide n = Wide(w << a) << 63;
+    const std::uint64_t m = POWERS[q] << b;
+    const std::uint64_t whole = std::uint64_t(n / m);
+    const std::uint64_t sticky = n != Wide(whole) * m;
+    return double(whole | sticky) * std::bit_cast<double>(std::uint64_t(1023 + b - a - 63) << 52);
+}
+#endif
+
+// What the fast paths leave: more than 19 digits, large exponents. `begin` is after any sign.
+inline const char* number_slowly(const char* begin, const char* end, double& x) {
+    const auto [stop, error] = std::from_chars(begin, end, x);
+    if (stop != end) return nullptr;
+    if (error == std::errc::result_out_of_range) {  // too small is 0, as Python has it; too large infinite
+        const char* p = begin;
+        long long point = 0, zeros = 0, exponent = 0;
+        while (*p == '0') ++p;
+        for (const char* q = p; *q >= '0' && *q <= '9'; ++q) ++point;
+        if (point == 0 && *p == '.')
+            for (++p; *p == '0'; ++p) ++zeros;
+        for (const char* e = p; e < end; ++e)
+            if (*e == 'e' || *e == 'E') {
+                const bool minus = e[1] == '-';
+                for (e += e[1] == '-' || e[1] == '+' ? 2 : 1; e < end; ++e)
+                    if (exponent < 1000000000000) exponent = exponent * 10 + (*e - '0');
+                if (minus) exponent = -exponent;
+            }
+        x = point - zeros + exponent > 0 ? std::numeric_limits<double>::infinity() : 0.0;
+    }
+    return end;
+}
+
+// Reads [+-] digits [. digits] [e [+-] digits] at p into x; where it ends, or nullptr if no number is there.
+// Infinite where the number is beyond double. Exact by: an integer below 2^53 and a power of ten up to 22 are
+// doubles, and one product or quotient of doubles is rounded once (Clinger 1990).
+inline const char* number(const char* p, double& x) {
+    const bool minus = *p == '-';
+    p += minus || *p == '+';
+    const char* const first = p;
+    std::uint64_t w = 0;
+    p = digits(p, w);
+    std::ptrdiff_t count = p - first;
+    int exponent = 0;
+    bool huge = false;
+    if (*p == '.') {
+        const char* const fraction = p + 1;
+        p = digits(fraction, w);
+        count += p - fraction;
+        huge = p - fraction > 100000;
+        exponent = huge ? 0 : -int(p - fraction);
+    }
+    if (count == 0) return nullptr;
+    if ((*p | 0x20) == 'e') {
+        const char* e = p + 1;
+        const bool down = *e == '-';
+        e += down || *e == '+';
+        std::uint64_t power = 0;
+        p = digits(e, power);
+        if (p == e) return nullptr;
+        huge = huge || p - e > 5;
+        if (!huge) exponent += down ? -int(power) : int(power);
+    }
+    count -= *first == '0';
+    if (count <= 19 && !huge && exponent >= -22 && exponent <= 22 && w <= (1ull << 53)) {
+        x = exponent < 0 ? double(w) / EXACT[-exponent] : double(w) * EXACT[exponent];
+#ifdef __SIZEOF_INT128__
+    } else if (count <= 19 && !huge && exponent < 0 && exponent >= -19) {
+        x = quotient(w, unsigned(-exponent));
+#endif
+    } else if (!(p = number_slowly(first, p, x))) {
+        return nullptr;
+    }
+    x = minus ? -x : x;
+    return p;
+}
+
+// Whether the text is one of the words for a missing value (nothing, NaN, NA, N/A, null), in either case.
+inline bool is_missing(const char* p, const char* end) {
+    char low[5] = {};
+    if (end - p > 4) return false;
+    for (int i = 0; p + i < end; ++i) low[i] = p[i] >= 'A' && p[i] <= 'Z' ? char(p[i] + 32) : p[i];
+    for (const char* word : {"", "nan", "na", "n/a", "null"})
+        if (!std::strcmp(low, word) && std::size_t(end - p) == std::strlen(word)) return true;
+    return false;
+}
+
+// How often a byte occurs. Counted in bytes of at most 255 rounds, which compilers turn into vectors.
+inline std::ptrdiff_t occurrences(const char* p, const char* end, char what) {
+    std::ptrdiff_t total = 0;
+    while (p < end) {
+        constexpr std::ptrdiff_t lanes = 64;
+        std::uint8_t count[lanes] = {};
+        std::ptrdiff_t rounds = std::min<std::ptrdiff_t>(255, (end - p) / lanes);
+        if (rounds == 0) {
+            for (; p < end; ++p) total += *p == what;
+            break;
+        }
+        for (; rounds > 0; --rounds, p += lanes)
+            for (std::ptrdiff_t i = 0; i < lanes; ++i) count[i] = std::uint8_t(count[i] + (p[i] == what));
+        for (const std::uint8_t c : count) total += c;
+    }
+    return total;
+}
+
+}  // namespace streamsieve

@@ -1,0 +1,128 @@
+"""Delimited text: header, which columns hold text, and rows parsed natively."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ._bad import BadData
+from ._files import Bytes, File
+from ._reader import Batch
+from ._table import Table
+from ._text import MISSING, Chunk, Files, Text, chunks, refusal
+
+SAMPLE = 1000  # rows that tell which columns hold text
+
+
+@dataclass
+class Csv(Files):
+    """Rows of cells, quoted as RFC 4180 has it."""
+
+    table: Table | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.delimiter = self.options.delimiter or ("\t" if self.options.format == "tsv" else ",")
+        if len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n.+-0123456789eE':
+            raise ValueError(
+                f"delimiter={self.delimiter!r}; pass one character that is no part of a number or quote."
+            )
+
+    def state(self) -> dict[str, Any]:
+        return {} if self.table is None else self.table.state()
+
+    def restore(self, state: dict[str, Any], at: dict[str, Any]) -> None:
+        known = Table.restored(state, at.get("met"), self.options, self.files[0].name) if state else None
+        self._settle(known)
+
+    def _settle(self, table: Table | None) -> None:
+        self.table = table
+        self.names = None if table is None else table.names
+        self.width = 0 if table is None else len(table.numbers)
+
+    def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
+        source, options, separator = Bytes(file), self.options, ord(self.delimiter)
+
+        def whole(text: Text, n: int) -> int:
+            return _core.csv_whole_rows(text, n, separator)
+
+        start = at.get("offset", 0), at.get("line", 1)
+        empty = True
+        try:
+            for chunk in chunks(source, *start, options.chunk, options.skip_bad, whole):
+                empty = False
+                if "offset" not in at and chunk.line == 1:
+                    chunk = self._header(file, chunk)
+                if chunk.n:
+                    yield self._batch(file, chunk, source.read)
+            if empty and not at:
+                raise BadData("the file is empty; expected a header and rows", file.name)
+        finally:
+            source.close()
+
+    def _header(self, file: File, chunk: Chunk) -> Chunk:
+        """The chunk without the header, which settles the columns or must agree with the first file's."""
+        separator = ord(self.delimiter)
+        end = _core.csv_whole_rows(chunk.text, chunk.n, separator, True)
+        first = chunk.text[:end].tobytes().decode("utf-8", "backslashreplace")
+        cells = next(csv.reader(io.StringIO(first, newline=""), delimiter=self.delimiter), [])
+        if self.options.header:
+            names = [cell.strip() for cell in cells]
+            lines = int(np.count_nonzero(chunk.text[:end] == 10))
+            chunk = Chunk(chunk.text[end:], chunk.n - end, chunk.offset + end, chunk.line + lines, chunk.bad)
+            if not all(names):
+                raise BadData(f"cell {names.index('') + 1} of the header is empty", file.name, 1)
+        else:
+            names = [str(c) for c in range(len(cells))]
+        if self.table is not None:
+            if names != self.table.columns:
+                odd = next((a for a, b in zip(names, self.table.columns) if a != b), f"{len(names)} columns")
+                raise BadData(
+                    f"the columns are not those of {self.table.file}, first at {odd!r}", file.name, 1
+                )
+            return chunk
+        texts = np.zeros(len(names), dtype=np.uint8)
+        _core.csv_texts(chunk.text, chunk.n, separator, SAMPLE, texts)
+        unknown = set(self.options.categorical) - set(names)
+        if unknown:
+            raise BadData(f"there is no column {min(unknown)!r} to take as categorical", file.name, 1)
+        texts[[names.index(name) for name in self.options.categorical]] = 1
+        self._settle(Table(names, np.flatnonzero(texts).tolist(), self.options, file.name))
+        return chunk
+
+    def _batch(self, file: File, chunk: Chunk, read: int) -> Batch:
+        table, options = self.table, self.options
+        assert table is not None  # the header came first
+        parts = np.empty((options.threads, 4), dtype=np.int64)
+        _core.csv_parts(chunk.text, chunk.n, ord(self.delimiter), parts)
+        room = int(parts[:, 2].sum())
+        X, others = np.empty((room, len(table.numbers))), np.empty((room, len(table.others)))
+        codes = np.empty((room, len(table.coded)), dtype=np.int32)
+        weight = -1 if table.weight is None else int(table.roles[table.weight])
+        rows, bad, fault, where, column, met = _core.csv(
+            chunk.text, parts, ord(self.delimiter), table.roles, table.missing(MISSING[options.missing]),
+            weight, options.skip_bad, X, others, codes,
+        )  # fmt: skip
+        error = None
+        if fault:
+            ends = (self.delimiter + "\r\n").encode()
+            error = refusal(file, chunk, fault, where, column=table.columns[column], ends=ends,
+                            columns=len(table.columns))  # fmt: skip
+        values: list[list[str]] = [[] for _ in table.coded]
+        for k, begin, end in met:
+            values[k].append(_decoded(chunk.text[begin:end].tobytes()))
+        place = {"offset": chunk.offset, "line": chunk.line, "met": len(table.met)}
+        found = table.rows(X[:rows], others[:rows], codes[:rows], values)
+        return Batch(place, found, bad + chunk.bad, read, error)
+
+
+def _decoded(raw: bytes) -> str:
+    if raw.startswith(b'"'):  # quotes inside are doubled
+        raw = raw[1:-1].replace(b'""', b'"')
+    return raw.decode("utf-8", "backslashreplace")

@@ -1,0 +1,205 @@
+"""`read`: a source by name, and everything that can be said about how to read it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from .._input import threads
+from ._csv import Csv
+from ._files import FORMATS, find, tell_format
+from ._reader import Options, Reader
+from ._text import Svmlight
+from .stream import Selection, Stream
+
+_CHUNK = 1 << 22  # bytes of text parsed at a time: some 10 ms of work, and memory of a few times as much
+
+
+def read(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Any],
+    *,
+    target: str | int | None = None,
+    weight: str | int | None = None,
+    format: str = "auto",
+    block_size: int = 4096,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    categories: Literal["onehot", "drop", "error"] = "onehot",
+    max_categories: int = 1000,
+    missing: Literal["error", "keep", "zero"] = "error",
+    on_bad_row: Literal["error", "skip"] = "error",
+    passes: int = 1,
+    shuffle_buffer: int = 0,
+    random_state: int = 0,
+    skip: int = 0,
+    limit: int | None = None,
+    hold_out: int = 0,
+    held: bool = False,
+    n_features: int | None = None,
+    zero_based: bool = False,
+    delimiter: str | None = None,
+    header: bool = True,
+    n_jobs: int | None = None,
+) -> Stream:
+    """Read rows of a source in blocks ``(X, y, weight)``.
+
+    Text (svmlight, CSV, TSV) is parsed by compiled code over threads while the learner works on the block
+    before; numbers equal Python's `float` of the same text to the last bit. Memory does not depend on the
+    length of the source.
+
+    Parameters
+    ----------
+    source : path, glob, list of them, "-", or iterable of dicts or data frames
+        What to read. "-" is standard input. Text may be packed with gzip, bz2 or zstd. A frame by itself is
+        a source too.
+    target, weight : str or int, default=None
+        The column (name, or place; a key of dicts; an array of an .npz file) of the targets and of the sample
+        weights. svmlight has its label instead of `target` and no weights. Targets are floats where all are
+        numbers, else strings; without a target, `y` is None.
+    format : {"auto", "svmlight", "csv", "tsv", "parquet", "arrow", "npy", "npz"}, default="auto"
+        Told from the ending of the name, or else from the first bytes.
+    block_size : int >= 1, default=4096
+        Rows of a block. A block ends earlier where it would hold more than 2^20 values, and with the pass.
+    columns, drop : sequence of str
+        Columns to take as features (default: all others), and columns to leave out.
+    categorical : sequence of str, default=()
+        Columns of CSV to take as categories even if their first rows are numbers.
+    categories : {"onehot", "drop", "error"}, default="onehot"
+        Columns that are not numbers (in the first 1,000 rows of CSV; by type elsewhere) become one feature
+        for each value met, called ``column=value``, and X is sparse; or they are left out; or refused.
+    max_categories : int >= 1, default=1000
+        Values that such a column may have; more are an error.
+    missing : {"error", "keep", "zero"}, default="error"
+        An empty cell, NaN, NA, N/A or null in a feature: refused, NaN for the learner to impute, or 0. A
+        missing category sets no feature. A missing target or weight is a bad row always.
+    on_bad_row : {"error", "skip"}, default="error"
+        Raise `BadData`, which names file, line, column and text, or leave the row out and count it.
+    passes : int >= 1, default=1
+        Times to read the source.
+    shuffle_buffer : int >= 0, default=0
+        Shuffle rows within consecutive windows of so many rows, each pass in another order; 0 does not.
+    random_state : int >= 0, default=0
+        Seed of the shuffling.
+    skip, limit : int >= 0, int or None
+        Rows to leave out at the start of each pass, and rows to read after them (before any are held out).
+    hold_out : int, default=0
+        Hold out every so-maniest row (2 or more): rows hold_out - 1, 2 hold_out - 1, ... of the source.
+    held : bool, default=False
+        Read the rows held out instead of the others.
+    n_features : int or None, default=None
+        svmlight: the width of X; larger indices are bad. None lets blocks grow with the indices met.
+    zero_based : bool, default=False
+        svmlight: indices count from zero.
+    delimiter : str or None, default=None
+        CSV: what separates cells; a comma, or a tab in TSV.
+    header : bool, default=True
+        CSV: the first row holds the names; without it columns are called "0", "1", ...
+    n_jobs : int or None, default=None
+        Threads that parse; None takes `OMP_NUM_THREADS`, or all processors. It changes nothing but time.
+
+    Returns
+    -------
+    Stream
+        An iterable of blocks, which can be iterated again where the source can be read again.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from streamsieve import OLSthRegressor, read
+    >>> file = os.path.join(tempfile.mkdtemp(), "shop.csv")
+    >>> with open(file, "w") as f:
+    ...     _ = f.write("price,colour,size,sold\\n1.5,red,3,7\\n2,blue,4,5\\n1,red,5,9\\n")
+    >>> stream = read(file, target="sold")
+    >>> for X, y, weight in stream:
+    ...     print(X.toarray(), y)
+    [[1.5 3.  1.  0. ]
+     [2.  4.  0.  1. ]
+     [1.  5.  1.  0. ]] [7. 5. 9.]
+    >>> stream.feature_names
+    ['price', 'size', 'colour=red', 'colour=blue']
+    """
+    _one_of("format", format, ("auto", *FORMATS))
+    _one_of("categories", categories, ("onehot", "drop", "error"))
+    _one_of("missing", missing, ("error", "keep", "zero"))
+    _one_of("on_bad_row", on_bad_row, ("error", "skip"))
+    for name, value, least in (
+        ("block_size", block_size, 1), ("max_categories", max_categories, 1), ("passes", passes, 1),
+        ("shuffle_buffer", shuffle_buffer, 0), ("random_state", random_state, 0), ("skip", skip, 0),
+        ("limit", limit, 0), ("hold_out", hold_out, 0), ("n_features", n_features, 1), ("n_jobs", n_jobs, 1),
+    ):  # fmt: skip
+        if value is not None and (not isinstance(value, int) or value < least):
+            raise ValueError(f"{name}={value!r}; pass an integer of at least {least}.")
+    if hold_out == 1 or (held and not hold_out):
+        raise ValueError(f"hold_out={hold_out}, held={held}; hold out every 2nd row or fewer: hold_out >= 2.")
+    for name, names in (("columns", columns), ("drop", drop), ("categorical", categorical)):
+        if isinstance(names, str):
+            raise ValueError(f"{name}={names!r}; pass a list of names.")
+    reader, kind = _reader(
+        source,
+        dict(
+            target=target, weight=weight, format=format,
+            columns=None if columns is None else tuple(columns), drop=tuple(drop),
+            categorical=tuple(categorical), categories=categories, max_categories=max_categories,
+            missing=missing, skip_bad=on_bad_row == "skip", n_features=n_features, zero_based=zero_based,
+            delimiter=delimiter, header=header, threads=n_jobs or threads(), chunk=_CHUNK,
+        ),
+    )  # fmt: skip
+    if passes > 1 and not reader.again:
+        raise ValueError(f"passes={passes}, but this source can be read once only; pass a file or a list.")
+    mark = {
+        "source": reader.mark(), "format": kind, "target": target, "weight": weight,
+        "columns": None if columns is None else list(columns), "drop": list(drop),
+        "categorical": list(categorical), "categories": categories, "missing": missing,
+        "on_bad_row": on_bad_row, "shuffle_buffer": shuffle_buffer, "random_state": random_state,
+        "skip": skip, "limit": limit, "hold_out": hold_out, "held": held, "n_features": n_features,
+        "zero_based": zero_based, "delimiter": delimiter, "header": header,
+    }  # fmt: skip
+    selection = Selection(skip, limit, hold_out, held, shuffle_buffer, random_state)
+    return Stream(reader, selection, passes, block_size, mark)
+
+
+def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r}; pass one of {', '.join(map(repr, allowed))}.")
+
+
+def _reader(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
+    named = isinstance(source, str | os.PathLike) or (
+        isinstance(source, list | tuple) and source and all(isinstance(s, str | os.PathLike) for s in source)
+    )
+    if not named:
+        raise TypeError(f"source is {type(source).__name__}; pass a path.")
+    files = find(source)
+    kinds = {options["format"]} if options["format"] != "auto" else {tell_format(file) for file in files}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"The files are of several formats ({', '.join(sorted(kinds))}); read each by itself."
+        )
+    kind = kinds.pop()
+    made = Options(**{**options, "format": kind})
+    _applies(kind, options)
+    if kind == "svmlight":
+        return Svmlight(made, files), kind
+    return Csv(made, files), kind
+
+
+# options that only some formats have, with the value that says nothing
+_ONLY = {
+    "n_features": (None, ("svmlight",)),
+    "zero_based": (False, ("svmlight",)),
+    "delimiter": (None, ("csv", "tsv")),
+    "header": (True, ("csv", "tsv")),
+    "categorical": ((), ("csv", "tsv")),
+}
+_NOT_SVMLIGHT = {"target": None, "weight": None, "columns": None, "drop": ()}
+
+
+def _applies(kind: str, options: dict[str, Any]) -> None:
+    for name, (default, kinds) in _ONLY.items():
+        if options[name] != default and kind not in kinds:
+            raise ValueError(f"{name} is for {' and '.join(kinds)}; the source is {kind}.")
+    for name, default in _NOT_SVMLIGHT.items():
+        if kind == "svmlight" and options[name] != default:
+            raise ValueError(f"{name}={options[name]!r}, but svmlight has labels and numbered features only.")

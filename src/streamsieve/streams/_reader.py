@@ -1,0 +1,78 @@
+"""What a reader is: batches of rows from a place on, with what it takes to come back to each batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ._bad import BadData
+from ._rows import Rows
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `read` that a reader needs; `read` says what they mean."""
+
+    target: Any
+    weight: Any
+    format: str
+    columns: tuple[str, ...] | None
+    drop: tuple[str, ...]
+    categorical: tuple[str, ...]
+    categories: str
+    max_categories: int
+    missing: str
+    skip_bad: bool
+    n_features: int | None
+    zero_based: bool
+    delimiter: str | None
+    header: bool
+    threads: int
+    chunk: int  # bytes of text parsed at a time
+
+    def bad(self, error: BadData) -> int:
+        """1, for one more bad row, if those are skipped; else the error is raised."""
+        if not self.skip_bad:
+            raise error
+        return 1
+
+
+class Batch(NamedTuple):
+    at: dict[str, Any]  # JSON: where the batch begins, as `Reader.batches` takes it
+    rows: Rows
+    bad: int  # rows skipped in it
+    read: int  # bytes read so far in this pass
+    error: BadData | None = None  # what follows the rows
+
+
+@dataclass
+class Reader:
+    """The base of all readers. `names` and `width` only grow while batches are read."""
+
+    options: Options
+    names: list[str] | None = field(default=None, init=False)  # of the features met so far
+    width: int = field(default=0, init=False)  # features known before any row: a block is at least so wide
+    again: bool = field(default=True, init=False)  # whether the source can be read twice
+
+    def mark(self) -> Any:
+        """JSON by which a position knows its source."""
+        raise NotImplementedError
+
+    def title(self) -> str:
+        """What to call the source in an error."""
+        raise NotImplementedError
+
+    def bytes_total(self) -> int | None:
+        return None
+
+    def batches(self, at: dict[str, Any]) -> Iterator[Batch]:
+        """Batches from a place that a batch began at, or from the start for {}."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        """JSON of what was learned on the way (columns, categories), for `restore`."""
+        return {}
+
+    def restore(self, state: dict[str, Any], at: dict[str, Any]) -> None:
+        """Put back what was known when the batch at `at` began; {} for nothing."""

@@ -1,0 +1,147 @@
+"""The columns of a table: which is target, weight, feature, and the one-hot features of what is no number."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._bad import BadData
+from ._reader import Options
+from ._rows import Csr, Rows
+
+IGNORED = 2**31 - 1  # of cpp/csv.hpp
+Codes = NDArray[np.int32]
+
+
+class Table:
+    """What becomes of each column, decided once from the header and from which columns hold text.
+
+    Numbers come as two matrices, `features` and `others` (target, weight), and what is no number as codes
+    into the values met. Features are the numbers in the order of the columns, then one for each value of a
+    text column in the order met, row by row.
+    """
+
+    def __init__(self, columns: Sequence[str], texts: Sequence[int], options: Options, file: str) -> None:
+        self.columns, self.texts, self.file = list(columns), list(texts), file
+        self.max_categories = options.max_categories
+        self._at = {name: c for c, name in enumerate(self.columns)}
+        if len(self._at) < len(self.columns):
+            twice = next(name for c, name in enumerate(self.columns) if self._at[name] != c)
+            raise BadData(f"two columns are called {twice!r}; give each its own name", file, 1)
+        is_text = set(self.texts)
+        self.target = None if options.target is None else self._place(options.target, "target")
+        self.weight = None if options.weight is None else self._place(options.weight, "weight")
+        wanted = set(range(len(self.columns)))
+        if options.columns is not None:
+            wanted = {self._place(name, "column") for name in options.columns}
+        wanted -= {self._place(name, "column to drop") for name in options.drop}
+        wanted -= {c for c in (self.target, self.weight) if c is not None}
+        if self.weight is not None and self.weight in is_text:
+            raise BadData("the weights are not numbers", file, column=self.columns[self.weight])
+        met = [c for c in sorted(wanted) if c in is_text]
+        if met and options.categories == "error":
+            names = ", ".join(repr(self.columns[c]) for c in met[:5])
+            raise BadData(
+                f"{len(met)} columns are not numbers ({names}{', ...' if len(met) > 5 else ''}); pass "
+                "categories='onehot' to encode or 'drop' to leave them out", file, column=self.columns[met[0]]
+            )  # fmt: skip
+        self.categories = met if options.categories == "onehot" else []  # columns that are one-hot encoded
+        self.numbers = [c for c in sorted(wanted) if c not in is_text]
+        self.coded = self.categories + ([self.target] if self.target in self.texts else [])
+        self.others = [c for c in (self.target, self.weight) if c is not None and c not in self.texts]
+        self.roles = np.full(len(self.columns), IGNORED, dtype=np.int32)
+        self.roles[self.numbers + self.others] = np.arange(len(self.numbers) + len(self.others))
+        self.roles[self.coded] = ~np.arange(len(self.coded), dtype=np.int32)
+        self.names = [self.columns[c] for c in self.numbers]
+        self.met: list[tuple[int, str]] = []  # text column and value of each one-hot feature
+        self._places: list[dict[str, int]] = [{} for _ in self.categories]
+
+    def _place(self, name: Any, what: str) -> int:
+        if name in self._at:
+            return self._at[name]
+        p = len(self.columns)
+        if isinstance(name, int) and not isinstance(name, bool) and -p <= name < p:
+            return name % p
+        near = difflib.get_close_matches(str(name), self.columns, n=3, cutoff=0.5)
+        some = near or self.columns[:8]
+        hint = (
+            f"did you mean {' or '.join(map(repr, near))}?"
+            if near
+            else f"it has {', '.join(map(repr, some))}" + (", ..." if p > len(some) else "")
+        )
+        raise BadData(f"there is no {what} {name!r}; {hint}".rstrip("?"), self.file, 1, str(name))
+
+    def missing(self, how: int) -> NDArray[np.uint8]:
+        """How each column takes a missing value: the target and the weight never do."""
+        out = np.full(len(self.columns), how, dtype=np.uint8)
+        out[[c for c in (self.target, self.weight) if c is not None]] = 0
+        return out
+
+    def meet(self, k: int, value: str) -> int:
+        """The feature of a value of the k-th category column, a new one if it is met for the first time."""
+        places = self._places[k]
+        place = places.get(value)
+        if place is None:
+            column = self.columns[self.categories[k]]
+            if len(places) >= self.max_categories:
+                raise BadData(
+                    f"more than {self.max_categories:,} different values, the last {value[:40]!r}; leave the "
+                    "column out (drop), or pass a larger max_categories", self.file, column=column
+                )  # fmt: skip
+            place = places[value] = len(self.names)
+            self.met.append((k, value))
+            self.names.append(f"{column}={value}")
+        return place
+
+    def rows(
+        self,
+        features: NDArray[np.float64],
+        others: NDArray[np.float64],
+        codes: Codes,
+        values: Sequence[Sequence[str]],
+    ) -> Rows:
+        """Rows of numbers and of codes, column by column, into the values met."""
+        w = None if self.weight is None else np.ascontiguousarray(others[:, self.others.index(self.weight)])
+        if self.target is None:
+            y: NDArray[Any] | None = None
+        elif self.target in self.others:
+            y = np.ascontiguousarray(others[:, self.others.index(self.target)])
+        else:
+            y = np.array(values[-1] or [""])[codes[:, -1]]
+        return Rows(self._encode(features, codes, values) if self.categories else features, y, w)
+
+    def _encode(self, features: NDArray[np.float64], codes: Codes, values: Sequence[Sequence[str]]) -> Csr:
+        n, m, k = len(features), len(self.numbers), len(self.categories)
+        known = [np.array([self._places[c].get(value, -1) for value in values[c]] + [-1]) for c in range(k)]
+        places = np.stack([known[c][codes[:, c]] for c in range(k)], axis=1)
+        fresh = (places < 0) & (codes[:, :k] >= 0)
+        for i, c in (
+            np.argwhere(fresh) if fresh.any() else ()
+        ):  # row by row: the order does not depend on batches
+            at = codes[i, c]
+            if known[c][at] < 0:
+                known[c][at] = self.meet(int(c), values[c][at])
+        if fresh.any():
+            places = np.stack([known[c][codes[:, c]] for c in range(k)], axis=1)
+        places.sort(axis=1)
+        keep = np.concatenate([features != 0, places >= 0], axis=1)
+        indptr = np.zeros(n + 1, dtype=np.int32)
+        np.cumsum(keep.sum(axis=1), out=indptr[1:])
+        columns = np.concatenate([np.broadcast_to(np.arange(m), (n, m)), places], axis=1)[keep]
+        data = np.concatenate([features, np.ones((n, k))], axis=1)[keep]
+        return Csr(indptr, columns.astype(np.int32), data)
+
+    def state(self) -> dict[str, Any]:
+        return {"columns": self.columns, "texts": self.texts, "met": [list(pair) for pair in self.met]}
+
+    @staticmethod
+    def restored(state: dict[str, Any], known: int | None, options: Options, file: str) -> Table:
+        """The table as it was when `known` values had been met; None: all."""
+        table = Table(state["columns"], state["texts"], options, file)
+        for k, value in state["met"][:known]:
+            table.meet(k, value)
+        return table

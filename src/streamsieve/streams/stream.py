@@ -1,0 +1,272 @@
+"""Blocks of rows from any source, with a position to come back to."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Generator, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ._bad import BadData
+from ._reader import Batch, Reader
+from ._rows import Csr, Queue, Rows, tight
+
+VALUES = 1 << 20  # of a block: it ends before it would hold more, so that memory does not grow with the width
+AHEAD = 2  # batches read while a block is learned
+VERSION = 1  # of positions
+
+
+class Block(NamedTuple):
+    """Rows (a C-ordered float64 array, or a `csr_array` with sorted indices), targets and weights."""
+
+    X: Any
+    y: NDArray[Any] | None
+    weight: NDArray[np.float64] | None
+
+
+class Selection(NamedTuple):
+    """Which rows of a pass are delivered, and in which order."""
+
+    skip: int
+    limit: int | None
+    hold_out: int
+    held: bool
+    shuffle_buffer: int
+    random_state: int
+
+    def pick(self, rows: Rows, first: int) -> Rows:
+        """Those of the rows, of which the first is row `first` of the pass, that are delivered."""
+        start = min(max(self.skip - first, 0), rows.n)
+        stop = rows.n if self.limit is None else min(max(self.skip + self.limit - first, start), rows.n)
+        rows = rows.cut(start, stop)
+        if self.hold_out and rows.n:
+            held = (first + start + np.arange(rows.n)) % self.hold_out == self.hold_out - 1
+            rows = rows.pick(np.flatnonzero(held == self.held))
+        return rows
+
+    def count(self, first: int) -> int:
+        """How many of the rows before row `first` are delivered."""
+        stop = first if self.limit is None else min(first, self.skip + self.limit)
+        if not self.hold_out:
+            return max(0, stop - self.skip)
+        held = max(0, stop // self.hold_out - min(self.skip, stop) // self.hold_out)
+        return held if self.held else max(0, stop - self.skip) - held
+
+    def over(self, first: int) -> bool:
+        return self.limit is not None and first >= self.skip + self.limit
+
+
+class Stream:
+    """Blocks (X, y, weight) of a source, read ahead of the learner; made by `read`.
+
+    Rows come in the order of the source, or shuffled within consecutive windows of `shuffle_buffer` rows,
+    window i of pass j by a permutation seeded with (random_state, j, i): which rows come, in which order
+    and in which blocks depends on the source and the options alone, never on threads or timing.
+
+    Attributes
+    ----------
+    feature_names : list of str or None
+        Names of the features met so far; None where the source has none (svmlight, arrays).
+    n_features : int or None
+        Width of the last block; it only grows. None before the first.
+    bytes_total, bytes_read : int or None, int
+        Size of the source, packed as it is, and how much of it has been read in this pass.
+    rows_read, rows_bad : int
+        Rows delivered, over all passes, and bad rows skipped.
+    """
+
+    def __init__(self, reader: Reader, selection: Selection, passes: int, block_size: int, mark: Any) -> None:
+        self._reader, self._selection = reader, selection
+        self.passes, self.block_size = passes, block_size
+        self._mark = mark
+        self._used = False
+        self.bytes_total = reader.bytes_total()
+        self.bytes_read = 0
+        self._begin({})
+
+    def _begin(self, position: dict[str, Any]) -> None:
+        self._start = position
+        self._here = position
+        self._width: int | None = position.get("n_features")
+        self.rows_read: int = position.get("rows_read", 0)
+        self.rows_bad: int = position.get("rows_bad", 0)
+
+    @property
+    def n_features(self) -> int | None:
+        return self._width
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        names = self._reader.names
+        return names if names is None else names[: self._width]
+
+    # ---------------------------------------------------------------- positions
+
+    def position(self) -> dict[str, Any]:
+        """Where the row after the last block is, as JSON, for `seek` of a stream that reads the same.
+
+        It holds the place in the source that a batch of rows begun at, how many rows came since, and the
+        one-hot features met, so that going on costs at most one batch (and one shuffle window) read again.
+        """
+        return {"version": VERSION, "mark": self._mark, "reader": self._reader.state(), **self._here}
+
+    def seek(self, position: dict[str, Any]) -> None:
+        """Let the next iteration go on exactly at a position; ValueError if it is not of this source."""
+        if position.get("version") != VERSION:
+            raise ValueError(f"The position is of version {position.get('version')}, expected {VERSION}.")
+        for name, ours in self._mark.items():
+            theirs = position["mark"].get(name)
+            if theirs != ours:
+                raise ValueError(
+                    f"The position is of another stream: its {name} was {theirs!r}, here it is {ours!r}; "
+                    "read the same data with the same options."
+                )
+        self._begin({key: value for key, value in position.items() if key not in ("version", "mark")})
+
+    # ---------------------------------------------------------------- blocks
+
+    def __iter__(self) -> Iterator[Block]:
+        if self._used and not self._reader.again:
+            raise ValueError(
+                "This source can be read once only (standard input, or an iterator); pass a file or a list."
+            )
+        self._used = True
+        start, self._start = self._start, {}
+        self._begin(start)
+        self._start = {}
+        self._reader.restore(start.get("reader", {}), start.get("at", {}))
+        return self._blocks(start)
+
+    def _blocks(self, start: dict[str, Any]) -> Iterator[Block]:
+        for number in range(start.get("pass", 0), self.passes):
+            any_row = False
+            for block in self._pass(number, start):
+                any_row = True
+                yield block
+            if number == 0 and not any_row and not start and self._seen == 0:
+                raise BadData("there is not a single row", self._reader.title())
+            start = {}
+            self._here = {"pass": number + 1, **self._counts()}
+
+    def _counts(self) -> dict[str, Any]:
+        return {"n_features": self._width, "rows_read": self.rows_read, "rows_bad": self.rows_bad}
+
+    def _pass(self, number: int, start: dict[str, Any]) -> Iterator[Block]:
+        """The blocks of a pass, from a place in it.
+
+        Rows delivered are numbered; `taken` of them are past. A window of the shuffle buffer is read from its
+        first row, so a place to come back to is that of the batch which holds it.
+        """
+        choose = self._selection
+        window = choose.shuffle_buffer or 1
+        row = start.get("row", 0)  # number of the batch's first row in the pass
+        taken = start.get("taken", 0)
+        waiting, out = Queue(), Queue()
+        drop = taken // window * window - choose.count(row)  # of the first batch, before the first window
+        skip = taken % window  # of the first window
+        windows = taken // window
+        anchors: deque[tuple[int, dict[str, Any]]] = deque()  # (rows delivered before a batch, its place)
+        bad = self.rows_bad
+        source = ahead(self._reader.batches(start.get("at", {})), AHEAD)
+        self._seen = 0
+        ended = False
+        error: BadData | None = None
+        try:
+            while True:
+                while not ended and out.n < self.block_size and out.values < VALUES:
+                    batch = next(source, None)
+                    if batch is None or choose.over(row):
+                        ended = True
+                    else:
+                        anchors.append((choose.count(row), {"at": batch.at, "row": row, "rows_bad": bad}))
+                        rows, error = choose.pick(batch.rows, row), batch.error
+                        row += batch.rows.n
+                        self._seen += batch.rows.n + batch.bad
+                        bad += batch.bad
+                        self.bytes_read = batch.read
+                        if drop:
+                            first = min(drop, rows.n)
+                            rows, drop = rows.cut(first, rows.n), drop - first
+                        waiting.push(rows)
+                        ended = error is not None
+                    while waiting.n >= window or (ended and waiting.n):
+                        if window == 1:
+                            rows = waiting.pull(waiting.n, waiting.values)
+                        else:
+                            rows = waiting.pull(window, waiting.values)
+                            seed = (choose.random_state, number, windows)
+                            rows = rows.pick(np.random.default_rng(seed).permutation(rows.n))
+                            windows += 1
+                        out.push(rows.cut(min(skip, rows.n), rows.n))
+                        skip = max(0, skip - rows.n)
+                self.rows_bad = bad
+                if error is not None and out.n < self.block_size and out.values < VALUES:
+                    raise error
+                if not out.n:
+                    return
+                rows = out.pull(self.block_size, VALUES)
+                block = self._block(rows)
+                taken += rows.n
+                self.rows_read += rows.n
+                while len(anchors) > 1 and anchors[1][0] <= taken // window * window:
+                    anchors.popleft()
+                self._here = {"pass": number, "taken": taken, **self._counts(), **anchors[0][1]}
+                yield block
+        finally:
+            source.close()
+
+    def _block(self, rows: Rows) -> Block:
+        if not isinstance(rows.X, Csr):
+            self._width = rows.X.shape[1]
+            return Block(rows.X, rows.y, rows.weight)
+        X = tight(rows.X)
+        last = X.indices[X.indptr[1:][np.diff(X.indptr) > 0] - 1]  # the largest index of each row
+        self._width = max(self._width or 0, self._reader.width, int(last.max(initial=-1)) + 1)
+        matrix = sp.csr_array((X.data, X.indices, X.indptr), shape=(rows.n, self._width))
+        matrix.has_canonical_format = True
+        return Block(matrix, rows.y, rows.weight)
+
+
+def ahead(batches: Iterator[Batch], depth: int) -> Generator[Batch]:
+    """The same batches, made by another thread at most `depth` of them ahead."""
+    ready: queue.Queue[Any] = queue.Queue(maxsize=depth)
+    stop = threading.Event()
+
+    def put(item: Any) -> bool:
+        while not stop.is_set():
+            try:
+                ready.put(item, timeout=0.1)
+                return True
+            except queue.Full:
+                pass
+        return False
+
+    def run() -> None:
+        end: Any = None
+        try:
+            for batch in batches:
+                if not put(batch):
+                    break
+        except BaseException as error:  # raised again where the batches are used
+            end = error
+        finally:
+            close = getattr(batches, "close", None)
+            if close is not None:
+                close()
+        put(end)
+
+    thread = threading.Thread(target=run, name="streamsieve-reader", daemon=True)
+    thread.start()
+    try:
+        while isinstance(item := ready.get(), Batch):
+            yield item
+        if item is not None:
+            raise item
+    finally:
+        stop.set()
+        thread.join()
