@@ -149,7 +149,9 @@ def report(outcomes: Outcomes) -> list[Part]:
                     budgeted.append([data, method, *cells, told])
                 else:
                     penalised += [
-                        [data, method, f"{s:.0f}", c, told] for s, c in zip(sizes, cells) if 1 <= s <= 2 * SMALL
+                        [data, method, f"{s:.0f}", c, told]
+                        for s, c in zip(sizes, cells)
+                        if 1 <= s <= 2 * SMALL
                     ]
         if not curves:
             continue
