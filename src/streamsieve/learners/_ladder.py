@@ -52,7 +52,12 @@ class Regularised(RowLearner):
         "times lam at first, and move.",
     )
     n_penalties: int = param(20, "int >= 2", "Rungs of the ladder; of no consequence without k.")
-    n_jobs: int = param(1, "int >= 1 or -1", "Threads that share the rungs, -1 for all processors.")
+    n_jobs: int = param(
+        1,
+        "int >= 1 or -1",
+        "Threads that share the rungs, -1 for all processors; the result does not depend on it. During a "
+        "call each works on a copy of its share of the state.",
+    )
 
     # state with one number for each column (rung and output), which a rung takes with it when it moves
     _columns: ClassVar[tuple[str, ...]] = ("bias_",)
