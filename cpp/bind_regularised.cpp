@@ -91,14 +91,15 @@ Index l1arda(COMMON, Penalties lam, double delta, State targets, State bias_h, S
 
 using Sums = std::optional<Table>;  // of the rda form only
 
-Sadmm sadmm_rule(const Penalties& lam, double rho, const State& last, const State& etas, const Table& w,
+Sadmm sadmm_rule(const Penalties& lam, double rho, const State& last, const Table& skipped, const Table& w,
                  const Table& s, const Table& then, const Sums& G, const Sums& U) {
-    if (etas.shape(0) != std::size_t(ring)) throw nb::value_error("the ring of steps has another length");
+    if (skipped.shape(0) != std::size_t(ring) || skipped.shape(1) * sizeof(double) != sizeof(Skipped))
+        throw nb::value_error("the ring of steps has another shape");
     return {lam.data(),
             rho,
             bool(G),
             last.data(),
-            etas.data(),
+            reinterpret_cast<Skipped*>(skipped.data()),
             w.data(),
             s.data(),
             G ? G->data() : nullptr,
@@ -108,16 +109,16 @@ Sadmm sadmm_rule(const Penalties& lam, double rho, const State& last, const Stat
             Index(w.shape(1))};
 }
 
-Index sadmm(COMMON, Penalties lam, double rho, State last, State etas, Table w, Table s, Table then, Sums G,
-            Sums U) {
-    Sadmm rule = sadmm_rule(lam, rho, last, etas, w, s, then, G, U);
+Index sadmm(COMMON, Penalties lam, double rho, State last, Table skipped, Table w, Table s, Table then,
+            Sums G, Sums U) {
+    Sadmm rule = sadmm_rule(lam, rho, last, skipped, w, s, then, G, U);
     return CALL(rule, w);
 }
 
 // All weights as of row t.
-void sadmm_settle(double t, Penalties lam, double rho, State last, State etas, Table w, Table s, Table then,
-                  Sums G, Sums U) {
-    const Sadmm rule = sadmm_rule(lam, rho, last, etas, w, s, then, G, U);
+void sadmm_settle(double t, Penalties lam, double rho, State last, Table skipped, Table w, Table s,
+                  Table then, Sums G, Sums U) {
+    const Sadmm rule = sadmm_rule(lam, rho, last, skipped, w, s, then, G, U);
     for (Index c = 0; c < rule.width; ++c) rule.settle(c, t);
 }
 
@@ -136,10 +137,10 @@ void bind_regularised(nb::module_& m) {
     m.def("l1arda", l1arda, COMMON_ARGUMENTS, "lam"_a.noconvert(), "delta"_a, "targets"_a.noconvert(),
           "bias_h"_a.noconvert(), "last"_a.noconvert(), "sum"_a.noconvert(), "h"_a.noconvert(), NoGil());
     m.def("sadmm", sadmm, COMMON_ARGUMENTS, "lam"_a.noconvert(), "rho"_a, "last"_a.noconvert(),
-          "etas"_a.noconvert(), "w"_a.noconvert(), "s"_a.noconvert(), "then"_a.noconvert(),
+          "skipped"_a.noconvert(), "w"_a.noconvert(), "s"_a.noconvert(), "then"_a.noconvert(),
           "G"_a.noconvert().none(), "U"_a.noconvert().none(), NoGil());
     m.def("sadmm_settle", sadmm_settle, "t"_a, "lam"_a.noconvert(), "rho"_a, "last"_a.noconvert(),
-          "etas"_a.noconvert(), "w"_a.noconvert(), "s"_a.noconvert(), "then"_a.noconvert(),
+          "skipped"_a.noconvert(), "w"_a.noconvert(), "s"_a.noconvert(), "then"_a.noconvert(),
           "G"_a.noconvert().none(), "U"_a.noconvert().none(), NoGil());
 }
 

@@ -174,6 +174,18 @@ def test_threads_do_not_matter(name, wide):
         assert_array_equal(many.penalty_, one.penalty_)
 
 
+@pytest.mark.parametrize("lam", [0.0, 1e-3, 0.1])
+@pytest.mark.parametrize(("eta", "rho"), [(0.01, 0.1), (0.1, 5.0), (1.0, 1.0)])
+@pytest.mark.parametrize("schedule", ["constant", "sqrt"])
+def test_rows_skipped_are_made_up_for_as_if_one_by_one(lam, eta, rho, schedule):
+    X, target, r = rows(4, n=5000, p=20, density=0.005)  # 200 rows apart; a period has 4,096
+    y = np.where(target > 0, 1.0, -1.0)
+    options = {"eta": eta, "schedule": schedule, "lam": lam, "rho": rho}
+    model = learner("SADMM", "Classifier", **options).fit(X, y, r)
+    coef, _ = twins.sadmm(X, y, "logistic", r, eta, schedule, lam, rho=rho)
+    assert_allclose(model.coef_[0], coef, rtol=1e-9, atol=1e-11)
+
+
 def test_the_answer_is_the_largest_support_of_at_most_k():
     X, target, _ = rows(5, n=200, p=30)
     model = learner("RDA", "Regressor", 6).fit(X, target)
