@@ -13,6 +13,12 @@ struct AdaFobos : Adaptive {
     double* v;      // (p, width)
     Index p, width;
 
+    void share(Own& own) {
+        Adaptive::share(own);
+        own.given(lam), own.column(spent), own.table(v);
+        width = own.n;
+    }
+
     struct Columns {
         const AdaFobos& rule;
         Index first;

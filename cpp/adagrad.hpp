@@ -10,6 +10,8 @@ struct Adaptive {
     double* targets;     // (1): sum over the rows of the mean square of their targets
     double *h, *bias_h;  // (p, width), (width)
 
+    void share(Own& own) { own.table(h), own.column(bias_h); }
+
     // A step moves a weight by at most eta, whatever the gradient, so a derived one is in the units of the
     // weights: rms(y) / (mean number of non-zeros x mean squared norm)^1/2, with which the first row moves
     // its own margin by about one target.

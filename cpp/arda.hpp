@@ -19,6 +19,11 @@ struct L1Arda : Adaptive {
         return out;
     }
 
+    void share(Own& own) {
+        Adaptive::share(own);
+        own.given(lam), own.table(sum);
+    }
+
     struct Columns {
         const double* lam;
         double *sum, *h, *bias_h;

@@ -26,14 +26,14 @@ struct Call {
     State& bias;
 
     template <class Rule>
-    Index operator()(Rule& rule) const {
+    Index operator()(Rule& rule, const Table& state) const {
         const Index q = Index(y.shape(1)), width = Index(bias.shape(0));
         const Slope slope =
             std::visit([](auto l) { return Slope{decltype(l)::derivative, l.curvature}; }, loss.loss);
         return std::visit(
             [&](const auto& rows) {
-                return ladder(rows, slope, q, width, y.data(), data_or_null(weight), step, threads, rule,
-                              bias.data());
+                return ladder(rows, slope, q, Index(state.shape(0)), width, y.data(), data_or_null(weight),
+                              step, threads, rule, bias.data());
             },
             X.rows);
     }
@@ -53,7 +53,7 @@ struct Call {
 Index fobos(COMMON, Penalties lam, Penalties l2, State spent, State scale, Table v) {
     Fobos rule{lam.data(), l2.data(),         spent.data(),     scale.data(),
                v.data(),   Index(v.shape(0)), Index(v.shape(1))};
-    return CALL(rule);
+    return CALL(rule, v);
 }
 
 Index truncated_gradient(COMMON, Penalties lam, double theta, double every, State pull, State last, Table w,
@@ -61,15 +61,15 @@ Index truncated_gradient(COMMON, Penalties lam, double theta, double every, Stat
     if (then) {
         TruncatedGradient<true> rule{lam.data(),  theta,    every,       last.data(),
                                      pull.data(), w.data(), then->data()};
-        return CALL(rule);
+        return CALL(rule, w);
     }
     TruncatedGradient<false> rule{lam.data(), theta, every, last.data(), pull.data(), w.data(), nullptr};
-    return CALL(rule);
+    return CALL(rule, w);
 }
 
 Index rda(COMMON, Penalties lam, Penalties l2, double rho, State last, Table sum) {
     Rda rule{lam.data(), l2.data(), rho, last.data(), sum.data()};
-    return CALL(rule);
+    return CALL(rule, sum);
 }
 
 Index adafobos(COMMON, Penalties lam, double delta, State targets, State bias_h, State spent, Table v,
@@ -80,25 +80,26 @@ Index adafobos(COMMON, Penalties lam, double delta, State targets, State bias_h,
                   v.data(),
                   Index(v.shape(0)),
                   Index(v.shape(1))};
-    return CALL(rule);
+    return CALL(rule, v);
 }
 
 Index l1arda(COMMON, Penalties lam, double delta, State targets, State bias_h, State last, Table sum,
              Table h) {
     L1Arda rule{{delta, targets.data(), h.data(), bias_h.data()}, lam.data(), last.data(), sum.data()};
-    return CALL(rule);
+    return CALL(rule, sum);
 }
 
 using Sums = std::optional<Table>;  // of the rda form only
 
-Sadmm sadmm_rule(const Penalties& lam, double rho, const State& last, const State& etas, const Table& w,
+Sadmm sadmm_rule(const Penalties& lam, double rho, const State& last, const Table& skipped, const Table& w,
                  const Table& s, const Table& then, const Sums& G, const Sums& U) {
-    if (etas.shape(0) != std::size_t(ring)) throw nb::value_error("the ring of steps has another length");
+    if (skipped.shape(0) != std::size_t(ring) || skipped.shape(1) * sizeof(double) != sizeof(Skipped))
+        throw nb::value_error("the ring of steps has another shape");
     return {lam.data(),
             rho,
             bool(G),
             last.data(),
-            etas.data(),
+            reinterpret_cast<Skipped*>(skipped.data()),
             w.data(),
             s.data(),
             G ? G->data() : nullptr,
@@ -108,16 +109,16 @@ Sadmm sadmm_rule(const Penalties& lam, double rho, const State& last, const Stat
             Index(w.shape(1))};
 }
 
-Index sadmm(COMMON, Penalties lam, double rho, State last, State etas, Table w, Table s, Table then, Sums G,
-            Sums U) {
-    Sadmm rule = sadmm_rule(lam, rho, last, etas, w, s, then, G, U);
-    return CALL(rule);
+Index sadmm(COMMON, Penalties lam, double rho, State last, Table skipped, Table w, Table s, Table then,
+            Sums G, Sums U) {
+    Sadmm rule = sadmm_rule(lam, rho, last, skipped, w, s, then, G, U);
+    return CALL(rule, w);
 }
 
 // All weights as of row t.
-void sadmm_settle(double t, Penalties lam, double rho, State last, State etas, Table w, Table s, Table then,
-                  Sums G, Sums U) {
-    const Sadmm rule = sadmm_rule(lam, rho, last, etas, w, s, then, G, U);
+void sadmm_settle(double t, Penalties lam, double rho, State last, Table skipped, Table w, Table s,
+                  Table then, Sums G, Sums U) {
+    const Sadmm rule = sadmm_rule(lam, rho, last, skipped, w, s, then, G, U);
     for (Index c = 0; c < rule.width; ++c) rule.settle(c, t);
 }
 
@@ -136,10 +137,10 @@ void bind_regularised(nb::module_& m) {
     m.def("l1arda", l1arda, COMMON_ARGUMENTS, "lam"_a.noconvert(), "delta"_a, "targets"_a.noconvert(),
           "bias_h"_a.noconvert(), "last"_a.noconvert(), "sum"_a.noconvert(), "h"_a.noconvert(), NoGil());
     m.def("sadmm", sadmm, COMMON_ARGUMENTS, "lam"_a.noconvert(), "rho"_a, "last"_a.noconvert(),
-          "etas"_a.noconvert(), "w"_a.noconvert(), "s"_a.noconvert(), "then"_a.noconvert(),
+          "skipped"_a.noconvert(), "w"_a.noconvert(), "s"_a.noconvert(), "then"_a.noconvert(),
           "G"_a.noconvert().none(), "U"_a.noconvert().none(), NoGil());
     m.def("sadmm_settle", sadmm_settle, "t"_a, "lam"_a.noconvert(), "rho"_a, "last"_a.noconvert(),
-          "etas"_a.noconvert(), "w"_a.noconvert(), "s"_a.noconvert(), "then"_a.noconvert(),
+          "skipped"_a.noconvert(), "w"_a.noconvert(), "s"_a.noconvert(), "then"_a.noconvert(),
           "G"_a.noconvert().none(), "U"_a.noconvert().none(), NoGil());
 }
 

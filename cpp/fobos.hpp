@@ -20,6 +20,11 @@ struct Fobos {
         return pace_of(step.next(norm, r, curvature), norm);
     }
 
+    void share(Own& own) {
+        own.given(lam), own.given(l2), own.column(spent), own.column(scale), own.table(v);
+        width = own.n;
+    }
+
     struct Columns {
         const Fobos& rule;
         Index first;

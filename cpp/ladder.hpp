@@ -4,11 +4,12 @@
 //
 // A ladder of penalties is more columns: state is (p, rungs x outputs). No column looks at another one, so
 // they are walked up to twenty at a time: the columns of a feature are neighbours, so the lines a row fetches
-// are used whole, and the inner loops run over vectors of columns. Threads share the columns out, and neither
-// their number nor the blocks change a bit of the result.
+// are used whole, and the inner loops run over vectors of columns. Threads share the columns out (`Own`), and
+// neither their number nor the blocks change a bit of the result.
 //
 // A rule is a small struct over the state:
 //   Pace pace(norm, r, y, q, step, curvature)   once a row, for all columns: its step
+//   share(own)                                  hands its state to `own`, and takes that instead
 //   columns(first, n)                           the rule as n columns from `first` on see it, which has
 //     start(pace, t)       before a row, the t-th
 //     expect(at, c)        fetch the line of at[c], which is read soon
@@ -20,6 +21,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -64,11 +66,28 @@ struct Stretch {
     double t;  // rows before `from`
 };
 
-// Columns first, ..., first + n - 1 over the rows; how many rows of X are learned then.
+// f(c) for c < n, which must not depend on one another. Where n is known, a rest that does not fill a vector
+// goes to shorter ones: left alone, its roots and divisions take as long as all the others.
+template <class N, class F>
+inline void each_lane(N n, const F& f) {
+    if constexpr (std::is_same_v<N, Index>) {
+#pragma omp simd
+        for (Index c = 0; c < n; ++c) f(c);
+    } else {
+        constexpr Index some = n >= 8 ? 8 : n >= 4 ? 4 : n >= 2 ? 2 : 1;
+#pragma omp simd
+        for (Index c = 0; c < some; ++c) f(c);
+        if constexpr (n > some)
+            each_lane(std::integral_constant<Index, n - some>{}, [&](Index c) { f(some + c); });
+    }
+}
+
+// Columns first, ..., first + n - 1 over the rows; how many rows of X are learned then. The targets are those
+// of the columns from `shift` on.
 template <class Rows, class N, class Columns>
-STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, Index first, Index width,
-                              Columns& columns, double* bias, double* scratch) {
-    double *m = scratch, *d = m + n, *w = d + n;
+STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, Index first, Index shift,
+                              Index width, Columns& columns, double* bias, double* scratch) {
+    double m[lanes], d[lanes], *w = scratch;
     for (Index i = s.from; i < s.to; ++i) {
         const auto row = s.X[i];
         const Pace& pace = s.pace[i - s.from];
@@ -87,18 +106,17 @@ STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, In
                 const double x = row.value(e);
                 if (e + 4 < row.length)
                     for (Index c = 0; c < n; c += 8) columns.expect(row.index(e + 4) * width + first, c);
-#pragma omp simd
-                for (Index c = 0; c < n; ++c) {
+                each_lane(n, [&](Index c) {
                     const double now = columns.read(at, c);
                     w[e * n + c] = now;
                     m[c] += x * now;
-                }
+                });
             }
         }
         double most = 0;
         const double r = s.weight ? s.weight[i] : 1;
         for (Index c = 0; c < n; ++c) {
-            d[c] = r * loss.derivative(m[c] + bias[first + c], s.y[i * s.q + (first + c) % s.q]);
+            d[c] = r * loss.derivative(m[c] + bias[first + c], s.y[i * s.q + (shift + c) % s.q]);
             const double size = std::abs(d[c]);
             if (!(size <= most)) most = size;
         }
@@ -108,8 +126,7 @@ STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, In
             for (Index e = 0; e < row.length; ++e) {
                 const Index at = row.index(e) * width + first;
                 const double x = row.value(e);
-#pragma omp simd
-                for (Index c = 0; c < n; ++c) columns.learn(at, c, w[e * n + c], d[c] * x);
+                each_lane(n, [&](Index c) { columns.learn(at, c, w[e * n + c], d[c] * x); });
             }
         }
         for (Index c = 0; c < n; ++c) columns.turn(c);
@@ -117,23 +134,81 @@ STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, In
     return s.to;
 }
 
+// The columns of one thread, in memory of its own: columns that share a line of the cache with another
+// thread's would have to fetch it from the other processor for every write.
+struct Own {
+    static constexpr Index line = 8;
+    Index p, width, first, n;  // columns first, ..., first + n - 1 of `width`
+    struct Part {
+        double* whole;
+        Index rows;
+        std::unique_ptr<double[]> room;
+        double* own() const { return room.get() + line; }  // clear of what lies beside it
+    };
+    std::vector<Part> parts = {};
+
+    void given(const double*& x) const { x += first; }  // (width), only read
+    void column(double*& x) { take(x, 1); }             // (width)
+    void table(double*& x) {
+        if (x) take(x, p);  // (p, width)
+    }
+    void fetch() const {
+        each([this](double* whole, double* own) { std::copy_n(whole, n, own); });
+    }
+    void give_back() const {
+        each([this](double* whole, double* own) { std::copy_n(own, n, whole); });
+    }
+    template <class F>
+    void each(const F& f) const {
+        for (const Part& part : parts)
+            for (Index j = 0; j < part.rows; ++j) f(part.whole + j * width + first, part.own() + j * n);
+    }
+    void take(double*& x, Index rows) {
+        parts.push_back(
+            {x, rows, std::make_unique_for_overwrite<double[]>(std::size_t(rows * n + 2 * line))});
+        x = parts.back().own();
+    }
+};
+
 // Rows walked at a time by all columns: their values and steps stay in the cache. Threads, which start anew
 // for every stretch, get eight times as many.
 constexpr Index block_rows = 256;
 
 // Returns the number of rows learned: fewer than there are where the next step of some column would overflow.
 template <class Rows, class Rule>
-Index ladder(const Rows& X, const Slope& loss, Index q, Index width, const double* y, const double* weight,
-             StepSize step, unsigned threads, Rule& rule, double* bias) {
+Index ladder(const Rows& X, const Slope& loss, Index q, Index p, Index width, const double* y,
+             const double* weight, StepSize step, unsigned threads, Rule& rule, double* bias) {
+    // What takes some 50 microseconds is done before a thread has started.
+    if (X.values() * width < 50'000) threads = 1;
     threads = unsigned(std::max(Index(1), std::min(Index(threads), width)));
-    const Index share = std::min(lanes, (width + Index(threads) - 1) / Index(threads));
-    const Index groups = (width + share - 1) / share;
-    const std::size_t room = std::size_t(share * (X.longest() + 2));
-    std::vector<double> scratch(room * threads);
+    // Copies pay where features come again; where they rarely do, threads rarely meet.
+    const bool copies = threads > 1 && X.values() >= p;
+    const Index longest = X.longest();
+    struct Thread {
+        Own own;
+        Rule rule;
+        double* bias;
+        Index first;  // of its columns in the state
+        std::vector<double> scratch;
+        Index done;
+    };
+    std::vector<Thread> team;
+    for (unsigned k = 0; k < threads; ++k) {
+        const Index first = width * Index(k) / Index(threads);
+        const Index n = width * Index(k + 1) / Index(threads) - first;
+        team.push_back({Own{p, width, first, n}, rule, bias, first, {}, 0});
+        Thread& one = team.back();  // memory is asked for here: in a thread nobody could be told of its lack
+        one.scratch.resize(std::size_t(std::min(lanes, n) * longest));
+        if (!copies) continue;
+        one.rule.share(one.own);
+        one.own.column(one.bias);
+        one.first = 0;
+    }
+    if (copies) parallel(threads, [&](unsigned k) { team[k].own.fetch(); });
     std::vector<Pace> pace(
         static_cast<std::size_t>(std::min(threads > 1 ? 8 * block_rows : block_rows, X.rows)));
-    std::vector<Index> done(threads);
-    for (Index from = 0; from < X.rows; from += Index(pace.size())) {
+    Index learned = X.rows;
+    for (Index from = 0; from < X.rows && learned == X.rows; from += Index(pace.size())) {
         const Index to = std::min(X.rows, from + Index(pace.size()));
         const double t = step.clock->rows;
         for (Index i = from; i < to; ++i) {
@@ -145,23 +220,29 @@ Index ladder(const Rows& X, const Slope& loss, Index q, Index width, const doubl
         }
         const Stretch<Rows> stretch{X, y, q, weight, pace.data(), from, to, t};
         parallel(threads, [&](unsigned k) {
-            Index least = to;
-            double* own = scratch.data() + room * k;
-            // neighbours in memory to the same thread
-            for (Index g = groups * Index(k) / Index(threads); g < groups * Index(k + 1) / Index(threads);
-                 ++g) {
-                const Index first = g * share, n = std::min(share, width - first);
-                auto columns = rule.columns(first, n);
-                const Index at = width == 1 ? walk(stretch, loss, One{}, first, width, columns, bias, own)
-                                            : walk(stretch, loss, n, first, width, columns, bias, own);
-                least = std::min(least, at);
+            Thread& me = team[k];
+            me.done = to;
+            for (Index c = 0; c < me.own.n; c += lanes) {
+                const Index n = std::min(lanes, me.own.n - c), first = me.first + c, shift = me.own.first + c;
+                const Index stride = copies ? me.own.n : width;
+                auto columns = me.rule.columns(first, n);
+                const auto go = [&](auto lanes_of) {
+                    return walk(stretch, loss, lanes_of, first, shift, stride, columns, me.bias,
+                                me.scratch.data());
+                };
+                using Half = std::integral_constant<Index, lanes / 2>;
+                using Full = std::integral_constant<Index, lanes>;
+                me.done = std::min(me.done, width == 1       ? go(One{})
+                                            : n == lanes     ? go(Full{})
+                                            : n == lanes / 2 ? go(Half{})
+                                                             : go(n));
             }
-            done[k] = least;
         });
-        const Index least = *std::min_element(done.begin(), done.end());
-        if (least < to) return least;
+        for (const Thread& one : team)
+            if (one.done < to) learned = std::min(learned, one.done);
     }
-    return X.rows;
+    if (copies) parallel(threads, [&](unsigned k) { team[k].own.give_back(); });
+    return learned;
 }
 
 }  // namespace streamsieve

@@ -23,6 +23,8 @@ struct Rda {
         return out;
     }
 
+    void share(Own& own) { own.given(lam), own.given(l2), own.table(sum); }
+
     struct Columns {
         const double *lam, *l2;
         double rho;

@@ -29,6 +29,7 @@ struct Dense {
     Index rows = 0, cols = 0, stride = 0;
     Row operator[](Index i) const { return {data + i * stride, cols}; }
     Index longest() const { return cols; }
+    Index values() const { return rows * cols; }
 };
 
 template <class T, class I>
@@ -58,6 +59,7 @@ struct Csr {
         return {indices + indptr[i], data + indptr[i], Index(indptr[i + 1] - indptr[i]),
                 Index(indptr[rows] - indptr[i])};
     }
+    Index values() const { return Index(indptr[rows] - indptr[0]); }
     // Entries of the longest row: what a kernel's scratch must hold.
     Index longest() const {
         Index most = 0;

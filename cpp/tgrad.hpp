@@ -25,6 +25,8 @@ struct TruncatedGradient {
         return out;
     }
 
+    void share(Own& own) { own.given(lam), own.table(w), own.table(then); }
+
     struct Columns {
         const double* lam;
         double theta;

@@ -160,9 +160,13 @@ def test_the_ladder_finds_k(name, kind):
 
 
 @every
-def test_threads_do_not_matter(name):
+@pytest.mark.parametrize("wide", [False, True], ids=["own copies", "shared state"])
+def test_threads_do_not_matter(name, wide):
     X, target, r = rows(3, n=400, p=30)
     y = np.digitize(target, [-0.5, 0.5])
+    if wide:  # more features than the rows have values: no thread makes a copy
+        spread = np.random.default_rng(0).permutation(20_000)[:30]
+        X = sp.csr_array(X) @ sp.csr_array((np.ones(30), (np.arange(30), spread)), shape=(30, 20_000))
     one = learner(name, "Classifier", 4).fit(X, y, r)
     for jobs in (2, 5, -1):
         many = learner(name, "Classifier", 4, n_jobs=jobs).fit(X, y, r)
@@ -170,11 +174,30 @@ def test_threads_do_not_matter(name):
         assert_array_equal(many.penalty_, one.penalty_)
 
 
+@pytest.mark.parametrize("lam", [0.0, 1e-3, 0.1])
+@pytest.mark.parametrize(("eta", "rho"), [(0.01, 0.1), (0.1, 5.0), (1.0, 1.0)])
+@pytest.mark.parametrize("schedule", ["constant", "sqrt"])
+def test_rows_skipped_are_made_up_for_as_if_one_by_one(lam, eta, rho, schedule):
+    X, target, r = rows(4, n=5000, p=20, density=0.005)  # 200 rows apart; a period has 4,096
+    y = np.where(target > 0, 1.0, -1.0)
+    options = {"eta": eta, "schedule": schedule, "lam": lam, "rho": rho}
+    model = learner("SADMM", "Classifier", **options).fit(X, y, r)
+    coef, _ = twins.sadmm(X, y, "logistic", r, eta, schedule, lam, rho=rho)
+    assert_allclose(model.coef_[0], coef, rtol=1e-9, atol=1e-11)
+
+
 def test_the_answer_is_the_largest_support_of_at_most_k():
     X, target, _ = rows(5, n=200, p=30)
     model = learner("RDA", "Regressor", 6).fit(X, target)
     sizes = model._supports()
     assert np.count_nonzero(model.coef_) == sizes[sizes <= 6].max()
+
+
+@pytest.mark.parametrize("lam", [1e-9, 1e9])
+def test_two_rungs_move_too(lam):
+    X, target, _ = rows(7, n=300, p=30)
+    model = learner("RDA", "Regressor", 6, n_penalties=2, lam=lam).fit(X, target)
+    assert (model.penalty_ > 2 * lam).any() if lam < 1 else (model.penalty_ < lam / 2).any()
 
 
 def test_a_ladder_far_too_low_still_keeps_the_budget():

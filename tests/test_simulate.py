@@ -244,6 +244,21 @@ def test_sparse_truth_and_values_follow_the_paper():
     assert not np.array_equal(simulate.sparse(1, random_state=1).coef, simulate.sparse(1).coef)
 
 
+def test_true_features_can_be_in_every_row():
+    stream = simulate.sparse(None, p=40, k=3, nnz=4, always=True)
+    X, y = stream.take(2000)
+    assert_array_equal(np.diff(X.indptr), 7)
+    assert (np.diff(X.indices.reshape(2000, 7), axis=1) > 0).all()
+    counts = np.bincount(X.indices, minlength=40)
+    assert_array_equal(np.flatnonzero(counts == 2000), stream.support)
+    others = np.delete(counts, stream.support)
+    assert_allclose(others, 2000 * 4 / 37, rtol=0.3)
+    assert_array_equal(y, np.where(X @ stream.coef >= 0, 1, -1))
+    assert_array_equal(stream.take(5, start=10)[0].toarray(), X[10:15].toarray())
+    with pytest.raises(ValueError, match=r"nnz=38.*37 other features"):
+        simulate.sparse(9, p=40, k=3, nnz=38, always=True)
+
+
 def test_rows_without_a_true_feature_are_positive():
     stream = simulate.sparse(None, p=30, k=2, nnz=3)
     X, y = stream.take(2000)

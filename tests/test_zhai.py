@@ -28,7 +28,7 @@ def test_dexter_is_told_apart_by_few_features(k, least):
         for method in ("B-ARDA", "B-AMD")
     }
     assert accuracy["B-ARDA"] >= least
-    # at B = 500 the two are even: over ten runs 0.926 and 0.928
+    # at B = 500 the two are even, over thirty runs 0.9267 and 0.9272 (+- 0.002)
     assert accuracy["B-ARDA"] > accuracy["B-AMD"] - (0.01 if k == 500 else 0)
 
 
@@ -44,10 +44,15 @@ def test_the_sets_are_as_wide_as_the_paper_says():
 def test_the_quick_experiment_has_a_line_for_every_method(monkeypatch, tmp_path):
     monkeypatch.setattr(zhai, "BUDGETS", (100, 1000))
     jobs = zhai.jobs(1, True)
-    table, figure = zhai.report(Outcomes([(job, _run.measured("zhai", job)[0]) for job in jobs]))
-    assert [row[1] for row in table.rows] == list(zhai.METHODS)
-    assert all(len(row) == len(table.columns) for row in table.rows)
-    assert figure.draw(tmp_path).stat().st_size > 1000
+    monkeypatch.setattr(zhai, "HALVINGS", 9)
+    budgets, penalties, *figures = zhai.report(
+        Outcomes([(job, _run.measured("zhai", job)[0]) for job in jobs])
+    )
+    assert [row[1] for row in budgets.rows] == list(zhai.BUDGETED)
+    assert {row[1] for row in penalties.rows} == set(zhai.PENALISED)
+    assert all(len(row) == len(table.columns) for table in (budgets, penalties) for row in table.rows)
+    for figure in figures:
+        assert figure.draw(tmp_path).stat().st_size > 1000
 
 
 def test_missing_data_are_named(monkeypatch, tmp_path):

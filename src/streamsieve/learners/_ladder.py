@@ -52,7 +52,12 @@ class Regularised(RowLearner):
         "times lam at first, and move.",
     )
     n_penalties: int = param(20, "int >= 2", "Rungs of the ladder; of no consequence without k.")
-    n_jobs: int = param(1, "int >= 1 or -1", "Threads that share the rungs, -1 for all processors.")
+    n_jobs: int = param(
+        1,
+        "int >= 1 or -1",
+        "Threads that share the rungs, -1 for all processors; the result does not depend on it. During a "
+        "call each works on a copy of its share of the state.",
+    )
 
     # state with one number for each column (rung and output), which a rung takes with it when it moves
     _columns: ClassVar[tuple[str, ...]] = ("bias_",)
@@ -172,14 +177,14 @@ class Regularised(RowLearner):
                 order.remove(dst)
                 order.insert(order.index(below), dst)
             elif all(fits):  # below the lowest
-                src, dst = order[-1], order.pop(0)
-                lam = self.penalty_[src] / self._gap(order[-2], order[-1])
+                src, lam = order[-1], self.penalty_[order[-1]] / self._gap(order[-2], order[-1])
+                dst = order.pop(0)
                 if lam < 1e-9 * self.lam:  # there are no more than k features to find
                     return
                 order.append(dst)
             else:  # above the highest
-                src, dst = order[0], order.pop()
-                lam = self.penalty_[src] * self._gap(order[0], order[1])
+                src, lam = order[0], self.penalty_[order[0]] * self._gap(order[0], order[1])
+                dst = order.pop()
                 if lam > 1e9 * self.lam:
                     return
                 order.insert(0, dst)

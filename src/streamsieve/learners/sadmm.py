@@ -25,7 +25,7 @@ class SADMM(Regularised):
     )
 
     _features: ClassVar[tuple[str, ...]] = ("weight_", "split_", "then_", "sum_", "dual_")
-    _others: ClassVar[tuple[str, ...]] = (*Regularised._others, "last_", "etas_")
+    _others: ClassVar[tuple[str, ...]] = (*Regularised._others, "last_", "skipped_")
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -41,12 +41,13 @@ class SADMM(Regularised):
         averaged = self.form == "rda"  # the sums of the gradients and of u
         self.sum_ = np.zeros(shape) if averaged else None
         self.dual_ = np.zeros(shape) if averaged else None
-        self.last_, self.etas_ = np.zeros(1), np.zeros(8192)  # steps, those of the last rows by t % 8192
+        # the last step; of row t, at t % 8192, its step and what the rows since come to (cpp/sadmm.hpp)
+        self.last_, self.skipped_ = np.zeros(1), np.zeros((8192, 8))
 
     def _state(self) -> tuple[Any, ...]:
         lam = self._by_column(self.penalty_)
         at = self.weight_, self.split_, self.then_, self.sum_, self.dual_
-        return lam, float(self.rho), self.last_, self.etas_, *at
+        return lam, float(self.rho), self.last_, self.skipped_, *at
 
     def _walk(self, call: Call) -> int:
         return _core.sadmm(*call, *self._state())
@@ -64,7 +65,7 @@ class SADMM(Regularised):
 class SADMMRegressor(SADMM, RegressionLearner):
     """Sparse least squares by the stochastic alternating direction method of multipliers.
 
-    O(nnz x rows since a feature last occurred) a row and penalty.
+    O(nnz) and a little more a row and penalty; with form="rda" O(nnz x rows since a feature last occurred).
 
     Notes
     -----
@@ -75,9 +76,9 @@ class SADMMRegressor(SADMM, RegressionLearner):
     - form="rda": ``w <- eta_t (U + u - G) / (1 + eta_t rho)``, G and U the sums of the gradients and of u:
       RDA-ADMM, whose mean of w - z is -u / (rho t).
 
-    A weight that no row touches still moves, and while z = 0 it moves in a spiral whose matrix changes with
-    eta_t: there is no closed form, and what it has missed is made up for row by row when it is next touched
-    (with "opg" until all is zero). Every 4,096 rows all weights are brought up to date, O(p).
+    A weight that no row touches still moves. What it has missed is made up for when it is next touched: with
+    "opg" by sums and products over the rows skipped, which all weights share, but for a few rows after the
+    last touch; with "rda" row by row. Every 4,096 rows all weights are brought up to date, O(p).
 
     Differences from the papers: an intercept, by plain gradient steps, never penalised; numbers below 1e-100
     are zero.
@@ -99,8 +100,8 @@ class SADMMRegressor(SADMM, RegressionLearner):
 class SADMMClassifier(SADMM, ClassificationLearner):
     """Sparse linear classifier by the stochastic alternating direction method of multipliers.
 
-    O(nnz x rows since a feature last occurred) a row and penalty. More than two classes are learned
-    jointly, one against the rest; the support is the union over them.
+    O(nnz) and a little more a row and penalty; with form="rda" O(nnz x rows since a feature last occurred).
+    More than two classes are learned jointly, one against the rest; the support is the union over them.
 
     Notes
     -----
