@@ -1,7 +1,7 @@
 """[Sun] Tables 4.2, 4.4 and 5.3, columns FOFS and SOFS: which share of the true features is found.
 
 Every method is given k; parameters are fixed, n rows are seen once, all is truncated after every step as the
-methods' papers have it. Three departures show where the numbers of the sparse design X1 come from:
+methods' papers have it. Three departures look for where the numbers of the sparse design X1 may come from:
 
 - "read": the same steps without truncation, of which the k largest |w| are read at the end;
 - "always": the true features are in every row, and 200 others ("noise" in Table 4.4) at random places. In
@@ -9,8 +9,8 @@ methods' papers have it. Three departures show where the numbers of the sparse d
   it is; its variance, by which SOFS keeps, says nothing of its worth, and SOFS is at chance for any gamma;
 - "batches": OFS by mean gradients of 25 rows, as [Sun] has for its own methods.
 
-With the second and third all published rates are reached within a few percent (OPG and RDA: `regularised`),
-which is most likely what was run.
+With the second and third OFS and SOFS come near the published rates (OPG and RDA: `regularised`), though not
+near the published AUC, so this may be what was run; the text does not say so.
 """
 
 from __future__ import annotations

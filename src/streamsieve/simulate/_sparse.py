@@ -34,7 +34,7 @@ class Sparse(Stream):
         y is -1 / +1, or x' beta* itself.
     always : bool, default=False
         Whether all k true features are in every row, and only the others at random places. So methods that
-        prefer frequent features can find them; [Sun] Table 4.4 was likely made so, see Notes.
+        prefer frequent features can find them; [Sun] Table 4.4 may have been made so, see Notes.
     block_size : int >= 1, default=1000
         Rows per block; it does not change the rows.
     random_state : int >= 0 or None, default=0
