@@ -34,5 +34,6 @@ void bind_sfsa(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_siht(nb::module_& m);
 void bind_sofs(nb::module_& m);
+void bind_stabilized(nb::module_& m);
 
 }  // namespace streamsieve

@@ -15,4 +15,5 @@ NB_MODULE(_core, m) {
     streamsieve::bind_sgd(m);
     streamsieve::bind_siht(m);
     streamsieve::bind_sofs(m);
+    streamsieve::bind_stabilized(m);
 }

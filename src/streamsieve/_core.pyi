@@ -380,3 +380,38 @@ def sadmm_settle(
     G: _Doubles | None,
     U: _Doubles | None,
 ) -> None: ...
+
+# ---- stabilized truncated SGD: all paths over one block
+
+def stabilized(
+    rows: _Rows,
+    loss: str,
+    y: _Doubles,
+    weight: _Doubles | None,
+    order: NDArray[np.int32],
+    K: float,
+    bursts: float,
+    rejection: float,
+    gamma: float,
+    threshold: float,
+    evidence: float,
+    alpha: float,
+    budget: float,
+    eta: float,
+    schedule: str,
+    intercept: bool,
+    threads: int,
+    clock: _Doubles,
+    slot: NDArray[np.int32],
+    id: NDArray[np.int64],
+    alive: NDArray[np.uint8],
+    tally: _Doubles,
+    values: _Doubles | None,
+    unit: _Doubles,
+    head: _Doubles,
+    weights: _Doubles,
+    touched: NDArray[np.int32],
+    change: _Doubles,
+    which: NDArray[np.int32],
+    stages: _Doubles,
+) -> tuple[int, int]: ...
