@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -108,7 +107,9 @@ class StabilizedSGD(Stepping):
         "`fit` stops when a pass moves the mean weights by less than this share of their norm.",
     )
     shuffle: bool = param(
-        True, "bool", "Put rows held in memory in a new order before each pass of `fit`, the same for all paths."
+        True,
+        "bool",
+        "Put rows held in memory in a new order before each pass of `fit`, the same for all paths.",
     )
     block_size: int = param(512, "int >= 1", "Rows that a path puts in its own order at a time.")
     random_state: int = param(0, "int >= 0", "Seed of the orders.")
@@ -207,7 +208,7 @@ class StabilizedSGD(Stepping):
             return self._fit_source(X)
         self._passes = True
         try:
-            fitted: Self = super().fit(X, y, sample_weight)  # type: ignore[misc]
+            fitted: Self = super().fit(X, y, sample_weight)
         finally:
             self.__dict__.pop("_passes", None)
         return fitted
@@ -498,11 +499,7 @@ def _is_source(X: Any) -> bool:
     """Whether X is something to read blocks from, and no rows itself."""
     if isinstance(X, np.ndarray | list | tuple | str | bytes | dict) or sp.issparse(X):
         return False
-    return isinstance_iterable(X) and not hasattr(X, "__array__") and not is_frame(X)
-
-
-def isinstance_iterable(X: Any) -> bool:
-    return hasattr(X, "__iter__")
+    return hasattr(X, "__iter__") and not hasattr(X, "__array__") and not is_frame(X)
 
 
 class StabilizedSGDRegressor(StabilizedSGD, RegressionLearner):
