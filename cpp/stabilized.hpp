@@ -92,64 +92,80 @@ class Translator {
   public:
     explicit Translator(const StableState& state) : state_(state), c(*state.clock) {}
 
+    // Rows which[0], ..., which[rows - 1] of X, or the first ones.
     template <class Rows>
-    Translated block(const Rows& X, const double* weight) {
+    Translated block(const Rows& X, Index rows, const std::int64_t* which, const double* weight) {
         Translated out;
-        out.start.reserve(std::size_t(X.rows) + 1);
-        reserve(X, out);
-        for (Index i = 0; i < X.rows; ++i) {
+        out.start.reserve(std::size_t(rows) + 1);
+        Index n = 0;
+        for (Index i = 0; i < rows; ++i) {
             const double r = weight ? weight[i] : 1;
-            out.start.push_back(Index(out.slot.size()));
-            row(X[i], r, out);
+            out.start.push_back(n);
+            const auto row = X[which ? Index(which[i]) : i];
+            // what is purged is left out, so that far less room may be needed than there are values
+            if (std::size_t(n + row.length) > out.slot.size()) {
+                out.slot.resize(2 * std::size_t(n + row.length));
+                out.value.resize(out.slot.size());
+            }
+            n += take(row, r, out.slot.data() + n, out.value.data() + n);
             c.weight += r;
         }
-        out.start.push_back(Index(out.slot.size()));
+        out.start.push_back(n);
         if (state_.values) {
             for (const std::int32_t s : met_) measure(s);
-            for (std::size_t e = 0; e < out.slot.size(); ++e) out.value[e] *= state_.unit[2 * out.slot[e]];
+            const double* unit = state_.unit;
+            for (std::size_t e = 0; e < std::size_t(n); ++e) out.value[e] *= unit[2 * out.slot[e]];
         }
         return out;
     }
 
   private:
-    template <class T>
-    void reserve(const Dense<T>&, Translated&) {}
     template <class T, class I>
-    void reserve(const Csr<T, I>& X, Translated& out) {
-        out.slot.reserve(std::size_t(X.indptr[X.rows] - X.indptr[0]));
-        out.value.reserve(out.slot.capacity());
-    }
-
-    template <class T, class I>
-    void row(const CsrRow<T, I>& row, double r, Translated& out) {
+    Index take(const CsrRow<T, I>& row, double r, std::int32_t* at, double* x) {
+        const std::int32_t* slot = state_.slot;
+        const I* j = row.j;
+        const T* values = row.x;
+        const bool wide = state_.p > 1 << 16;  // beyond the caches: ask beforehand
+        Index n = 0;
         for (Index e = 0; e < row.length; ++e) {
-            prefetch(state_.slot + row.soon(e));
-            take(Index(row.j[e]), double(row.x[e]), r, out);
+            if (wide) prefetch(slot + row.soon(e));
+            std::int32_t s = slot[j[e]];
+            if (s < 0) continue;
+            const double value = double(values[e]);
+            if (value == 0) continue;
+            if (s == 0) s = add(Index(j[e]));
+            at[n] = s - 1;
+            x[n++] = value;
         }
+        note(n, at, x, r);
+        return n;
     }
     // Where every feature has been seen, only the stable ones are looked at.
     template <class T>
-    void row(const DenseRow<T>& row, double r, Translated& out) {
-        if (Index(c.seen) < row.length) {
-            for (Index j = 0; j < row.length; ++j) take(j, double(row.x[j]), r, out);
-            return;
+    Index take(const DenseRow<T>& row, double r, std::int32_t* at, double* x) {
+        Index n = 0;
+        if (Index(c.seen) < row.length)
+            for (Index j = 0; j < row.length; ++j)
+                if (row.x[j] != 0 && state_.slot[j] == 0) add(j);
+        const Index size = Index(c.size);
+        for (Index s = 0; s < size; ++s) {
+            at[n] = std::int32_t(s);
+            x[n] = double(row.x[state_.id[s]]);
+            n += x[n] != 0 && state_.alive[s] != 0;
         }
-        for (Index s = 0; s < Index(c.size); ++s)
-            if (state_.alive[s]) take(state_.id[s], double(row.x[state_.id[s]]), r, out);
+        note(n, at, x, r);
+        return n;
     }
-    void take(Index j, double x, double r, Translated& out) {
-        if (x == 0) return;
-        std::int32_t s = state_.slot[j];
-        if (s < 0) return;
-        if (s == 0) s = add(j);
-        --s;
-        out.slot.push_back(s);
-        out.value.push_back(x);
-        if (!state_.values) return;
-        state_.values[s].take(x, r);
-        if (state_.alive[s] == 1) {
-            state_.alive[s] = 2;
-            met_.push_back(s);
+    // The features' moments.
+    void note(Index n, const std::int32_t* at, const double* x, double r) {
+        Values* values = state_.values;
+        if (!values) return;
+        std::uint8_t* alive = state_.alive;
+        for (Index e = 0; e < n; ++e) {
+            values[at[e]].take(x[e], r);
+            if (alive[at[e]] == 2) continue;
+            alive[at[e]] = 2;
+            met_.push_back(at[e]);
         }
     }
     std::int32_t add(Index j) {
@@ -234,6 +250,7 @@ class PathWalk {
           m_(m),
           head_(state.path(m)),
           step_{rule.eta, rule.schedule, 0, rule.intercept, &head_.clock, path_memory},
+          dead_(state.clock->dead),
           at_(std::size_t(longest) + 1),
           value_(std::size_t(longest) + 1),
           slope_(2 * std::size_t(Index(q))) {}
@@ -255,20 +272,20 @@ class PathWalk {
 
   private:
     bool learn(const Translated& X, Index i, const double* y, double r) {
-        const Index from = X.start[std::size_t(i)], to = X.start[std::size_t(i + 1)];
-        double* cells = state_.weights + m_ * state_.room * state_.width;
-        const Index width = state_.width;
-        Index n = 0;
-        for (Index e = from; e < to; ++e) {
-            const std::int32_t s = X.slot[std::size_t(e)];
-            at_[std::size_t(n)] = s;
-            value_[std::size_t(n)] = X.value[std::size_t(e)];
-            n += state_.alive[s];
+        const Index from = X.start[std::size_t(i)];
+        Index n = X.start[std::size_t(i + 1)] - from;
+        const std::int32_t* at = X.slot.data() + from;
+        const double* x = X.value.data() + from;
+        if (state_.clock->dead > dead_) {  // some have been purged since the block was translated
+            n = leave_out(n, at, x);
+            at = at_.data();
+            x = value_.data();
         }
+        double* cells = state_.weights + m_ * state_.room * state_.width;
+        const Index width = std::is_same_v<Q, One> ? 4 : state_.width;
         double *m = slope_.data(), *d = m + q_;
         Norm norm;
-        norm.count = double(n);
-        square_of(n, norm.square);
+        square_norm(x, n, norm.square, norm.count);
         for (Index o = 0; o < q_; ++o) m[o] = 0;
         if constexpr (std::is_same_v<Q, One>) {
             // four sums, or the latency of one addition after the other is the time of the loop
@@ -276,13 +293,13 @@ class PathWalk {
             Index e = 0;
             for (; e + 4 <= n; e += 4)
                 for (Index lane = 0; lane < 4; ++lane)
-                    a[lane] += value_[std::size_t(e + lane)] * cells[at_[std::size_t(e + lane)] * width + 1];
-            for (; e < n; ++e) a[0] += value_[std::size_t(e)] * cells[at_[std::size_t(e)] * width + 1];
+                    a[lane] += x[e + lane] * cells[at[e + lane] * width + 1];
+            for (; e < n; ++e) a[0] += x[e] * cells[at[e] * width + 1];
             *m = (a[0] + a[1]) + (a[2] + a[3]);
         } else {
             for (Index e = 0; e < n; ++e) {
-                const double* w = cells + at_[std::size_t(e)] * width + 1;
-                for (Index o = 0; o < q_; ++o) m[o] += value_[std::size_t(e)] * w[o];
+                const double* w = cells + at[e] * width + 1;
+                for (Index o = 0; o < q_; ++o) m[o] += x[e] * w[o];
             }
         }
         double* bias = head_.bias();
@@ -296,24 +313,39 @@ class PathWalk {
         // a feature counts as seen whether the loss asks for a step or not
         std::int32_t* touched = state_.touched + m_ * state_.room;
         Index met = Index(head_.touched);
+        const double step = *d;
         for (Index e = 0; e < n; ++e) {
-            double* cell = cells + at_[std::size_t(e)] * width;
-            touched[met] = at_[std::size_t(e)];
+            double* cell = cells + at[e] * width;
+            touched[met] = at[e];
             const bool first = cell[0] == 0;
             met += first;
             cell[0] += 1;
-            for (Index o = 0; o < q_; ++o) {
-                double& w = cell[1 + o];
-                cell[1 + q_ + o] = first ? w : cell[1 + q_ + o];
-                w += value_[std::size_t(e)] * d[o];
+            if constexpr (std::is_same_v<Q, One>) {
+                const double w = cell[1];
+                cell[2] = first ? w : cell[2];
+                cell[1] = w + x[e] * step;
+            } else {
+                for (Index o = 0; o < q_; ++o) {
+                    double& w = cell[1 + o];
+                    cell[1 + q_ + o] = first ? w : cell[1 + q_ + o];
+                    w += x[e] * d[o];
+                }
             }
         }
         head_.touched = double(met);
         return true;
     }
-    void square_of(Index n, double& square) const {
-        double count = 0;
-        square_norm(value_.data(), n, square, count);
+    Index leave_out(Index n, const std::int32_t* at, const double* x) {
+        const std::uint8_t* alive = state_.alive;
+        std::int32_t* to = at_.data();
+        double* value = value_.data();
+        Index kept = 0;
+        for (Index e = 0; e < n; ++e) {
+            to[kept] = at[e];
+            value[kept] = x[e];
+            kept += alive[at[e]];
+        }
+        return kept;
     }
 
     // Algorithm 2: the burst ends; each feature it saw is pulled to zero by gravity times the times seen.
@@ -349,6 +381,7 @@ class PathWalk {
     Index m_;
     PathHead& head_;
     StepSize step_;
+    double dead_;  // when the block began
     std::vector<std::int32_t> at_;
     std::vector<double> value_, slope_;
 };
@@ -441,8 +474,8 @@ class StageEnd {
     // (11): the rejection rate's quantile of the stage's changes, over what is still stable. The leading bits
     // tell where it must be, and then few are left.
     void weigh() {
-        constexpr int shift = 64 - 17;  // sign, exponent, five bits of the mantissa
-        counts_.assign(std::size_t(1) << 16, 0);
+        constexpr int shift = 64 - 15;  // sign, exponent, three bits of the mantissa
+        counts_.assign(std::size_t(1) << 14, 0);
         Index n = 0;
         each([&](Index m, Index e, std::int32_t s, bool) {
             if (!state_.alive[s]) return;
@@ -452,7 +485,7 @@ class StageEnd {
         if (n == 0) return;
         Index rank = std::min(n - 1, Index(c.rejection * double(n)));
         std::uint64_t bin = 0;
-        for (; rank >= counts_[bin]; ++bin) rank -= counts_[bin];
+        for (; rank >= Index(counts_[bin]); ++bin) rank -= Index(counts_[bin]);
         near_.clear();
         each([&](Index m, Index e, std::int32_t s, bool) {
             const double change = state_.change[m * state_.records + e];
@@ -468,7 +501,7 @@ class StageEnd {
     Q q_;
     StageClock& c;
     std::vector<std::int32_t> unstable_;
-    std::vector<Index> counts_;
+    std::vector<std::uint32_t> counts_;
     std::vector<double> near_;
 };
 

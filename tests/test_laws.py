@@ -25,18 +25,8 @@ OPTIONS: dict[str, dict] = {
     "OLSTThenTSGDRegressor": {"C": 40},
     "SFSAClassifier": {"batch_size": 5},
     "SFSARegressor": {"batch_size": 5},
-    **{
-        f"StabilizedSGD{kind}": {
-            "K": 2,
-            "n_bursts": 2,
-            "n_paths": 3,
-            "delta": 3,
-            "block_size": 20,
-            "passes": 1,
-            "shuffle": False,
-        }
-        for kind in ("Classifier", "Regressor")
-    },
+    "StabilizedSGDClassifier": {"K": 4, "n_paths": 3, "block_size": 20, "passes": 1, "shuffle": False},
+    "StabilizedSGDRegressor": {"K": 4, "n_paths": 3, "block_size": 20, "passes": 1, "shuffle": False},
 }
 
 #: Where a schedule counts the features, a model that grows is another one, unless it keeps them all; and one

@@ -9,8 +9,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.stabilized import Twin, annealed
-from streamsieve import StabilizedSGDClassifier, StabilizedSGDRegressor
+from streamsieve import StabilizedSGDClassifier, StabilizedSGDRegressor, TruncatedGradientClassifier
+from streamsieve.experiments import data
 from streamsieve.learners import stabilized
+from streamsieve.metrics import selection_stability
 from test_laws import assert_same_state
 
 LOSSES = ("hinge", "logistic", "squared_hinge", "squared")
@@ -286,3 +288,42 @@ def test_parameters_outside_their_domain_are_refused(wrong):
     X, y = rows()
     with pytest.raises(ValueError, match=next(iter(wrong)) + "="):
         StabilizedSGDClassifier(**wrong).fit(X, y)
+
+
+try:
+    data.folder()
+    reason = ""
+except FileNotFoundError as missing:
+    reason = str(missing)
+
+
+def scaled(name):
+    """Training and test rows, each feature scaled to variance 1 over both, as [Ma] does."""
+    (X, y), (X_test, y_test) = (data.load(name, part) for part in ("train", "test"))
+    both = sp.vstack([X, X_test])
+    mean = np.asarray(both.mean(axis=0)).ravel()
+    deviation = np.sqrt(np.asarray(both.multiply(both).mean(axis=0)).ravel() - mean**2)
+    factors = sp.diags(np.divide(1, deviation, out=np.zeros(len(mean)), where=deviation > 1e-12))
+    return sp.csr_array(X @ factors), y, sp.csr_array(X_test @ factors), y_test
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(reason), reason=reason)
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize(("name", "error", "share"), [("dexter", 0.08, 0.03), ("arcene", 0.25, 0.2)])
+def test_few_features_that_are_the_same_in_every_order(name, error, share, loss):
+    X, y, X_test, y_test = scaled(name)
+    errors = []
+
+    class Scored(StabilizedSGDClassifier):
+        def fit(self, X, y=None, sample_weight=None):
+            super().fit(X, y, sample_weight)
+            errors.append(1 - self.score(X_test, y_test))
+            return self
+
+    ours = selection_stability(Scored(loss=loss), X, y, 5)
+    theirs = selection_stability(TruncatedGradientClassifier(lam=1e-3, loss=loss), X, y, 5)
+    assert np.mean(errors) <= error
+    assert ours.share <= share
+    assert ours.kappa >= 0.5
+    assert ours.kappa > theirs.kappa

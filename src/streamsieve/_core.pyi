@@ -388,6 +388,7 @@ def stabilized(
     loss: str,
     y: _Doubles,
     weight: _Doubles | None,
+    which_rows: NDArray[np.int64] | None,
     order: NDArray[np.int32],
     K: float,
     bursts: float,

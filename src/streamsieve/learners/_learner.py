@@ -133,10 +133,13 @@ class Rowwise(OnlineModel):
         rows = as_rows(X)[0]
         return check_rows(rows, rows.shape[1], limit=self._limit)
 
-    def _update(self, X: Rows, y: Array, w: Array | None) -> None:
+    def _check_size(self, y: Array, w: Array | None) -> None:
         for name, values in (("y", y), ("sample_weight", w)):
             if values is not None and not np.abs(values).max() <= self._limit:
                 raise ValueError(f"{name} holds values beyond {self._limit:g}, which overflow; rescale it.")
+
+    def _update(self, X: Rows, y: Array, w: Array | None) -> None:
+        self._check_size(y, w)
         seen = X.indices[X.indptr[0] : X.indptr[-1]] if sp.issparse(X) else None
         blocks = ((rows, y[at], None if w is None else w[at]) for at, rows in _core_rows(X))
         self._take(blocks, X.shape[1], seen)

@@ -69,28 +69,28 @@ class StabilizedSGD(Stepping):
         positional=True,
     )
     n_paths: int = param(16, "int >= 1", "Paths, M in the paper.")
-    K: int = param(5, "int >= 1", "Rows of a burst at first, K_0 in the paper.")
+    K: int = param(50, "int >= 1", "Rows of a burst at first, K_0 in the paper.")
     K_rate: float = param(
-        1.0,
+        0.3,
         "float > 0",
         "How fast bursts grow as features go, alpha in the paper: K log(1 / (K_rate d)) rows, at least K, d "
         "the share of features kept.",
     )
     n_bursts: int = param(5, "int >= 1", "Bursts of a stage, n_K in the paper.")
     beta: float = param(
-        0.7, "float in [0, 1)", "Rejection rate at first: the share of changes below the gravity, beta_0."
+        0.9, "float in [0, 1)", "Rejection rate at first: the share of changes below the gravity, beta_0."
     )
     gamma: float = param(
-        -5.0,
+        0.0,
         "float",
         "How the rejection rate falls as features go: above 0 exponentially, 0 linearly, below 0 "
         "logarithmically, which keeps it up longest.",
     )
     pi: float = param(
-        0.7, "float in [0, 1]", "Features with a selection probability below it are purged, pi_0."
+        0.9, "float in [0, 1]", "Features with a selection probability below it are purged, pi_0."
     )
     delta: float = param(
-        10.0,
+        5.0,
         "float >= 0",
         "Bursts that must have seen a feature before it is judged, delta_K: more than that.",
     )
@@ -100,7 +100,7 @@ class StabilizedSGD(Stepping):
         "Take steps, and weigh changes, in units of each feature, from running moments, so that scale does "
         "not decide; without it features are taken as they come, as in the paper.",
     )
-    passes: int = param(30, "int >= 1", "Passes over the data that `fit` makes, at most.")
+    passes: int = param(60, "int >= 1", "Passes over the data that `fit` makes, at most.")
     tol: float = param(
         1e-3,
         "float >= 0",
@@ -111,7 +111,7 @@ class StabilizedSGD(Stepping):
         "bool",
         "Put rows held in memory in a new order before each pass of `fit`, the same for all paths.",
     )
-    block_size: int = param(512, "int >= 1", "Rows that a path puts in its own order at a time.")
+    block_size: int = param(1024, "int >= 1", "Rows that a path puts in its own order at a time.")
     random_state: int = param(0, "int >= 0", "Seed of the orders.")
     n_jobs: int = param(-1, "int >= 1 or -1", "Threads that share the paths, -1 for all processors.")
 
@@ -248,14 +248,17 @@ class StabilizedSGD(Stepping):
         if not self.__dict__.pop("_passes", False):
             super()._update(X, y, w)
             return
+        self._check_size(y, w)
         n, step, last = len(y), int(self.block_size), None
+        if not sp.issparse(X):
+            X = np.ascontiguousarray(X)
+        rows: Core = (X.indptr, X.indices, X.data) if sp.issparse(X) else X
         for at in range(self.passes):
             order = self._random(1, at).permutation(n) if self.shuffle else np.arange(n)
             for a in range(0, n, step):
-                self._fresh = True  # a failed fit is undone as a whole
-                rows = order[a : a + step] if self.shuffle else slice(a, a + step)
-                super()._update(X[rows], y[rows], None if w is None else w[rows])
-            self._flush()
+                part = order[a : a + step]
+                if not self._run(rows, y[part], None if w is None else w[part], part):
+                    raise self._overflow()
             last, still = self._moved(last)
             self.n_iter_ = at + 1
             if still:
@@ -320,16 +323,24 @@ class StabilizedSGD(Stepping):
             self.waiting_ = Waiting()
             self.__dict__.pop("_settled", None)
             if not self._run(*part):
-                told, instead = self._blame()
-                raise ValueError(
-                    f"The weights overflow in the last rows: {told} for these rows, or their values are too "
-                    f"large. Pass {instead}, or rescale the features and targets."
-                )
+                raise self._overflow()
 
-    def _run(self, rows: Core, y: Array, w: Array | None) -> bool:
-        """All paths over one block; whether no step overflowed."""
+    def _overflow(self) -> ValueError:
+        told, instead = self._blame()
+        return ValueError(
+            f"The weights overflow: {told} for these rows, or their values are too large. Pass {instead}, or "
+            "rescale the features and targets."
+        )
+
+    def _run(self, rows: Core, y: Array, w: Array | None, which: NDArray[np.int64] | None = None) -> bool:
+        """All paths over one block, the rows `which` if given; whether no step overflowed."""
         n, M = len(y), int(self.n_paths)
-        entries = int(rows[0][-1] - rows[0][0]) if isinstance(rows, tuple) else rows.size
+        if not isinstance(rows, tuple):
+            entries = n * rows.shape[1]
+        elif which is None:
+            entries = int(rows[0][-1] - rows[0][0])
+        else:
+            entries = int((rows[0][which + 1] - rows[0][which]).sum())
         self._reserve(entries)
         order = np.tile(np.arange(n, dtype=np.int32), (M, 1))
         self._random(0, int(self._now("blocks"))).permuted(order, axis=1, out=order)
@@ -339,6 +350,7 @@ class StabilizedSGD(Stepping):
             self._loss(),
             y,
             w,
+            which,
             order,
             self.K,
             self.n_bursts,
