@@ -399,17 +399,22 @@ class StageEnd {
         purge();
         c.stage += 1;
         c.bursts = 0;
-        const double stable = c.size - c.dead, kept = c.seen > 0 ? stable / c.seen : 1, gone = 1 - kept;
-        // (12), d the share purged
-        c.rejection = rule_.gamma >= 0
-                          ? rule_.rejection * (std::exp(-rule_.gamma * gone) - gone * std::exp(-rule_.gamma))
-                          : rule_.rejection * std::log(1 - rule_.gamma * kept) / std::log(1 - rule_.gamma);
+        const double stable = c.size - c.dead, kept = c.seen > 0 ? stable / c.seen : 1;
+        // (12), d the share purged of those that may be: where no more may go, nothing is rejected
+        const double left = c.seen > least() ? (stable - least()) / (c.seen - least()) : 0, gone = 1 - left;
+        c.rejection =
+            rule_.gamma >= 0
+                ? rule_.rejection * (std::exp(-rule_.gamma * gone) - gone * std::exp(-rule_.gamma))
+                : rule_.rejection * std::log(1 - rule_.gamma * (1 - gone)) / std::log(1 - rule_.gamma);
         if (kept > 0) c.K = std::max(rule_.K, std::ceil(rule_.K * std::log(1 / (rule_.alpha * kept))));
         weigh();
         for (Index m = 0; m < state_.paths; ++m) state_.path(m).records = 0;
     }
 
   private:
+    // Features that are left at the end: the budget, or one.
+    double least() const { return std::max(1.0, rule_.budget); }
+
     template <class F>
     void each(F&& f) {
         for (Index m = 0; m < state_.paths; ++m) {

@@ -121,14 +121,16 @@ class Twin:
         for j in judged:
             self.probability[j] = self.hits[j] / self.kappa[j]
         gone = [j for j in judged if self.probability[j] < self.pi]
-        if self.k:
-            size = np.abs(self.W.sum(axis=0)).max(axis=1) * self.spread
-            gone = sorted(gone, key=lambda j: (self.probability[j], size[j], -j))
-            gone = gone[: max(0, (self.stable & self.seen).sum() - self.k)]
+        least = self.k or 1
+        size = np.abs(self.W.sum(axis=0)).max(axis=1) * self.spread
+        gone = sorted(gone, key=lambda j: (self.probability[j], size[j], -j))
+        gone = gone[: max(0, (self.stable & self.seen).sum() - least)]
         self.stable[gone] = False
         self.W[:, gone] = 0
-        kept = (self.stable & self.seen).sum() / self.seen.sum()
-        self.rejection = annealed(1 - kept, self.beta, self.gamma)
+        stable, seen = (self.stable & self.seen).sum(), self.seen.sum()
+        kept = stable / seen
+        left = (stable - least) / (seen - least) if seen > least else 0.0
+        self.rejection = annealed(1 - left, self.beta, self.gamma)
         if kept > 0:
             self.length = max(self.K, math.ceil(self.K * math.log(1 / (self.K_rate * kept))))
         changes = [change for j, change, _ in self.notes if self.stable[j]]

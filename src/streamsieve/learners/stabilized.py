@@ -274,7 +274,8 @@ class StabilizedSGD(Stepping):
         old[here] = last[1][there]
         gone = np.square(last[1]).sum() - np.square(old).sum()
         moved = np.square(weights - old).sum() + max(0.0, gone)
-        return (ids, weights), bool(moved <= self.tol**2 * np.square(last[1]).sum())
+        norm = np.square(last[1]).sum()  # 0 while all is still rejected
+        return (ids, weights), bool(0 < norm and moved <= self.tol**2 * norm)
 
     def _random(self, what: int, at: int) -> np.random.Generator:
         """A generator that is a function of the seed, of what it is for, and of a counter."""
@@ -528,7 +529,8 @@ class StabilizedSGDRegressor(StabilizedSGD, RegressionLearner):
     - the selection probability of a feature is the share of bursts that left it non-zero, of those that saw
       it (8); what was seen in delta bursts or less is carried over to the next stage (16);
     - features below pi are purged for good (9), (10);
-    - the rejection rate beta falls with the share d of features purged, from beta_0 to 0 (12): as
+    - the rejection rate beta falls with the share d of features purged, of those that may be, from beta_0
+      to 0 (12): as
       ``exp(-gamma d) - d exp(-gamma)``, or for gamma < 0 as ``log(1 - gamma (1 - d)) / log(1 - gamma)``;
     - the gravity g_0 is the beta-quantile of ``|change of w_j| / k_j`` over the bursts of the stage (11);
     - bursts get longer, ``K log(1 / (K_rate (1 - d)))`` rows, never less than K.
@@ -536,7 +538,8 @@ class StabilizedSGDRegressor(StabilizedSGD, RegressionLearner):
     The answer is the mean over the paths. In the first stage g_0 is 0.
 
     Differences from the paper: (11) and (12) are read as they must be meant, quantile and share purged.
-    Shares are of the features seen so far, so that columns that nobody fills do not count. (16) is
+    Shares are of the features seen so far, so that columns that nobody fills do not count, and all but k (or
+    one) may be purged: where no more may go nothing is rejected, and what goes on is plain SGD. (16) is
     evaluated above delta and carried over up to it, so that no count is lost. With `standardize` steps are
     taken in units of the root mean square of a feature's non-zero values, and changes are weighed by its
     deviation in that unit: with data scaled to variance 1, and without that, a feature is kept for being
