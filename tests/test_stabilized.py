@@ -307,6 +307,17 @@ def scaled(name):
     return sp.csr_array(X @ factors), y, sp.csr_array(X_test @ factors), y_test
 
 
+class TenPasses(TruncatedGradientClassifier):
+    """Truncated gradient as [Ma] 6.2 has it."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        for _ in range(10):
+            self.partial_fit(X, y, classes=[-1, 1], sample_weight=sample_weight)
+        return self
+
+
+# [Ma] has errors of 17.6 and 13.4% with 3.7 and 5.4% of the features on arcene. This is not reproduced: 22%
+# with 15% of them is what the defaults give.
 @pytest.mark.slow
 @pytest.mark.skipif(bool(reason), reason=reason)
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
@@ -322,7 +333,8 @@ def test_few_features_that_are_the_same_in_every_order(name, error, share, loss)
             return self
 
     ours = selection_stability(Scored(loss=loss), X, y, 5)
-    theirs = selection_stability(TruncatedGradientClassifier(lam=1e-3, loss=loss), X, y, 5)
+    theirs = selection_stability(TenPasses(lam=0.01, eta=0.1, K=5, loss=loss), X, y, 5)
+    print(f"{name}, {loss}: error {np.mean(errors):.3f}, {ours}, truncated gradient {theirs}")
     assert np.mean(errors) <= error
     assert ours.share <= share
     assert ours.kappa >= 0.5

@@ -275,7 +275,7 @@ class StabilizedSGD(Stepping):
         gone = np.square(last[1]).sum() - np.square(old).sum()
         moved = np.square(weights - old).sum() + max(0.0, gone)
         norm = np.square(last[1]).sum()  # 0 while all is still rejected
-        return (ids, weights), bool(0 < norm and moved <= self.tol**2 * norm)
+        return (ids, weights), bool(norm > 0 and moved <= self.tol**2 * norm)
 
     def _random(self, what: int, at: int) -> np.random.Generator:
         """A generator that is a function of the seed, of what it is for, and of a counter."""
