@@ -34,6 +34,7 @@ void bind_sfsa(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_siht(nb::module_& m);
 void bind_sofs(nb::module_& m);
+void bind_stabilized(nb::module_& m);
 void bind_streams(nb::module_& m);
 
 }  // namespace streamsieve

@@ -15,5 +15,6 @@ NB_MODULE(_core, m) {
     streamsieve::bind_sgd(m);
     streamsieve::bind_siht(m);
     streamsieve::bind_sofs(m);
+    streamsieve::bind_stabilized(m);
     streamsieve::bind_streams(m);
 }

@@ -57,21 +57,13 @@ struct RungClock {
     double work;                          // entries and slots visited, for those who count
 };
 
-// The head of a slot. Of the non-zero values of its feature: weight, the first, sum and sum of squares of the
-// differences from it (as in units.hpp), and 1 / mean square, to 1 / 16; whether the unfinished batch has met
-// it. Then follow, q of each, the weights but for the scale, and the gradient sums of the batch. With one
-// output that is one cache line.
-struct Slot {
-    double n, first, sum, squares, inverse, mark;
+// The head of a slot: the values of its feature, 1 / mean square, to 1 / 16, and whether the unfinished batch
+// has met it. Then follow, q of each, the weights but for the scale, and the gradient sums of the batch. With
+// one output that is one cache line.
+struct Slot : Values {
+    double inverse, mark;
     double* weights() { return &mark + 1; }
     const double* weights() const { return &mark + 1; }
-    double square() const { return squares + first * (2 * sum + n * first); }
-    // n times the variance, zeros counted, from the sums about the first value: no digits are lost where a
-    // mean is large, and no division is needed but the one in `over`, 1 / total. It never falls.
-    double spread(double total, double over) const {
-        const double zeros = total - n, away = sum - zeros * first;
-        return std::max(0.0, squares + zeros * first * first - away * (away * over));
-    }
     bool varies(double total) const { return squares > 0 || n < total; }
 };
 
@@ -173,11 +165,7 @@ class Rung {
             Slot& f = slot(at[e]);
             double square = x[e] * x[e];
             if (state_.units) {
-                if (f.n == 0) f.first = x[e];
-                const double d = x[e] - f.first;
-                f.n += r;
-                f.sum += r * d;
-                f.squares += r * d * d;
+                f.take(x[e], r);
                 // a value beyond four of its units tells that these are wrong
                 if (square * f.inverse > 16) renew(f);
                 square *= f.inverse;

@@ -39,6 +39,7 @@ struct StepSize {
     double lam;
     bool intercept;
     Clock* clock;
+    double memory = std::numeric_limits<double>::infinity();  // rows that the mean norm looks back
 
     struct Step {
         double weights, bias;
@@ -58,12 +59,17 @@ struct StepSize {
         Clock& c = *clock;
         c.rows += 1;
         c.weight += r;
+        const double span = std::min(c.rows, memory);
+        if (span < c.rows) {
+            c.norms *= 1 - 1 / memory;
+            c.entries *= 1 - 1 / memory;
+        }
         c.norms += norm.square;
         c.entries += norm.count;
         const double s = fade();
         if (eta > 0) return {eta * s, intercept ? eta * s : 0};
         const double unit = !intercept ? 0 : c.norms > 0 ? c.norms / c.entries : 1;
-        const double most = std::max(c.norms / c.rows + unit, r * (norm.square + unit));
+        const double most = std::max(c.norms / span + unit, r * (norm.square + unit));
         if (!(most > 0)) return {0, 0};  // nothing but empty rows so far, and no intercept: nothing to move
         const double step = s / (4 * curvature * most + lam);
         return {step, step * unit};

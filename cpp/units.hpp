@@ -9,6 +9,26 @@
 
 namespace streamsieve {
 
+// Of the non-zero values of a feature: their weight, the first, and sum and sum of squares of the differences
+// from it, which keeps the digits that plain sums of squares lose when a mean is large.
+struct Values {
+    double n, first, sum, squares;
+    void take(double x, double r) {
+        if (n == 0) first = x;
+        const double d = x - first;
+        n += r;
+        sum += r * d;
+        squares += r * d * d;
+    }
+    double square() const { return squares + first * (2 * sum + n * first); }
+    // n times the variance, zeros counted, from the sums about the first value: no digits are lost where a
+    // mean is large, and no division is needed but the one in `over`, 1 / total. It never falls.
+    double spread(double total, double over) const {
+        const double zeros = total - n, away = sum - zeros * first;
+        return std::max(0.0, squares + zeros * first * first - away * (away * over));
+    }
+};
+
 // Units offer `pass(row, r, f(e, j, x))`: one walk over the row that takes its moments in, calls f for every
 // entry e, and returns its norm; then, entry by entry, `direction(row, e)`, the step's direction u. A weight
 // w of feature j ranks, after rows of total weight n, by w^2 `spread(j, n)`, n times the variance; a weight

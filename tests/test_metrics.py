@@ -7,10 +7,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from pandas import DataFrame
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, cohen_kappa_score, r2_score, root_mean_squared_error
 
 from reference import stability as twin
-from streamsieve.metrics import accuracy, auc, detection_rate, nonzero_share, r2, regret, rmse, stability
+from streamsieve.metrics import (
+    accuracy,
+    auc,
+    detection_rate,
+    nonzero_share,
+    r2,
+    regret,
+    rmse,
+    selection_stability,
+    stability,
+)
 
 numbers = st.floats(-1e3, 1e3, width=32)
 pairs = st.lists(st.tuples(numbers, numbers), min_size=2, max_size=30).map(lambda rows: np.array(rows).T)
@@ -195,3 +208,48 @@ def test_stability_of_many_wide_runs_needs_no_dense_matrix(seed):
 def test_errors_say_what_came(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+class Recorder(BaseEstimator):
+    """Selects the features that are 1 in the first row it gets."""
+
+    def __init__(self, random_state=0, seen=None):
+        self.random_state, self.seen = random_state, seen
+
+    def fit(self, X, y, sample_weight=None):
+        X = np.asarray(X.todense() if hasattr(X, "todense") else X)
+        self.seen.append((X, np.asarray(y), sample_weight, self.random_state))
+        self.support_ = X[0] == 1
+        return self
+
+    def get_support(self):
+        return self.support_
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array, DataFrame])
+def test_selection_stability_fits_the_same_rows_in_other_orders(kind):
+    X = np.eye(4, 7) + np.eye(4, 7, 1)
+    y = np.arange(4.0)
+    told, log = [], Log()
+    s = selection_stability(
+        Recorder(seen=log), kind(X), y, 6, sample_weight=10 * y, progress=lambda *at: told.append(at)
+    )
+    assert told == [(i, 6) for i in range(1, 7)]
+    orders = {tuple(targets) for _, targets, _, _ in log}
+    assert len(orders) > 2
+    assert len({seed for *_, seed in log}) == 6
+    for rows, targets, weight, _ in log:
+        order = targets.astype(int)
+        assert_allclose(rows, X[order])
+        assert_allclose(weight, 10 * targets)
+    assert s == stability([rows[0] == 1 for rows, *_ in log], 7)
+    assert s.share == pytest.approx(2 / 7)
+    with pytest.raises(ValueError, match="at least 2"):
+        selection_stability(Recorder(seen=log), X, y, 1)
+
+
+class Log(list):
+    """A list that clones share."""
+
+    def __deepcopy__(self, memo):
+        return self

@@ -9,7 +9,7 @@ from typing import Any
 _LEARNERS = (
     *("SGD", "SFSA", "TSGD", "SIHT", "OLST", "OLSTThenTSGD"),
     *("BARDA", "BAMD"),
-    *("TruncatedGradient", "FOBOS", "RDA", "L1ARDA", "AdaFOBOS", "SADMM"),
+    *("TruncatedGradient", "FOBOS", "RDA", "L1ARDA", "AdaFOBOS", "SADMM", "StabilizedSGD"),
 )
 _LABELLERS = ("OFS", "SOFS")  # these classify only
 _METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")

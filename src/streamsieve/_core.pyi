@@ -414,3 +414,38 @@ def csv_texts(
     text: NDArray[np.uint8], n: int, separator: int, rows: int, text_columns: NDArray[np.uint8]
 ) -> None: ...
 def csv_whole_rows(text: NDArray[np.uint8], n: int, separator: int, first: bool = ...) -> int: ...
+# ---- stabilized truncated SGD: all paths over one block
+
+def stabilized(
+    rows: _Rows,
+    loss: str,
+    y: _Doubles,
+    weight: _Doubles | None,
+    which_rows: NDArray[np.int64] | None,
+    order: NDArray[np.int32],
+    K: float,
+    bursts: float,
+    rejection: float,
+    gamma: float,
+    threshold: float,
+    evidence: float,
+    alpha: float,
+    budget: float,
+    eta: float,
+    schedule: str,
+    intercept: bool,
+    threads: int,
+    clock: _Doubles,
+    slot: NDArray[np.int32],
+    id: NDArray[np.int64],
+    alive: NDArray[np.uint8],
+    tally: _Doubles,
+    values: _Doubles | None,
+    unit: _Doubles,
+    head: _Doubles,
+    weights: _Doubles,
+    touched: NDArray[np.int32],
+    change: _Doubles,
+    which: NDArray[np.int32],
+    stages: _Doubles,
+) -> tuple[int, int]: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -20,6 +20,7 @@ __all__ = [
     "r2",
     "regret",
     "rmse",
+    "selection_stability",
     "stability",
 ]
 
@@ -235,6 +236,8 @@ class Stability:
         Confidence interval of `nogueira`, by the normal law; `high` may exceed 1.
     level : float in (0, 1)
         The interval's level.
+    share : float in [0, 1]
+        Features selected of all, mean over the runs.
     """
 
     kappa: float
@@ -243,6 +246,7 @@ class Stability:
     low: float
     high: float
     level: float
+    share: float
 
 
 def stability(supports: Iterable[ArrayLike], p: int, *, level: float = 0.95) -> Stability:
@@ -308,7 +312,74 @@ def stability(supports: Iterable[ArrayLike], p: int, *, level: float = 0.95) -> 
 
     phi, variance = _nogueira(Z, size, np.bincount(chosen, minlength=p) / M, p)
     half = NormalDist().inv_cdf((1 + level) / 2) * variance**0.5
-    return Stability(_kappa(Z, size, p), phi, variance, phi - half, phi + half, level)
+    share = float(size.mean() / p)
+    return Stability(_kappa(Z, size, p), phi, variance, phi - half, phi + half, level, share)
+
+
+def selection_stability(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    n_permutations: int = 50,
+    *,
+    sample_weight: ArrayLike | None = None,
+    random_state: int = 0,
+    level: float = 0.95,
+    progress: Callable[[int, int], None] | None = None,
+) -> Stability:
+    """Stability of what an estimator selects from the same rows in other orders, [Ma] section 6.1.
+
+    Parameters
+    ----------
+    estimator : estimator with `fit` and `get_support`
+        Each order gets a clone; where it has a `random_state`, each with one of its own.
+    X : array, sparse matrix or data frame of shape (n, p)
+    y : array of shape (n,) or (n, q)
+    n_permutations : int >= 2, default=50
+        Orders, B in [Ma] (17).
+    sample_weight : array of shape (n,) or None
+        Goes to `fit` with its rows.
+    random_state : int >= 0, default=0
+        Seed of the orders.
+    level : float in (0, 1), default=0.95
+        Level of the confidence interval.
+    progress : function of (done, total), or None
+        Called after every fit.
+
+    Returns
+    -------
+    Stability
+        Kappa, Nogueira's measure with its interval, and the share of features selected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import SIHTRegressor
+    >>> from streamsieve.metrics import selection_stability
+    >>> X = np.random.default_rng(0).normal(size=(500, 20))
+    >>> s = selection_stability(SIHTRegressor(2), X, X[:, 3] - X[:, 8], n_permutations=5)
+    >>> s.kappa, s.share
+    (1.0, 0.1)
+    """
+    from sklearn.base import clone
+    from sklearn.utils import _safe_indexing
+
+    if n_permutations < 2:
+        raise ValueError(f"n_permutations={n_permutations}; stability compares orders: pass at least 2.")
+    rng = np.random.default_rng(random_state)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    supports: list[NDArray[np.bool_]] = []
+    for done in range(n_permutations):
+        order = rng.permutation(n)
+        model = clone(estimator)
+        if "random_state" in model.get_params(deep=False):
+            model.set_params(random_state=int(rng.integers(2**31)))
+        weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[order]}
+        model.fit(_safe_indexing(X, order), _safe_indexing(y, order), **weight)
+        supports.append(model.get_support())
+        if progress is not None:
+            progress(done + 1, n_permutations)
+    return stability(supports, len(supports[0]), level=level)
 
 
 def _kappa(Z: Any, size: Indices, p: int) -> float:

@@ -14,6 +14,7 @@ from .sfsa import SFSAClassifier, SFSARegressor
 from .sgd import SGDClassifier, SGDRegressor
 from .siht import SIHTClassifier, SIHTRegressor
 from .sofs import SOFSClassifier
+from .stabilized import StabilizedSGDClassifier, StabilizedSGDRegressor
 from .truncated_gradient import TruncatedGradientClassifier, TruncatedGradientRegressor
 from .tsgd import TSGDClassifier, TSGDRegressor
 
@@ -44,6 +45,8 @@ __all__ = [
     "SIHTClassifier",
     "SIHTRegressor",
     "SOFSClassifier",
+    "StabilizedSGDClassifier",
+    "StabilizedSGDRegressor",
     "TSGDClassifier",
     "TSGDRegressor",
     "TruncatedGradientClassifier",

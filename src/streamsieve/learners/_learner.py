@@ -133,10 +133,13 @@ class Rowwise(OnlineModel):
         rows = as_rows(X)[0]
         return check_rows(rows, rows.shape[1], limit=self._limit)
 
-    def _update(self, X: Rows, y: Array, w: Array | None) -> None:
+    def _check_size(self, y: Array, w: Array | None) -> None:
         for name, values in (("y", y), ("sample_weight", w)):
             if values is not None and not np.abs(values).max() <= self._limit:
                 raise ValueError(f"{name} holds values beyond {self._limit:g}, which overflow; rescale it.")
+
+    def _update(self, X: Rows, y: Array, w: Array | None) -> None:
+        self._check_size(y, w)
         seen = X.indices[X.indptr[0] : X.indptr[-1]] if sp.issparse(X) else None
         blocks = ((rows, y[at], None if w is None else w[at]) for at, rows in _core_rows(X))
         self._take(blocks, X.shape[1], seen)
@@ -271,7 +274,7 @@ class Rowwise(OnlineModel):
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.bias_)))
 
 
-class RowLearner(Rowwise):
+class Stepping(Rowwise):
     """Steps of a length that is given, or derived from the rows, and fades."""
 
     eta: float | Literal["auto"] = param(
@@ -286,6 +289,29 @@ class RowLearner(Rowwise):
         "How the step fades with the row t: not at all, as 1 / sqrt(t), or as log(a) / a, a doubling "
         "whenever t has passed it ([Susan] section 4).",
     )
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.eta != "auto" and not (is_number(self.eta) and 0 < self.eta < np.inf):
+            raise ValueError(f"eta={self.eta!r}; pass a positive step, or 'auto' to derive it from the rows.")
+        if self.schedule not in ("constant", "sqrt", "doubling"):
+            raise ValueError(f"schedule={self.schedule!r}; pass 'constant', 'sqrt' or 'doubling'.")
+
+    def _given_step(self) -> float:
+        """The step as the kernels take it: 0 to derive it."""
+        return 0.0 if self.eta == "auto" else float(self.eta)
+
+    def _can_overflow(self) -> bool:
+        return self.eta != "auto"
+
+    def _blame(self) -> tuple[str, str]:
+        told = f"eta={self.eta}" if self.eta != "auto" else "the derived step (eta='auto')"
+        return f"{told} is too long", "a smaller eta or eta='auto'"
+
+
+class RowLearner(Stepping):
+    """With a penalty on the squares of the weights."""
+
     lam: float = param(0.0, "float >= 0", "Strength of the penalty lam / 2 |w|^2.")
 
     _others: ClassVar[tuple[str, ...]] = (*Rowwise._others, "scale_")
@@ -296,10 +322,6 @@ class RowLearner(Rowwise):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.eta != "auto" and not (is_number(self.eta) and 0 < self.eta < np.inf):
-            raise ValueError(f"eta={self.eta!r}; pass a positive step, or 'auto' to derive it from the rows.")
-        if self.schedule not in ("constant", "sqrt", "doubling"):
-            raise ValueError(f"schedule={self.schedule!r}; pass 'constant', 'sqrt' or 'doubling'.")
         if not (is_number(self.lam) and 0 <= self.lam < np.inf):
             raise ValueError(f"lam={self.lam!r}; a penalty is a non-negative number.")
         self._check_shrink()
@@ -313,15 +335,7 @@ class RowLearner(Rowwise):
 
     def _steps(self) -> tuple[float, str, float, bool, Array]:
         """What every kernel takes of its steps: eta (0 to derive it), schedule, lam, fit_intercept, clock."""
-        eta = 0.0 if self.eta == "auto" else float(self.eta)
-        return eta, self.schedule, float(self.lam), bool(self.fit_intercept), self.clock_
-
-    def _can_overflow(self) -> bool:
-        return self.eta != "auto"
-
-    def _blame(self) -> tuple[str, str]:
-        told = f"eta={self.eta}" if self.eta != "auto" else "the derived step (eta='auto')"
-        return f"{told} is too long", "a smaller eta or eta='auto'"
+        return self._given_step(), self.schedule, float(self.lam), bool(self.fit_intercept), self.clock_
 
 
 class Standardizing(RowLearner):

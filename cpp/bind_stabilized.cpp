@@ -1,0 +1,72 @@
+#include "dispatch.hpp"
+#include "stabilized.hpp"
+
+namespace streamsieve {
+
+using namespace nb::literals;
+
+template <class T>
+using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+void bind_stabilized(nb::module_& m) {
+    // (rows learned, stages ended)
+    m.def(
+        "stabilized",
+        [](const AnyRows& X, const AnyLoss& loss, Matrix<const double> y, Weights weight,
+           std::optional<Vector<const std::int64_t>> which_rows, Matrix<const std::int32_t> order, double K,
+           double bursts, double rejection, double gamma, double threshold, double evidence, double alpha,
+           double budget, double eta, const AnySchedule& schedule, bool intercept, int threads,
+           Vector<double> clock, Vector<std::int32_t> slot, Vector<std::int64_t> id,
+           Vector<std::uint8_t> alive, Matrix<double> tally, std::optional<Matrix<double>> values,
+           Matrix<double> unit, Matrix<double> head, Cube<double> weights, Matrix<std::int32_t> touched,
+           Matrix<double> change, Matrix<std::int32_t> which, Matrix<double> stages) {
+            const Stabilizing rule{K,      bursts, rejection,         gamma,    threshold, evidence, alpha,
+                                   budget, eta,    schedule.schedule, intercept};
+            const StableState state{struct_of<StageClock>(clock),
+                                    Index(slot.shape(0)),
+                                    slot.data(),
+                                    id.data(),
+                                    alive.data(),
+                                    reinterpret_cast<Tally*>(tally.data()),
+                                    values ? reinterpret_cast<Values*>(values->data()) : nullptr,
+                                    unit.data(),
+                                    Index(id.shape(0)),
+                                    reinterpret_cast<PathHead*>(head.data()),
+                                    Index(head.shape(1)),
+                                    weights.data(),
+                                    Index(weights.shape(2)),
+                                    touched.data(),
+                                    change.data(),
+                                    which.data(),
+                                    Index(change.shape(1)),
+                                    Index(head.shape(0))};
+            Compaction(state).run();
+            const double* r = data_or_null(weight);
+            const Index n = Index(y.shape(0)), q = Index(y.shape(1));
+            const Translated block = std::visit(
+                [&](const auto& rows) {
+                    return Translator(state).block(rows, n, which_rows ? which_rows->data() : nullptr, r);
+                },
+                X.rows);
+            return std::visit(
+                [&](auto l) {
+                    Index ended = 0;
+                    const auto run = [&](auto outputs) {
+                        return stabilized(block, n, l, outputs, y.data(), r, order.data(), state, rule,
+                                          unsigned(threads), stages.data(), ended);
+                    };
+                    const Index done = q == 1 ? run(One{}) : run(q);
+                    return std::pair(done, ended);
+                },
+                loss.loss);
+        },
+        "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(),
+        "which_rows"_a.noconvert().none(), "order"_a.noconvert(), "K"_a, "bursts"_a, "rejection"_a, "gamma"_a,
+        "threshold"_a, "evidence"_a, "alpha"_a, "budget"_a, "eta"_a, "schedule"_a, "intercept"_a, "threads"_a,
+        "clock"_a.noconvert(), "slot"_a.noconvert(), "id"_a.noconvert(), "alive"_a.noconvert(),
+        "tally"_a.noconvert(), "values"_a.noconvert().none(), "unit"_a.noconvert(), "head"_a.noconvert(),
+        "weights"_a.noconvert(), "touched"_a.noconvert(), "change"_a.noconvert(), "which"_a.noconvert(),
+        "stages"_a.noconvert(), NoGil());
+}
+
+}  // namespace streamsieve

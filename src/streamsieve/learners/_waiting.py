@@ -1,0 +1,59 @@
+"""Rows that wait until there are enough of them to go on with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._learner import Array, Core
+
+
+class Waiting:
+    """Copies of rows as the kernels take them, with targets and weights."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[Core, Array, Array | None]] = []
+        self.n = 0
+
+    def __copy__(self) -> Waiting:
+        other = Waiting()
+        other.parts, other.n = list(self.parts), self.n
+        return other
+
+    def put(self, rows: Core, y: Array, w: Array | None) -> None:
+        if isinstance(rows, tuple):
+            indptr, indices, data = rows
+            at = slice(int(indptr[0]), int(indptr[-1]))
+            rows = (indptr - indptr[0], indices[at].copy(), data[at].copy())
+        else:
+            rows = np.array(rows, order="C")
+        self.parts.append((rows, y.copy(), None if w is None else w.copy()))
+        self.n += len(y)
+
+    def all(self) -> tuple[Core, Array, Array | None]:
+        """All of them as one."""
+        rows, ys, ws = zip(*self.parts)
+        w = None
+        if any(each is not None for each in ws):
+            w = np.concatenate([np.ones(len(y)) if each is None else each for y, each in zip(ys, ws)])
+        return _joined(list(rows)), np.concatenate(ys), w
+
+
+def _joined(parts: list[Core]) -> Core:
+    if len(parts) == 1:
+        return parts[0]
+    if not any(isinstance(part, tuple) for part in parts):
+        return np.concatenate(parts)  # of float32 and float64, float64
+    parts = [part if isinstance(part, tuple) else _csr(part) for part in parts]
+    steps = [np.diff(part[0]) for part in parts]
+    kind = np.result_type(*(part[1].dtype for part in parts))
+    indptr = np.concatenate([[0], *steps]).cumsum().astype(kind)
+    indices = np.concatenate([part[1] for part in parts]).astype(kind, copy=False)
+    return indptr, indices, np.concatenate([part[2] for part in parts])
+
+
+def _csr(X: Any) -> Core:
+    rows = sp.csr_array(X)
+    return rows.indptr, rows.indices, rows.data

@@ -1,0 +1,341 @@
+"""Stabilized truncated SGD: its slow twin, threads, bursts and stages as state, the budget, sources."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from reference.stabilized import Twin, annealed
+from streamsieve import StabilizedSGDClassifier, StabilizedSGDRegressor, TruncatedGradientClassifier
+from streamsieve.experiments import data
+from streamsieve.learners import stabilized
+from streamsieve.metrics import selection_stability
+from test_laws import assert_same_state
+
+LOSSES = ("hinge", "logistic", "squared_hinge", "squared")
+
+
+def rows(n=260, p=40, classes=2, density=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * (rng.random((n, p)) < density) * np.exp(rng.normal(size=p))
+    X[:, 5] += 3.0  # far from zero: the intercept and the deviation are at work
+    X[:, 6] = 2.0  # does not vary
+    target = X[:, 7] / X[:, 7].std() - 2 * X[:, 21] / X[:, 21].std() + 0.3 * rng.normal(size=n)
+    if classes:
+        return X, np.digitize(target, np.quantile(target, np.arange(1, classes) / classes))
+    return X, target
+
+
+SMALL = dict(n_paths=3, K=3, n_bursts=2, beta=0.5, gamma=-3.0, pi=0.6, delta=4.0, K_rate=1.0, k=None)
+SMALL |= dict(eta="auto", schedule="constant", standardize=True, block_size=50)
+
+
+def assert_equals_twin(X, y, classes=2, layout=np.asarray, r=None, loss="logistic", **options):
+    o = SMALL | options
+    kind = StabilizedSGDClassifier if classes else StabilizedSGDRegressor
+    model = kind(**o, **({"loss": loss} if classes else {}))
+    named = {"classes": np.arange(classes)} if classes else {}
+    model.partial_fit(layout(X), y, sample_weight=r, **named)
+    Y = y[:, None]
+    if classes:
+        Y = np.where(y[:, None] == np.arange(classes), 1.0, -1.0)[:, -(1 if classes == 2 else classes) :]
+    size = o.pop("block_size")
+    twin = Twin(
+        X, Y, np.ones(len(X)) if r is None else r, loss if classes else "squared", intercept=True, **o
+    )
+    for block, a in enumerate(range(0, len(X), size)):
+        held = np.arange(a, min(len(X), a + size))
+        order = np.tile(np.arange(len(held)), (o["n_paths"], 1))
+        twin.block(held, model._random(0, block).permuted(order, axis=1))
+    assert twin.stages > 3
+    assert_allclose(np.atleast_2d(model.coef_), twin.coef(), rtol=1e-8, atol=1e-11)
+    assert_allclose(np.atleast_1d(model.intercept_), twin.b.mean(axis=0), rtol=1e-8, atol=1e-11)
+    assert model.n_stable_ == (twin.stable & twin.seen).sum()
+    assert_allclose([model.gravity_, model.rejection_], [twin.gravity, twin.rejection], rtol=1e-8)
+    assert model.history_["K"][-1] == twin.length
+    assert_allclose(model.selection_probabilities_, np.where(twin.stable, twin.probability, 0))
+    return model, twin
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("gamma", [-3.0, 0.0, 2.0])
+def test_equals_the_slow_twin(loss, gamma):
+    model, twin = assert_equals_twin(*rows(), loss=loss, gamma=gamma)
+    assert not twin.stable.all()  # features were purged on the way
+    assert model.coef_.any()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"standardize": False},
+        {"standardize": False, "eta": 0.02, "schedule": "sqrt"},
+        {"schedule": "doubling"},
+        {"k": 4},
+        {"k": 30},
+        {"delta": 0.0, "pi": 0.9},
+        {"n_paths": 1, "K": 7, "n_bursts": 3},
+        {"K_rate": 0.1},
+        {"block_size": 7},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_equals_the_slow_twin_with(options, layout):
+    assert_equals_twin(*rows(), layout=layout, **options)
+
+
+@pytest.mark.parametrize("k", [None, 5])
+def test_several_outputs_equal_the_slow_twin(k):
+    X, y = rows(classes=3)
+    assert_equals_twin(X, y, classes=3, k=k)
+    X, y = rows(classes=0)
+    assert_equals_twin(X, y, classes=0, k=k)
+
+
+def test_weighted_rows_equal_the_slow_twin():
+    r = np.random.default_rng(3).choice([0.5, 1.0, 3.0], 260)
+    assert_equals_twin(*rows(), r=r)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_threads_do_not_change_a_bit(classes):
+    X, y = rows(n=600, classes=classes)
+    one = StabilizedSGDClassifier(n_paths=5, n_jobs=1, passes=3, delta=4).fit(X, y)
+    assert one.n_stable_ < 38
+    for n_jobs in (2, 3, 8, -1):
+        other = StabilizedSGDClassifier(n_paths=5, n_jobs=n_jobs, passes=3, delta=4).fit(X, y)
+        assert_same_state(one, other)
+
+
+@pytest.mark.parametrize("cut", [50, 101, 103, 104, 131])
+def test_pickled_mid_burst_mid_stage_mid_block(cut):
+    X, y = rows()
+    whole = StabilizedSGDClassifier(**SMALL).partial_fit(X, y, classes=[0, 1])
+    half = StabilizedSGDClassifier(**SMALL).partial_fit(X[:cut], y[:cut], classes=[0, 1])
+    read = half.coef_  # reading is not learning, and leaves nothing behind
+    assert read.any()
+    for resumed in (pickle.loads(pickle.dumps(half)), copy.deepcopy(half), half):
+        resumed.partial_fit(X[cut:], y[cut:])
+        assert_same_state(resumed, whole)
+        assert_array_equal(resumed.coef_, whole.coef_)
+
+
+def test_rows_that_wait_are_in_the_answer():
+    X, y = rows()
+    model = StabilizedSGDClassifier(**SMALL | {"block_size": 1000})
+    model.partial_fit(X[:200], y[:200], classes=[0, 1])
+    assert model.score(X, y) > 0.7
+    early = model.coef_
+    model.partial_fit(X[200:], y[200:])
+    assert (model.coef_ != early).any()
+
+
+def test_a_wide_stream_costs_what_it_holds():
+    rng = np.random.default_rng(0)
+    p = 1_000_000
+    model = StabilizedSGDClassifier(n_paths=4, block_size=100)
+    signal = rng.integers(0, p, 20)
+    for _ in range(20):
+        noise = sp.random(100, p, density=20 / p, format="csr", random_state=rng)
+        marks = rng.normal(size=(100, 20)) * (rng.random((100, 20)) < 0.5)
+        X = sp.csr_array(noise) + sp.csr_array((marks.ravel(), np.tile(signal, 100), np.arange(0, 2001, 20)),
+                                               shape=(100, p))  # fmt: skip
+        model.partial_fit(X, marks.sum(axis=1) > 0, classes=[False, True])
+    held = sum(v.nbytes for v in vars(model).values() if isinstance(v, np.ndarray)) - model.slot_.nbytes
+    assert held < 4 * 40_000 * 4 * 32  # slots of the features seen, at most doubled twice, in four paths
+    assert set(signal) <= set(model.get_support(indices=True))
+
+
+def test_slots_of_purged_features_are_used_again():
+    X, y = rows(n=4000, p=300, density=1.0)
+    model = StabilizedSGDClassifier(passes=3).fit(X, y)
+    assert model.n_stable_ < 150
+    assert model._now("size") <= model.n_stable_ * 8 / 7 + 1
+    assert (model.slot_ == -1).sum() == 300 - model.n_stable_
+
+
+def test_purged_is_purged_for_good():
+    X, y = rows(n=2000, p=60)
+    model = StabilizedSGDClassifier(**SMALL)
+    gone = np.zeros(60, dtype=bool)
+    for a in range(0, 2000, 100):
+        model.partial_fit(X[a : a + 100], y[a : a + 100], classes=[0, 1])
+        now = model.selection_probabilities_ == 0
+        assert not (gone & ~now).any()
+        assert not model.coef_[0, now].any()
+        gone = now
+    assert gone.any()
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_purging_stops_at_the_budget(k):
+    X, y = rows(n=3000, p=60)
+    model = StabilizedSGDClassifier(k, beta=0.9, gamma=-50, pi=0.95).fit(X, y)
+    assert k <= model.n_stable_ <= max(k, 10)
+    support = model.get_support(indices=True)
+    assert len(support) <= k
+    if k >= 3:
+        assert {7, 21} <= set(support)
+
+
+def test_rejection_anneals_from_beta_to_nothing():
+    for gamma in (-5.0, -1e-3, 0.0, 1e-3, 5.0):
+        assert annealed(0, 0.7, gamma) == pytest.approx(0.7)
+        assert annealed(1, 0.7, gamma) == pytest.approx(0.0, abs=1e-12)
+    halves = [annealed(0.5, 0.7, gamma) for gamma in (5.0, 0.0, -5.0)]
+    assert halves == sorted(halves)
+    X, y = rows(n=1000)
+    model = StabilizedSGDClassifier(**SMALL).partial_fit(X, y, classes=[0, 1])
+    h = model.history_
+    d = 1 - (h["stable"] - 1) / 39
+    assert_allclose(h["rejection"][-20:], [annealed(v, 0.5, -3.0) for v in d[-20:]])  # all have been seen
+    assert (np.diff(h["K"][-20:]) >= 0).all()
+    assert h["K"][-1] > 3
+
+
+def test_history_stays_short():
+    X, y = rows(n=400)
+    options = {"n_paths": 2, "K": 1, "n_bursts": 1, "passes": 20, "tol": 0.0, "pi": 0.0}  # nothing goes
+    model = StabilizedSGDClassifier(**options, K_rate=1e9).fit(X, y)
+    h = model.history_
+    assert model._now("stage") == 8000
+    assert len(h["stage"]) <= stabilized._LINES
+    assert set(np.diff(h["stage"])) == {16.0}
+    assert h["stage"][-1] > 8000 - 16
+
+
+class Source:
+    def __init__(self, X, y, w=None, size=70):
+        self.X, self.y, self.w, self.size, self.read = X, y, w, size, 0
+
+    def __iter__(self):
+        self.read += 1
+        for a in range(0, len(self.y), self.size):
+            part = slice(a, a + self.size)
+            yield (self.X[part], self.y[part]) + (() if self.w is None else (self.w[part],))
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_a_source_is_read_as_the_rows_it_holds(classes):
+    X, y = rows(classes=classes)
+    w = np.random.default_rng(0).choice([0.0, 1.0, 2.0], len(y))
+    kind = StabilizedSGDClassifier if classes else StabilizedSGDRegressor
+    options = SMALL | {"shuffle": False, "passes": 4, "tol": 0.0}
+    source = Source(X, y, w)
+    read = kind(**options).fit(source)
+    assert source.read == 4 + bool(classes)
+    assert read.n_iter_ == 4
+    assert_same_state(read, kind(**options).fit(X, y, w))
+    before = copy.deepcopy(read)
+    with pytest.raises(ValueError, match="once only"):
+        read.fit(block for block in source)
+    with pytest.raises(ValueError, match="no rows"):
+        read.fit(Source(X[:0], y[:0]))
+    bad = X.copy()
+    bad[-1, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        read.fit(Source(bad, y))
+    assert_same_state(read, before)
+
+
+def test_fit_stops_when_the_weights_do():
+    X, y = rows(n=500)
+    loose = StabilizedSGDClassifier(tol=0.1, passes=50, schedule="sqrt").fit(X, y)
+    assert 2 <= loose.n_iter_ < 50
+    assert StabilizedSGDClassifier(tol=0.0, passes=5).fit(X, y).n_iter_ == 5
+
+
+def test_scale_does_not_decide():
+    X, y = rows(n=800)
+    factors = np.exp(np.random.default_rng(0).normal(size=40) * 3)
+    plain = StabilizedSGDClassifier(passes=5).fit(X, y)
+    scaled = StabilizedSGDClassifier(passes=5).fit(X * factors, y)
+    assert_array_equal(plain.get_support(), scaled.get_support())
+    assert_allclose(scaled.coef_ * factors, plain.coef_, rtol=1e-6)
+
+
+def test_an_overflow_in_rows_that_wait_is_told_when_read():
+    X, y = rows(classes=0)
+    model = StabilizedSGDRegressor(eta=1e150, block_size=1000).partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"eta=1e\+150"):
+        _ = model.coef_
+
+
+def test_the_picture_has_its_four_panels():
+    X, y = rows()
+    model = StabilizedSGDClassifier(**SMALL).partial_fit(X, y, classes=[0, 1])
+    plt = pytest.importorskip("matplotlib.pyplot", reason="the extra 'plot' is not installed")
+    axes = model.plot()
+    assert len(axes) == 4
+    assert_array_equal(axes[0].lines[0].get_ydata(), model.history_["stable"])
+    with pytest.raises(ValueError, match="needs 4"):
+        model.plot(axes[:2])
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"n_paths": 0}, {"K": 2.5}, {"n_bursts": 0}, {"beta": 1.0}, {"beta": -0.1}, {"gamma": np.inf},
+     {"pi": 1.5}, {"delta": -1}, {"K_rate": 0.0}, {"passes": 0}, {"tol": -1.0}, {"block_size": 0},
+     {"random_state": -1}, {"n_jobs": 0}],
+    ids=str,
+)  # fmt: skip
+def test_parameters_outside_their_domain_are_refused(wrong):
+    X, y = rows()
+    with pytest.raises(ValueError, match=next(iter(wrong)) + "="):
+        StabilizedSGDClassifier(**wrong).fit(X, y)
+
+
+try:
+    data.folder()
+    reason = ""
+except FileNotFoundError as missing:
+    reason = str(missing)
+
+
+def scaled(name):
+    """Training and test rows, each feature scaled to variance 1 over both, as [Ma] does."""
+    (X, y), (X_test, y_test) = (data.load(name, part) for part in ("train", "test"))
+    both = sp.vstack([X, X_test])
+    mean = np.asarray(both.mean(axis=0)).ravel()
+    deviation = np.sqrt(np.asarray(both.multiply(both).mean(axis=0)).ravel() - mean**2)
+    factors = sp.diags(np.divide(1, deviation, out=np.zeros(len(mean)), where=deviation > 1e-12))
+    return sp.csr_array(X @ factors), y, sp.csr_array(X_test @ factors), y_test
+
+
+class TenPasses(TruncatedGradientClassifier):
+    """Truncated gradient as [Ma] 6.2 has it."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        for _ in range(10):
+            self.partial_fit(X, y, classes=[-1, 1], sample_weight=sample_weight)
+        return self
+
+
+# [Ma] has errors of 17.6 and 13.4% with 3.7 and 5.4% of the features on arcene. This is not reproduced: 22%
+# with 15% of them is what the defaults give.
+@pytest.mark.slow
+@pytest.mark.skipif(bool(reason), reason=reason)
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize(("name", "error", "share"), [("dexter", 0.08, 0.03), ("arcene", 0.25, 0.2)])
+def test_few_features_that_are_the_same_in_every_order(name, error, share, loss):
+    X, y, X_test, y_test = scaled(name)
+    errors = []
+
+    class Scored(StabilizedSGDClassifier):
+        def fit(self, X, y=None, sample_weight=None):
+            super().fit(X, y, sample_weight)
+            errors.append(1 - self.score(X_test, y_test))
+            return self
+
+    ours = selection_stability(Scored(loss=loss), X, y, 5)
+    theirs = selection_stability(TenPasses(lam=0.01, eta=0.1, K=5, loss=loss), X, y, 5)
+    print(f"{name}, {loss}: error {np.mean(errors):.3f}, {ours}, truncated gradient {theirs}")
+    assert np.mean(errors) <= error
+    assert ours.share <= share
+    assert ours.kappa >= 0.5
+    assert ours.kappa > theirs.kappa
