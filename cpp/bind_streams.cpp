@@ -41,6 +41,13 @@ void parts_to(const std::vector<Part>& parts, const char* begin, std::int64_t* o
 
 void bind_streams(nb::module_& m) {
     m.def(
+        "lines",
+        [](Text text, Index n) {
+            const char* const p = reinterpret_cast<const char*>(text.data());
+            return occurrences(p, p + std::clamp<Index>(n, 0, Index(text.shape(0))), '\n');
+        },
+        "text"_a, "n"_a, NoGil());
+    m.def(
         "svmlight_parts",
         [](Text text, Index n, Matrix<std::int64_t> parts) {
             const auto [begin, end] = whole_lines(text, n);

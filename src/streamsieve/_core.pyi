@@ -383,6 +383,7 @@ def sadmm_settle(
 
 # ---- streams: text of whole lines with 16 bytes of padding; parts are rows (begin, end, rows, entries)
 
+def lines(text: NDArray[np.uint8], n: int) -> int: ...
 def svmlight_parts(text: NDArray[np.uint8], n: int, parts: _Ints) -> None: ...
 def svmlight(
     text: NDArray[np.uint8],

@@ -74,7 +74,7 @@ class Csv(Files):
         cells = next(csv.reader(io.StringIO(first, newline=""), delimiter=self.delimiter), [])
         if self.options.header:
             names = [cell.strip() for cell in cells]
-            lines = int(np.count_nonzero(chunk.text[:end] == 10))
+            lines = _core.lines(chunk.text, end)
             chunk = Chunk(chunk.text[end:], chunk.n - end, chunk.offset + end, chunk.line + lines, chunk.bad)
             if not all(names):
                 raise BadData(f"cell {names.index('') + 1} of the header is empty", file.name, 1)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from .._input import threads
+from .._input import is_frame, threads
+from ._arrays import Arrays
 from ._csv import Csv
+from ._dicts import Dicts
 from ._files import FORMATS, find, tell_format
+from ._frames import FrameFiles, Frames
 from ._reader import Options, Reader
 from ._text import Svmlight
 from .stream import Selection, Stream
@@ -166,11 +170,12 @@ def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
 
 
 def _reader(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
-    named = isinstance(source, str | os.PathLike) or (
+    """The reader of a source, and the name of its format."""
+    several = (
         isinstance(source, list | tuple) and source and all(isinstance(s, str | os.PathLike) for s in source)
     )
-    if not named:
-        raise TypeError(f"source is {type(source).__name__}; pass a path.")
+    if not several and not isinstance(source, str | os.PathLike):
+        return _from_python(source, options)
     files = find(source)
     kinds = {options["format"]} if options["format"] != "auto" else {tell_format(file) for file in files}
     if len(kinds) > 1:
@@ -178,12 +183,42 @@ def _reader(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
             f"The files are of several formats ({', '.join(sorted(kinds))}); read each by itself."
         )
     kind = kinds.pop()
-    made = Options(**{**options, "format": kind})
     _applies(kind, options)
-    if kind == "svmlight":
-        return Svmlight(made, files), kind
-    return Csv(made, files), kind
+    return _READERS[kind](Options(**{**options, "format": kind}), files), kind
 
+
+def _from_python(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
+    if options["format"] != "auto":
+        raise ValueError(
+            f"format={options['format']!r} is for files; the source is a {type(source).__name__}."
+        )
+    if not isinstance(source, Mapping) and is_frame(source):
+        source = [source]
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise TypeError(
+            f"source is a {type(source).__name__}; pass a path, a frame, or an iterable of dicts or frames."
+        )
+    items = iter(source)
+    first = next(items, None)
+    if items is source:  # an iterator: what was taken from it is put back
+        source = itertools.chain([] if first is None else [first], items)
+    kind = "dicts" if first is None or isinstance(first, Mapping) else "frames"
+    if kind == "frames" and not is_frame(first):
+        raise TypeError(f"source holds a {type(first).__name__}; pass an iterable of dicts or data frames.")
+    _applies(kind, options)
+    made = Options(**{**options, "format": kind})
+    return (Dicts if kind == "dicts" else Frames)(made, source), kind
+
+
+_READERS: dict[str, Callable[..., Reader]] = {
+    "svmlight": Svmlight,
+    "csv": Csv,
+    "tsv": Csv,
+    "parquet": FrameFiles,
+    "arrow": FrameFiles,
+    "npy": Arrays,
+    "npz": Arrays,
+}
 
 # options that only some formats have, with the value that says nothing
 _ONLY = {

@@ -58,7 +58,7 @@ def chunks(
             stop = whole(text, n)
         if stop:
             yield Chunk(text, stop, offset, line, bad)
-            line += int(np.count_nonzero(text[:stop] == 10))
+            line += _core.lines(text, stop)
             text[: n - stop] = text[stop:n].copy()
             offset, have, bad = offset + stop, n - stop, 0
         elif n >= LONGEST:
