@@ -173,7 +173,7 @@ inline Fault csv_row(const char*& p, const char* end, const CsvRules& rules, dou
         }
         const bool last = c + 1 == rules.columns;
         if (*next == rules.separator) {
-            if (last) return p = next, Fault::cells_many;
+            if (last) return p = next + 1, Fault::cells_many;
             p = next + 1;
         } else {
             if (!last) return Fault::cells_few;
