@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,12 +103,15 @@ class Arrays(Files):
             if self.options.format == "npy":
                 yield from self._dense(file, {"X": _Mapped(file.path, file.name)}, at)
                 return
-            with zipfile.ZipFile(file.path) as pack:
+            with zipfile.ZipFile(file.path) as pack, ExitStack() as members:
                 names = [name.removesuffix(".npy") for name in pack.namelist()]
-                arrays = {name: _Packed(pack.open(name + ".npy"), name, file.name) for name in names}
+                opened = {name: members.enter_context(pack.open(name + ".npy")) for name in names}
+                arrays = {name: _Packed(raw, name, file.name) for name, raw in opened.items()}
                 sparse = {"indptr", "indices", "data", "shape"} <= set(names)
                 yield from self._sparse(file, arrays, at) if sparse else self._dense(file, arrays, at)
-        except (zipfile.BadZipFile, KeyError, zlib.error, EOFError) as error:
+        except BadData:
+            raise
+        except Exception as error:  # a damaged archive fails in any of a dozen ways
             raise BadData(f"not a readable {self.options.format} file: {error}", file.name) from error
 
     def _beside(

@@ -105,6 +105,7 @@ class FrameFiles(Tabular, Files):
             for group, batches in enumerate(groups):
                 row = 0
                 for batch in batches if group >= at.get("group", 0) else ():
+                    batch.validate(full=True)  # a damaged file must not be read beyond its buffers
                     for start in range(0, len(batch), PIECE):
                         part = batch[start : start + PIECE]
                         if group > at.get("group", 0) or row >= at.get("row", 0):
@@ -116,7 +117,7 @@ class FrameFiles(Tabular, Files):
                             yield Batch(place, rows, bad, read)
                         row += len(part)
                 past = past + row if group >= at.get("group", 0) else at["past"]
-        except (pa.ArrowInvalid, OSError) as error:
+        except (pa.ArrowException, OSError) as error:
             raise BadData(f"not a readable {self.options.format} file: {error}", file.name) from error
 
 
