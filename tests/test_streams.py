@@ -243,7 +243,8 @@ def made_csv(folder, n=3000):
     lines = ["a,colour,b,w,y"]
     for i in range(n):
         colour = ["red", '"sea\nblue"', '"the ""old"" one"', "", f"c{i // 500}"][rng.integers(5)]
-        lines.append(f"{rng.normal()!r},{colour},{rng.integers(100)},{i % 3},{'yes' if i % 2 else 'no'}")
+        label = "undecided" if i == 1000 else "yes" if i % 2 else "no"
+        lines.append(f"{rng.normal()!r},{colour},{rng.integers(100)},{i % 3},{label}")
     (folder / "made.csv").write_text("\n".join(lines) + "\n")
     return folder / "made.csv"
 
@@ -718,6 +719,24 @@ def test_a_column_of_codes_can_be_taken_as_categories(folder):
     assert X.toarray().tolist() == [[1, 0], [0, 1], [1, 0]]
 
 
+@pytest.mark.parametrize("kind", ["csv", "frame", "dicts"])
+def test_features_of_a_model_are_found_in_another_source(folder, kind):
+    df = pd.DataFrame(
+        {"b": [1.0, 2.0], "c": ["new", "red"], "a": [3.0, 0.0], "extra": ["x", "y"], "y": [5.0, 6.0]}
+    )
+    df.to_csv(folder / "other.csv", index=False)
+    source = {"csv": folder / "other.csv", "frame": df, "dicts": df.to_dict("records")}[kind]
+    names = ["c=red", "a", "c=blue", "b"]
+    (X, y, _), stream = rows_of(source, target="y", feature_names=names)
+    assert X.toarray().tolist() == [[0, 3, 0, 1], [1, 0, 0, 2]]
+    assert (stream.feature_names, y.tolist()) == (names, [5, 6])
+    (X, _, _), _ = rows_of(source, target="y", feature_names=["a", "b"])
+    assert (X.toarray() if sp.issparse(X) else X).tolist() == [[3, 1], [0, 2]]
+    if kind != "dicts":  # of which any may lack any
+        with pytest.raises(BadData, match="no column for the feature 'gone'"):
+            list(read(source, target="y", feature_names=["a", "gone"]))
+
+
 @pytest.mark.parametrize("kind", ["csv", "frame", "dicts", "npy"])
 def test_missing_values_as_asked(folder, kind):
     df = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [4.0, 5.0, 6.0], "y": [0.0, 1.0, 0.0]})
@@ -759,7 +778,8 @@ def assert_named(file, error):
 def test_mutated_files_give_rows_or_bad_data(folder, seed, kind):
     rng = np.random.default_rng(seed)
     raw = bytearray((folder / kind).read_bytes()[: None if kind[-1] in "yzw" else 5000])
-    for at in rng.integers(0, len(raw), rng.integers(1, 8)):
+    for place in rng.random(rng.integers(1, 8)):
+        at = int(place * len(raw))
         change = rng.integers(3)
         if change == 0:
             raw[at] = rng.integers(256)

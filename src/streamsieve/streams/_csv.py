@@ -44,7 +44,7 @@ class Csv(Files):
     def _settle(self, table: Table | None) -> None:
         self.table = table
         self.names = None if table is None else table.names
-        self.width = 0 if table is None else len(table.numbers)
+        self.width = 0 if table is None else len(table.names if table.fixed else table.numbers)
 
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
         source, options, separator = Bytes(file), self.options, ord(self.delimiter)

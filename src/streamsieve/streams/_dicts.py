@@ -41,11 +41,18 @@ class Dicts(Reader):
         self._met: list[list[str | None]] = []  # key and value (None: a number) of each feature
         self._places: dict[tuple[str, str | None], int] = {}
         self._values: dict[str, int] = {}  # how many strings a key has had
+        self._fixed = self.options.feature_names is not None
+        for name in self.options.feature_names or ():  # a string's feature is found by its name
+            self._places[name, None] = len(self.names)
+            self.names.append(name)
+        self.width = len(self.names)
         for key, value in state.get("names", [])[: at.get("met")]:
             self._place(key, value)
 
     def _place(self, key: str, value: str | None) -> int:
         place = self._places.get((key, value))
+        if place is None and self._fixed:
+            return -1
         if place is None:
             assert self.names is not None
             if value is not None:
@@ -84,8 +91,9 @@ class Dicts(Reader):
                 bad += options.bad(error)
                 continue
             for place, x in sorted((self._place(key, value), x) for key, value, x in entries):
-                indices.append(place)
-                data.append(x)
+                if place >= 0:
+                    indices.append(place)
+                    data.append(x)
             ends.append(len(indices))
             y.append(target)
             weights.append(weight)
@@ -129,7 +137,7 @@ class Dicts(Reader):
                 if options.categories == "error":
                     raise BadData(f"row {number + 1:,} holds {value!r}, not a number", *where, key, value)
                 if options.categories == "onehot":
-                    entries.append((key, value, 1.0))
+                    entries.append((f"{key}={value}", None, 1.0) if self._fixed else (key, value, 1.0))
             elif options.missing == "keep" or not math.isnan(x):
                 entries.append((key, None, x))
         return entries, target, weight

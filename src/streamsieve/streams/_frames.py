@@ -34,7 +34,7 @@ class Tabular(Reader):
     def _settle(self, table: Table | None) -> None:
         self.table = table
         self.names = None if table is None else table.names
-        self.width = 0 if table is None else len(table.numbers)
+        self.width = 0 if table is None else len(table.names if table.fixed else table.numbers)
 
     def columns_for(self, frame: Any, name: str) -> Table:
         """What becomes of the columns of a narwhals frame; an error where they are not those of the first."""

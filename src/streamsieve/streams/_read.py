@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,6 +28,7 @@ def read(
     weight: str | int | None = None,
     format: str = "auto",
     block_size: int = 4096,
+    feature_names: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
@@ -66,6 +68,9 @@ def read(
         Told from the ending of the name, or else from the first bytes.
     block_size : int >= 1, default=4096
         Rows of a block. A block ends earlier where it would hold more than 2^20 values, and with the pass.
+    feature_names : sequence of str or None, default=None
+        Features to read, in this order, as `Stream.feature_names` has them: what a model learned from another
+        source. Other columns and categories are left out, a column that is not there is an error.
     columns, drop : sequence of str
         Columns to take as features (default: all others), and columns to leave out.
     categorical : sequence of str, default=()
@@ -137,13 +142,19 @@ def read(
             raise ValueError(f"{name}={value!r}; pass an integer of at least {least}.")
     if hold_out == 1 or (held and not hold_out):
         raise ValueError(f"hold_out={hold_out}, held={held}; hold out every 2nd row or fewer: hold_out >= 2.")
-    for name, names in (("columns", columns), ("drop", drop), ("categorical", categorical)):
+    for name, names in (
+        ("feature_names", feature_names),
+        ("columns", columns),
+        ("drop", drop),
+        ("categorical", categorical),
+    ):
         if isinstance(names, str):
             raise ValueError(f"{name}={names!r}; pass a list of names.")
     reader, kind = _reader(
         source,
         dict(
             target=target, weight=weight, format=format,
+            feature_names=None if feature_names is None else tuple(feature_names),
             columns=None if columns is None else tuple(columns), drop=tuple(drop),
             categorical=tuple(categorical), categories=categories, max_categories=max_categories,
             missing=missing, skip_bad=on_bad_row == "skip", n_features=n_features, zero_based=zero_based,
@@ -154,6 +165,7 @@ def read(
         raise ValueError(f"passes={passes}, but this source can be read once only; pass a file or a list.")
     mark = {
         "source": reader.mark(), "format": kind, "target": target, "weight": weight,
+        "feature_names": _digest(feature_names),
         "columns": None if columns is None else list(columns), "drop": list(drop),
         "categorical": list(categorical), "categories": categories, "missing": missing,
         "on_bad_row": on_bad_row, "shuffle_buffer": shuffle_buffer, "random_state": random_state,
@@ -162,6 +174,11 @@ def read(
     }  # fmt: skip
     selection = Selection(skip, limit, hold_out, held, shuffle_buffer, random_state)
     return Stream(reader, selection, passes, block_size, mark)
+
+
+def _digest(names: Sequence[str] | None) -> str | None:
+    """Many names in one word."""
+    return None if names is None else hashlib.sha256("\0".join(names).encode()).hexdigest()
 
 
 def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
@@ -226,6 +243,7 @@ _ONLY = {
     "zero_based": (False, ("svmlight",)),
     "delimiter": (None, ("csv", "tsv")),
     "header": (True, ("csv", "tsv")),
+    "feature_names": (None, ("csv", "tsv", "parquet", "arrow", "frames", "dicts")),
     "categorical": ((), ("csv", "tsv")),
 }
 _NOT_SVMLIGHT = {"target": None, "weight": None, "columns": None, "drop": ()}

@@ -17,6 +17,7 @@ class Options:
     target: Any
     weight: Any
     format: str
+    feature_names: tuple[str, ...] | None
     columns: tuple[str, ...] | None
     drop: tuple[str, ...]
     categorical: tuple[str, ...]

@@ -221,15 +221,18 @@ class Stream:
             source.close()
 
     def _block(self, rows: Rows) -> Block:
+        y = rows.y
+        if y is not None and y.dtype.kind == "U":  # as wide as its own longest, not as its batches'
+            y = y.astype(f"U{max(1, np.strings.str_len(y).max())}")
         if not isinstance(rows.X, Csr):
             self._width = rows.X.shape[1]
-            return Block(rows.X, rows.y, rows.weight)
+            return Block(rows.X, y, rows.weight)
         X = tight(rows.X)
         last = X.indices[X.indptr[1:][np.diff(X.indptr) > 0] - 1]  # the largest index of each row
         self._width = max(self._width or 0, self._reader.width, int(last.max(initial=-1)) + 1)
         matrix = sp.csr_array((X.data, X.indices, X.indptr), shape=(rows.n, self._width))
         matrix.has_canonical_format = True
-        return Block(matrix, rows.y, rows.weight)
+        return Block(matrix, y, rows.weight)
 
 
 def ahead(batches: Iterator[Batch], depth: int) -> Generator[Batch]:
