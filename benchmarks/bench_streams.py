@@ -14,6 +14,7 @@ import os
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "2"  # before NumPy is loaded
 
 import importlib.util
+import json
 import statistics
 import subprocess
 import sys
@@ -72,19 +73,27 @@ pa.csv.read_csv({file!r})
 """
 
 
+# A small process starts each contender: its peak memory counts from the fork, that of the parent included.
+LAUNCH = """
+import json, os, sys, time
+start = time.perf_counter()
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, used = os.wait4(child, 0)
+wall = time.perf_counter() - start
+print(json.dumps([status, wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
+"""
+
+
 def run(command):
     """(wall, processor seconds, peak MB, wall since the imports) of a process."""
-    start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    out = child.stdout.read()
-    _, status, used = os.wait4(child.pid, 0)
-    child.stdout.close()
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise RuntimeError(f"{command[:3]} failed with {child.returncode}")
-    wall = time.perf_counter() - start
-    waited = float(out) if out else 0.0
-    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, wall - waited
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", LAUNCH, *command], capture_output=True, text=True, check=True
+    )
+    *started, figures = done.stdout.splitlines()
+    status, wall, cpu, peak = json.loads(figures)
+    if status:
+        raise RuntimeError(f"{command[:3]} failed: {done.stderr}")
+    return wall, cpu, peak, wall - (float(started[0]) if started else 0.0)
 
 
 def python(code, file):

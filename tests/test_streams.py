@@ -588,7 +588,7 @@ def test_a_negative_weight_is_bad(folder):
         ("h.csv", b"a,y\n", dict(target="y"), "not a single row"),
         ("c.svm", b"# nothing\n\n", {}, "not a single row"),
         ("t.csv", b"price,sold\n1,2\n", dict(target="prices"), "no target 'prices'; did you mean 'price'"),
-        ("d.csv", b"a,a\n1,2\n", dict(target="a"), "two columns are called 'a'"),
+        ("twice.csv", b"a,a\n1,2\n", dict(target="a"), "two columns are called 'a'"),
         ("n.csv", b"a,,y\n1,2,3\n", dict(target="y"), "cell 2 of the header is empty"),
         ("o.csv", b'a,y\n1,2\n"3,4\n5,6\n', dict(target="y"), "not closed"),
         ("k.csv", b"a,y\nx,2\n", dict(target="y", categories="error"), "1 columns are not numbers"),

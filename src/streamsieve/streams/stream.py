@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ._ahead import ahead
 from ._bad import BadData
-from ._reader import Batch, Reader
+from ._reader import Reader
 from ._rows import Csr, Queue, Rows, tight
 
 VALUES = 1 << 20  # of a block: it ends before it would hold more, so that memory does not grow with the width
@@ -233,43 +232,3 @@ class Stream:
         matrix = sp.csr_array((X.data, X.indices, X.indptr), shape=(rows.n, self._width))
         matrix.has_canonical_format = True
         return Block(matrix, y, rows.weight)
-
-
-def ahead(batches: Iterator[Batch], depth: int) -> Generator[Batch]:
-    """The same batches, made by another thread at most `depth` of them ahead."""
-    ready: queue.Queue[Any] = queue.Queue(maxsize=depth)
-    stop = threading.Event()
-
-    def put(item: Any) -> bool:
-        while not stop.is_set():
-            try:
-                ready.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                pass
-        return False
-
-    def run() -> None:
-        end: Any = None
-        try:
-            for batch in batches:
-                if not put(batch):
-                    break
-        except BaseException as error:  # raised again where the batches are used
-            end = error
-        finally:
-            close = getattr(batches, "close", None)
-            if close is not None:
-                close()
-        put(end)
-
-    thread = threading.Thread(target=run, name="streamsieve-reader", daemon=True)
-    thread.start()
-    try:
-        while isinstance(item := ready.get(), Batch):
-            yield item
-        if item is not None:
-            raise item
-    finally:
-        stop.set()
-        thread.join()
