@@ -474,6 +474,28 @@ def test_a_stream_can_be_read_again_unless_its_source_cannot(sources):
         read(iter([{"y": 1}]), target="y", passes=2)
 
 
+def test_a_new_iteration_ends_the_one_before(sources):
+    stream = read(*sources["d.csv"][:1], target="y", block_size=100)
+    first = iter(stream)
+    next(first)
+    assert sum(len(b.y) for b in stream) == N
+    assert next(first, None) is None
+
+
+def test_a_bad_row_after_the_limit_is_not_read(folder):
+    (folder / "late.svm").write_text("1 1:1\n2 1:1\nbad\n")
+    assert [b.y.tolist() for b in read(folder / "late.svm", limit=2)] == [[1, 2]]
+    with pytest.raises(BadData, match="line 3"):
+        list(read(folder / "late.svm", limit=3))
+
+
+def test_empty_lines_take_no_memory(folder):
+    header = ",".join(f"c{j}" for j in range(5000)) + "\n"
+    (folder / "blank.csv").write_text(header + "\n" * 3_000_000 + "1," * 4999 + "2\n")
+    ((X, y, _), _) = rows_of(folder / "blank.csv", target="c4999")
+    assert (X.shape, y.tolist()) == ((1, 4999), [2])
+
+
 def test_leaving_a_stream_early_ends_its_thread(sources, monkeypatch):
     monkeypatch.setattr(_read, "_CHUNK", 10_000)
     for _ in read(*sources["d.csv"][:1], target="y", block_size=10):

@@ -170,9 +170,7 @@ struct CsvResult {
 };
 
 CsvResult parse_csv(const Padded& text, unsigned threads, const CsvRules& rules) {
-    const auto parts = split(text.begin(), text.end(), threads, '\0', [&](const char* p, const char* goal) {
-        return row_end(p, goal, text.end(), rules.separator);
-    });
+    const auto parts = csv_split(text.begin(), text.end(), threads, rules.separator, rules.columns);
     const std::size_t rows = total(parts, &Part::rows);
     CsvResult r{{},
                 std::vector<double>(rows * std::size_t(rules.features)),

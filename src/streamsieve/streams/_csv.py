@@ -91,7 +91,7 @@ class Csv(Files):
         table, options = self.table, self.options
         assert table is not None  # the header came first
         parts = np.empty((options.threads, 4), dtype=np.int64)
-        _core.csv_parts(chunk.text, chunk.n, ord(self.delimiter), parts)
+        _core.csv_parts(chunk.text, chunk.n, ord(self.delimiter), len(table.columns), parts)
         room = int(parts[:, 2].sum())
         X, others = np.empty((room, len(table.numbers))), np.empty((room, len(table.others)))
         codes = np.empty((room, len(table.coded)), dtype=np.int32)

@@ -154,11 +154,13 @@ class Table:
                 if known[c][at] < 0:
                     known[c][at] = self.meet(int(c), values[c][at])
             places = np.stack([known[c][codes[:, c]] for c in range(k)], axis=1)
+        places.sort(axis=1)
         columns = np.concatenate([np.broadcast_to(self._where, (n, m)), places], axis=1)
         data = np.concatenate([features, np.ones((n, k))], axis=1)
         data[columns < 0] = 0.0
-        order = np.argsort(columns, axis=1)
-        columns, data = (np.take_along_axis(a, order, axis=1) for a in (columns, data))
+        if self.fixed:
+            order = np.argsort(columns, axis=1)
+            columns, data = (np.take_along_axis(a, order, axis=1) for a in (columns, data))
         keep = data != 0
         indptr = np.zeros(n + 1, dtype=np.int32)
         np.cumsum(keep.sum(axis=1), out=indptr[1:])

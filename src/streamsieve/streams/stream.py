@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,7 +66,8 @@ class Stream:
 
     Rows come in the order of the source, or shuffled within consecutive windows of `shuffle_buffer` rows,
     window i of pass j by a permutation seeded with (random_state, j, i): which rows come, in which order
-    and in which blocks depends on the source and the options alone, never on threads or timing.
+    and in which blocks depends on the source and the options alone, never on threads or timing. One iteration
+    runs at a time; a new one ends the one before.
 
     Attributes
     ----------
@@ -84,6 +86,8 @@ class Stream:
         self.passes, self.block_size = passes, block_size
         self._mark = mark
         self._used = False
+        # weak, so that leaving a loop early ends the reading
+        self._running: Callable[[], Generator[Block] | None] = lambda: None
         self.bytes_total = reader.bytes_total()
         self.bytes_read = 0
         self._begin({})
@@ -119,7 +123,7 @@ class Stream:
         if position.get("version") != VERSION:
             raise ValueError(f"The position is of version {position.get('version')}, expected {VERSION}.")
         for name, ours in self._mark.items():
-            theirs = position["mark"].get(name)
+            theirs = position.get("mark", {}).get(name)
             if theirs != ours:
                 raise ValueError(
                     f"The position is of another stream: its {name} was {theirs!r}, here it is {ours!r}; "
@@ -135,13 +139,17 @@ class Stream:
                 "This source can be read once only (standard input, or an iterator); pass a file or a list."
             )
         self._used = True
-        start, self._start = self._start, {}
+        if (before := self._running()) is not None:
+            before.close()  # a new iteration ends the one before: they would share the columns met
+        start = self._start
         self._begin(start)
         self._start = {}
         self._reader.restore(start.get("reader", {}), start.get("at", {}))
-        return self._blocks(start)
+        blocks = self._blocks(start)
+        self._running = weakref.ref(blocks)
+        return blocks
 
-    def _blocks(self, start: dict[str, Any]) -> Iterator[Block]:
+    def _blocks(self, start: dict[str, Any]) -> Generator[Block]:
         for number in range(start.get("pass", 0), self.passes):
             any_row = False
             for block in self._pass(number, start):
@@ -178,13 +186,14 @@ class Stream:
         try:
             while True:
                 while not ended and out.n < self.block_size and out.values < VALUES:
-                    batch = next(source, None)
-                    if batch is None or choose.over(row):
+                    batch = None if choose.over(row) else next(source, None)
+                    if batch is None:
                         ended = True
                     else:
                         anchors.append((choose.count(row), {"at": batch.at, "row": row, "rows_bad": bad}))
-                        rows, error = choose.pick(batch.rows, row), batch.error
+                        rows = choose.pick(batch.rows, row)
                         row += batch.rows.n
+                        error = None if choose.over(row) else batch.error  # what nobody asked for is not read
                         self._seen += batch.rows.n + batch.bad
                         bad += batch.bad
                         self.bytes_read = batch.read
