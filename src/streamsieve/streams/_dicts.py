@@ -25,6 +25,8 @@ class Dicts(Reader):
 
     def __post_init__(self) -> None:
         self.again = not isinstance(self.source, Iterator)
+        if self.options.target is not None and self.options.target == self.options.weight:
+            raise ValueError(f"{self.options.target!r} cannot be both target and weight.")
         self.restore({}, {})
 
     def mark(self) -> Any:

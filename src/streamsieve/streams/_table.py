@@ -35,6 +35,8 @@ class Table:
         is_text = set(self.texts)
         self.target = None if options.target is None else self._place(options.target, "target")
         self.weight = None if options.weight is None else self._place(options.weight, "weight")
+        if self.target is not None and self.target == self.weight:
+            raise BadData("one column cannot be both target and weight", file, 1, self.columns[self.target])
         wanted = set(range(len(self.columns)))
         if options.columns is not None:
             wanted = {self._place(name, "column") for name in options.columns}
@@ -60,6 +62,8 @@ class Table:
         self.numbers = [c for c in sorted(wanted) if c not in is_text]
         if self.fixed:
             self.numbers = [c for c, value in split.values() if value is None]
+        if not self.numbers and not self.categories:
+            raise BadData("no column is left for a feature beside target, weight and those dropped", file, 1)
         self.coded = self.categories + ([self.target] if self.target in self.texts else [])
         self.others = [c for c in (self.target, self.weight) if c is not None and c not in self.texts]
         self.roles = np.full(len(self.columns), IGNORED, dtype=np.int32)

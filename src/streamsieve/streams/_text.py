@@ -43,6 +43,8 @@ def chunks(
         source.start_at(offset)
     elif (have := source.into(memoryview(text.data)[:3])) == 3 and text[:3].tobytes() == b"\xef\xbb\xbf":
         have, offset = 0, 3  # a byte order mark is no data
+    if text[: min(have, 2)].tobytes() in (b"\xff\xfe", b"\xfe\xff"):
+        raise BadData("the text is in UTF-16; save it as UTF-8", source.file.name)
     ended = False
     while not ended:
         room = len(text) - PADDING - 1

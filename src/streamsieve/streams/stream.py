@@ -151,12 +151,10 @@ class Stream:
 
     def _blocks(self, start: dict[str, Any]) -> Generator[Block]:
         for number in range(start.get("pass", 0), self.passes):
-            any_row = False
-            for block in self._pass(number, start):
-                any_row = True
-                yield block
-            if number == 0 and not any_row and not start and self._seen == 0:
-                raise BadData("there is not a single row", self._reader.title())
+            yield from self._pass(number, start)
+            if not self._seen and not start and self._selection.limit != 0:
+                bad = f" but {self.rows_bad:,} bad ones" if self.rows_bad else ""
+                raise BadData(f"there is not a single row{bad}", self._reader.title())
             start = {}
             self._here = {"pass": number + 1, **self._counts()}
 
@@ -194,7 +192,7 @@ class Stream:
                         rows = choose.pick(batch.rows, row)
                         row += batch.rows.n
                         error = None if choose.over(row) else batch.error  # what nobody asked for is not read
-                        self._seen += batch.rows.n + batch.bad
+                        self._seen += batch.rows.n
                         bad += batch.bad
                         self.bytes_read = batch.read
                         if drop:
