@@ -41,6 +41,13 @@ void parts_to(const std::vector<Part>& parts, const char* begin, std::int64_t* o
 
 void bind_streams(nb::module_& m) {
     m.def(
+        "lines",
+        [](Text text, Index n) {
+            const char* const p = reinterpret_cast<const char*>(text.data());
+            return occurrences(p, p + std::clamp<Index>(n, 0, Index(text.shape(0))), '\n');
+        },
+        "text"_a, "n"_a, NoGil());
+    m.def(
         "svmlight_parts",
         [](Text text, Index n, Matrix<std::int64_t> parts) {
             const auto [begin, end] = whole_lines(text, n);
@@ -63,14 +70,12 @@ void bind_streams(nb::module_& m) {
         "ends"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), NoGil());
     m.def(
         "csv_parts",
-        [](Text text, Index n, int separator, Matrix<std::int64_t> parts) {
+        [](Text text, Index n, int separator, Index columns, Matrix<std::int64_t> parts) {
             const auto [begin, end] = whole_lines(text, n);
-            const auto cut = [last = end, s = char(separator)](const char* p, const char* goal) {
-                return row_end(p, goal, last, s);
-            };
-            parts_to(split(begin, end, unsigned(parts.shape(0)), '\0', cut), begin, parts.data());
+            parts_to(csv_split(begin, end, unsigned(parts.shape(0)), char(separator), columns), begin,
+                     parts.data());
         },
-        "text"_a, "n"_a, "separator"_a, "parts"_a.noconvert(), NoGil());
+        "text"_a, "n"_a, "separator"_a, "columns"_a, "parts"_a.noconvert(), NoGil());
     m.def(
         "csv",
         [](Text text, Matrix<const std::int64_t> parts, int separator, Vector<const std::int32_t> roles,

@@ -92,6 +92,17 @@ inline const char* whole_rows(const char* begin, const char* end, char separator
     return p;
 }
 
+// The text in parts of whole rows. A row takes a byte for each of its columns, if they are all empty, which
+// bounds the rows of a text that is all newlines; one more is room for a row that turns out bad.
+inline std::vector<Part> csv_split(const char* begin, const char* end, unsigned threads, char separator,
+                                   Index columns) {
+    auto parts = split(begin, end, threads, '\0',
+                       [=](const char* p, const char* goal) { return row_end(p, goal, end, separator); });
+    for (Part& part : parts)
+        part.rows = std::min(part.rows, (part.end - part.begin) / std::max<Index>(columns, 1) + 1);
+    return parts;
+}
+
 struct View {
     const char *begin, *end;
     std::string_view text() const { return {begin, std::size_t(end - begin)}; }
@@ -173,7 +184,7 @@ inline Fault csv_row(const char*& p, const char* end, const CsvRules& rules, dou
         }
         const bool last = c + 1 == rules.columns;
         if (*next == rules.separator) {
-            if (last) return p = next, Fault::cells_many;
+            if (last) return p = next + 1, Fault::cells_many;
             p = next + 1;
         } else {
             if (!last) return Fault::cells_few;

@@ -384,6 +384,7 @@ def sadmm_settle(
 
 # ---- streams: text of whole lines with 16 bytes of padding; parts are rows (begin, end, rows, entries)
 
+def lines(text: NDArray[np.uint8], n: int) -> int: ...
 def svmlight_parts(text: NDArray[np.uint8], n: int, parts: _Ints) -> None: ...
 def svmlight(
     text: NDArray[np.uint8],
@@ -397,7 +398,7 @@ def svmlight(
     indices: NDArray[np.int32],
     data: _Doubles,
 ) -> tuple[int, int, int, int, int]: ...
-def csv_parts(text: NDArray[np.uint8], n: int, separator: int, parts: _Ints) -> None: ...
+def csv_parts(text: NDArray[np.uint8], n: int, separator: int, columns: int, parts: _Ints) -> None: ...
 def csv(
     text: NDArray[np.uint8],
     parts: _Ints,

@@ -36,7 +36,9 @@ class BadData(ValueError):
         self.reason, self.file, self.line, self.column, self.text = reason, file, line, column, text
         named = repr(column) if isinstance(column, str) else column
         where = [f"line {line}" if line else "", f"column {named}" if column is not None else ""]
-        super().__init__(": ".join(filter(None, [file, ", ".join(filter(None, where)), reason])) + ".")
+        super().__init__(
+            ": ".join(filter(None, [file, ", ".join(filter(None, where)), reason.rstrip(".")])) + "."
+        )
 
     def __reduce__(self) -> tuple[type[BadData], tuple[object, ...]]:
         return type(self), (self.reason, self.file, self.line, self.column, self.text)

@@ -12,10 +12,10 @@ import numpy as np
 
 from .. import _core
 from ._bad import BadData
-from ._files import Bytes, File
+from ._files import File
 from ._reader import Batch
 from ._table import Table
-from ._text import MISSING, Chunk, Files, Text, chunks, refusal
+from ._text import MISSING, Chunk, Files, refusal
 
 SAMPLE = 1000  # rows that tell which columns hold text
 
@@ -44,27 +44,18 @@ class Csv(Files):
     def _settle(self, table: Table | None) -> None:
         self.table = table
         self.names = None if table is None else table.names
-        self.width = 0 if table is None else len(table.numbers)
+        self.width = 0 if table is None else len(table.names if table.fixed else table.numbers)
 
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
-        source, options, separator = Bytes(file), self.options, ord(self.delimiter)
-
-        def whole(text: Text, n: int) -> int:
-            return _core.csv_whole_rows(text, n, separator)
-
-        start = at.get("offset", 0), at.get("line", 1)
-        empty = True
-        try:
-            for chunk in chunks(source, *start, options.chunk, options.skip_bad, whole):
-                empty = False
-                if "offset" not in at and chunk.line == 1:
-                    chunk = self._header(file, chunk)
-                if chunk.n:
-                    yield self._batch(file, chunk, source.read)
-            if empty and not at:
-                raise BadData("the file is empty; expected a header and rows", file.name)
-        finally:
-            source.close()
+        separator, empty = ord(self.delimiter), True
+        for chunk in self.chunks(file, at, lambda text, n: _core.csv_whole_rows(text, n, separator)):
+            empty = False
+            if "offset" not in at and chunk.line == 1 and chunk.n:
+                chunk = self._header(file, chunk)
+            if chunk.n or chunk.bad:
+                yield self._batch(file, chunk)
+        if empty and not at:
+            raise BadData("the file is empty; expected a header and rows", file.name)
 
     def _header(self, file: File, chunk: Chunk) -> Chunk:
         """The chunk without the header, which settles the columns or must agree with the first file's."""
@@ -74,8 +65,8 @@ class Csv(Files):
         cells = next(csv.reader(io.StringIO(first, newline=""), delimiter=self.delimiter), [])
         if self.options.header:
             names = [cell.strip() for cell in cells]
-            lines = int(np.count_nonzero(chunk.text[:end] == 10))
-            chunk = Chunk(chunk.text[end:], chunk.n - end, chunk.offset + end, chunk.line + lines, chunk.bad)
+            lines = _core.lines(chunk.text, end)
+            chunk = Chunk(chunk.text[end:], chunk.n - end, chunk.offset + end, chunk.line + lines, *chunk[4:])
             if not all(names):
                 raise BadData(f"cell {names.index('') + 1} of the header is empty", file.name, 1)
         else:
@@ -96,11 +87,11 @@ class Csv(Files):
         self._settle(Table(names, np.flatnonzero(texts).tolist(), self.options, file.name))
         return chunk
 
-    def _batch(self, file: File, chunk: Chunk, read: int) -> Batch:
+    def _batch(self, file: File, chunk: Chunk) -> Batch:
         table, options = self.table, self.options
         assert table is not None  # the header came first
         parts = np.empty((options.threads, 4), dtype=np.int64)
-        _core.csv_parts(chunk.text, chunk.n, ord(self.delimiter), parts)
+        _core.csv_parts(chunk.text, chunk.n, ord(self.delimiter), len(table.columns), parts)
         room = int(parts[:, 2].sum())
         X, others = np.empty((room, len(table.numbers))), np.empty((room, len(table.others)))
         codes = np.empty((room, len(table.coded)), dtype=np.int32)
@@ -119,7 +110,7 @@ class Csv(Files):
             values[k].append(_decoded(chunk.text[begin:end].tobytes()))
         place = {"offset": chunk.offset, "line": chunk.line, "met": len(table.met)}
         found = table.rows(X[:rows], others[:rows], codes[:rows], values)
-        return Batch(place, found, bad + chunk.bad, read, error)
+        return Batch(place, found, bad + chunk.bad, chunk.read, error)
 
 
 def _decoded(raw: bytes) -> str:

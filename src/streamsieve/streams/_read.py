@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from .._input import threads
+from .._input import is_frame, threads
+from ._arrays import Arrays
 from ._csv import Csv
+from ._dicts import Dicts
 from ._files import FORMATS, find, tell_format
+from ._frames import FrameFiles, Frames
 from ._reader import Options, Reader
 from ._text import Svmlight
 from .stream import Selection, Stream
@@ -23,6 +28,7 @@ def read(
     weight: str | int | None = None,
     format: str = "auto",
     block_size: int = 4096,
+    feature_names: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
@@ -62,6 +68,9 @@ def read(
         Told from the ending of the name, or else from the first bytes.
     block_size : int >= 1, default=4096
         Rows of a block. A block ends earlier where it would hold more than 2^20 values, and with the pass.
+    feature_names : sequence of str or None, default=None
+        Features to read, in this order, as `Stream.feature_names` has them: what a model learned from another
+        source. Other columns and categories are left out, a column that is not there is an error.
     columns, drop : sequence of str
         Columns to take as features (default: all others), and columns to leave out.
     categorical : sequence of str, default=()
@@ -133,13 +142,19 @@ def read(
             raise ValueError(f"{name}={value!r}; pass an integer of at least {least}.")
     if hold_out == 1 or (held and not hold_out):
         raise ValueError(f"hold_out={hold_out}, held={held}; hold out every 2nd row or fewer: hold_out >= 2.")
-    for name, names in (("columns", columns), ("drop", drop), ("categorical", categorical)):
+    for name, names in (
+        ("feature_names", feature_names),
+        ("columns", columns),
+        ("drop", drop),
+        ("categorical", categorical),
+    ):
         if isinstance(names, str):
             raise ValueError(f"{name}={names!r}; pass a list of names.")
     reader, kind = _reader(
         source,
         dict(
             target=target, weight=weight, format=format,
+            feature_names=None if feature_names is None else tuple(feature_names),
             columns=None if columns is None else tuple(columns), drop=tuple(drop),
             categorical=tuple(categorical), categories=categories, max_categories=max_categories,
             missing=missing, skip_bad=on_bad_row == "skip", n_features=n_features, zero_based=zero_based,
@@ -150,6 +165,7 @@ def read(
         raise ValueError(f"passes={passes}, but this source can be read once only; pass a file or a list.")
     mark = {
         "source": reader.mark(), "format": kind, "target": target, "weight": weight,
+        "feature_names": _digest(feature_names),
         "columns": None if columns is None else list(columns), "drop": list(drop),
         "categorical": list(categorical), "categories": categories, "missing": missing,
         "on_bad_row": on_bad_row, "shuffle_buffer": shuffle_buffer, "random_state": random_state,
@@ -160,17 +176,23 @@ def read(
     return Stream(reader, selection, passes, block_size, mark)
 
 
+def _digest(names: Sequence[str] | None) -> str | None:
+    """Many names in one word."""
+    return None if names is None else hashlib.sha256("\0".join(names).encode()).hexdigest()
+
+
 def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
     if value not in allowed:
         raise ValueError(f"{name}={value!r}; pass one of {', '.join(map(repr, allowed))}.")
 
 
 def _reader(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
-    named = isinstance(source, str | os.PathLike) or (
+    """The reader of a source, and the name of its format."""
+    several = (
         isinstance(source, list | tuple) and source and all(isinstance(s, str | os.PathLike) for s in source)
     )
-    if not named:
-        raise TypeError(f"source is {type(source).__name__}; pass a path.")
+    if not several and not isinstance(source, str | os.PathLike):
+        return _from_python(source, options)
     files = find(source)
     kinds = {options["format"]} if options["format"] != "auto" else {tell_format(file) for file in files}
     if len(kinds) > 1:
@@ -178,12 +200,42 @@ def _reader(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
             f"The files are of several formats ({', '.join(sorted(kinds))}); read each by itself."
         )
     kind = kinds.pop()
-    made = Options(**{**options, "format": kind})
     _applies(kind, options)
-    if kind == "svmlight":
-        return Svmlight(made, files), kind
-    return Csv(made, files), kind
+    return _READERS[kind](Options(**{**options, "format": kind}), files), kind
 
+
+def _from_python(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
+    if options["format"] != "auto":
+        raise ValueError(
+            f"format={options['format']!r} is for files; the source is a {type(source).__name__}."
+        )
+    if not isinstance(source, Mapping) and is_frame(source):
+        source = [source]
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise TypeError(
+            f"source is a {type(source).__name__}; pass a path, a frame, or an iterable of dicts or frames."
+        )
+    items = iter(source)
+    first = next(items, None)
+    if items is source:  # an iterator: what was taken from it is put back
+        source = itertools.chain([] if first is None else [first], items)
+    kind = "dicts" if first is None or isinstance(first, Mapping) else "frames"
+    if kind == "frames" and not is_frame(first):
+        raise TypeError(f"source holds a {type(first).__name__}; pass an iterable of dicts or data frames.")
+    _applies(kind, options)
+    made = Options(**{**options, "format": kind})
+    return (Dicts if kind == "dicts" else Frames)(made, source), kind
+
+
+_READERS: dict[str, Callable[..., Reader]] = {
+    "svmlight": Svmlight,
+    "csv": Csv,
+    "tsv": Csv,
+    "parquet": FrameFiles,
+    "arrow": FrameFiles,
+    "npy": Arrays,
+    "npz": Arrays,
+}
 
 # options that only some formats have, with the value that says nothing
 _ONLY = {
@@ -191,6 +243,7 @@ _ONLY = {
     "zero_based": (False, ("svmlight",)),
     "delimiter": (None, ("csv", "tsv")),
     "header": (True, ("csv", "tsv")),
+    "feature_names": (None, ("csv", "tsv", "parquet", "arrow", "frames", "dicts")),
     "categorical": ((), ("csv", "tsv")),
 }
 _NOT_SVMLIGHT = {"target": None, "weight": None, "columns": None, "drop": ()}

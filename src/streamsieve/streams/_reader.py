@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ._bad import BadData
@@ -17,6 +17,7 @@ class Options:
     target: Any
     weight: Any
     format: str
+    feature_names: tuple[str, ...] | None
     columns: tuple[str, ...] | None
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
@@ -30,6 +31,9 @@ class Options:
     header: bool
     threads: int
     chunk: int  # bytes of text parsed at a time
+
+    def but(self, **changes: Any) -> Options:
+        return replace(self, **changes)
 
     def bad(self, error: BadData) -> int:
         """1, for one more bad row, if those are skipped; else the error is raised."""

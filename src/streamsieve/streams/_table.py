@@ -22,7 +22,7 @@ class Table:
 
     Numbers come as two matrices, `features` and `others` (target, weight), and what is no number as codes
     into the values met. Features are the numbers in the order of the columns, then one for each value of a
-    text column in the order met, row by row.
+    text column in the order met, row by row; or, where `feature_names` says so, exactly those, in that order.
     """
 
     def __init__(self, columns: Sequence[str], texts: Sequence[int], options: Options, file: str) -> None:
@@ -35,6 +35,8 @@ class Table:
         is_text = set(self.texts)
         self.target = None if options.target is None else self._place(options.target, "target")
         self.weight = None if options.weight is None else self._place(options.weight, "weight")
+        if self.target is not None and self.target == self.weight:
+            raise BadData("one column cannot be both target and weight", file, 1, self.columns[self.target])
         wanted = set(range(len(self.columns)))
         if options.columns is not None:
             wanted = {self._place(name, "column") for name in options.columns}
@@ -42,6 +44,13 @@ class Table:
         wanted -= {c for c in (self.target, self.weight) if c is not None}
         if self.weight is not None and self.weight in is_text:
             raise BadData("the weights are not numbers", file, column=self.columns[self.weight])
+        self.fixed = options.feature_names is not None
+        ask = {name: j for j, name in enumerate(options.feature_names or ())}
+        split = {name: self._split(name) for name in ask}  # column and value of each name
+        if self.fixed:
+            is_text -= {c for c, value in split.values() if value is None}
+            is_text |= {c for c, value in split.values() if value is not None}
+            wanted = {c for c, _ in split.values()}
         met = [c for c in sorted(wanted) if c in is_text]
         if met and options.categories == "error":
             names = ", ".join(repr(self.columns[c]) for c in met[:5])
@@ -51,14 +60,33 @@ class Table:
             )  # fmt: skip
         self.categories = met if options.categories == "onehot" else []  # columns that are one-hot encoded
         self.numbers = [c for c in sorted(wanted) if c not in is_text]
+        if self.fixed:
+            self.numbers = [c for c, value in split.values() if value is None]
+        if not self.numbers and not self.categories:
+            raise BadData("no column is left for a feature beside target, weight and those dropped", file, 1)
         self.coded = self.categories + ([self.target] if self.target in self.texts else [])
         self.others = [c for c in (self.target, self.weight) if c is not None and c not in self.texts]
         self.roles = np.full(len(self.columns), IGNORED, dtype=np.int32)
         self.roles[self.numbers + self.others] = np.arange(len(self.numbers) + len(self.others))
         self.roles[self.coded] = ~np.arange(len(self.coded), dtype=np.int32)
-        self.names = [self.columns[c] for c in self.numbers]
+        self.names = list(ask) or [self.columns[c] for c in self.numbers]
+        self._where = np.array(
+            [ask.get(self.columns[c], j) for j, c in enumerate(self.numbers)], dtype=np.int64
+        )
         self.met: list[tuple[int, str]] = []  # text column and value of each one-hot feature
         self._places: list[dict[str, int]] = [{} for _ in self.categories]
+        for name, (c, value) in split.items():
+            if value is not None:
+                self._places[self.categories.index(c)][value] = ask[name]
+
+    def _split(self, name: str) -> tuple[int, str | None]:
+        """The column of a feature by its name, and the value it stands for, if it is ``column=value``."""
+        if name in self._at:
+            return self._at[name], None
+        for i, letter in enumerate(name):
+            if letter == "=" and name[:i] in self._at:
+                return self._at[name[:i]], name[i + 1 :]
+        return self._place(name, "column for the feature"), None
 
     def _place(self, name: Any, what: str) -> int:
         if name in self._at:
@@ -82,9 +110,14 @@ class Table:
         return out
 
     def meet(self, k: int, value: str) -> int:
-        """The feature of a value of the k-th category column, a new one if it is met for the first time."""
+        """The feature of a value of the k-th category column: a new one if it is met for the first time.
+
+        Where the features are given there are no new ones, and -1 is none.
+        """
         places = self._places[k]
         place = places.get(value)
+        if place is None and self.fixed:
+            return -1
         if place is None:
             column = self.columns[self.categories[k]]
             if len(places) >= self.max_categories:
@@ -119,21 +152,23 @@ class Table:
         known = [np.array([self._places[c].get(value, -1) for value in values[c]] + [-1]) for c in range(k)]
         places = np.stack([known[c][codes[:, c]] for c in range(k)], axis=1)
         fresh = (places < 0) & (codes[:, :k] >= 0)
-        for i, c in (
-            np.argwhere(fresh) if fresh.any() else ()
-        ):  # row by row: the order does not depend on batches
-            at = codes[i, c]
-            if known[c][at] < 0:
-                known[c][at] = self.meet(int(c), values[c][at])
-        if fresh.any():
+        if not self.fixed and fresh.any():
+            for i, c in np.argwhere(fresh):  # row by row: the order does not depend on batches
+                at = codes[i, c]
+                if known[c][at] < 0:
+                    known[c][at] = self.meet(int(c), values[c][at])
             places = np.stack([known[c][codes[:, c]] for c in range(k)], axis=1)
         places.sort(axis=1)
-        keep = np.concatenate([features != 0, places >= 0], axis=1)
+        columns = np.concatenate([np.broadcast_to(self._where, (n, m)), places], axis=1)
+        data = np.concatenate([features, np.ones((n, k))], axis=1)
+        data[columns < 0] = 0.0
+        if self.fixed:
+            order = np.argsort(columns, axis=1)
+            columns, data = (np.take_along_axis(a, order, axis=1) for a in (columns, data))
+        keep = data != 0
         indptr = np.zeros(n + 1, dtype=np.int32)
         np.cumsum(keep.sum(axis=1), out=indptr[1:])
-        columns = np.concatenate([np.broadcast_to(np.arange(m), (n, m)), places], axis=1)[keep]
-        data = np.concatenate([features, np.ones((n, k))], axis=1)[keep]
-        return Csr(indptr, columns.astype(np.int32), data)
+        return Csr(indptr, columns[keep].astype(np.int32), data[keep])
 
     def state(self) -> dict[str, Any]:
         return {"columns": self.columns, "texts": self.texts, "met": [list(pair) for pair in self.met]}

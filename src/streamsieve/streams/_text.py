@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ._ahead import ahead
 from ._bad import FAULTS, BadData
 from ._files import Bytes, File
 from ._reader import Batch, Reader
@@ -28,39 +30,36 @@ class Chunk(NamedTuple):
     offset: int  # of the first byte in the unpacked file
     line: int  # of the first row, counted from 1
     bad: int  # rows before it that were too long
+    read: int  # packed bytes read so far
 
 
 def chunks(
     source: Bytes, offset: int, line: int, size: int, skip_bad: bool, whole: Callable[[Text, int], int]
-) -> Iterator[Chunk]:
-    """The text from an offset on, in pieces of whole rows; `whole` tells where the last one of a text ends.
-
-    The buffer is used again: a chunk is read before the next is asked for.
-    """
+) -> Generator[Chunk]:
+    """The text from an offset on, in pieces of whole rows; `whole` tells where the last of a text ends."""
     text = np.empty(size + PADDING + 1, dtype=np.uint8)
     have = bad = 0
     if offset:
         source.start_at(offset)
     elif (have := source.into(memoryview(text.data)[:3])) == 3 and text[:3].tobytes() == b"\xef\xbb\xbf":
         have, offset = 0, 3  # a byte order mark is no data
-    while True:
+    if text[: min(have, 2)].tobytes() in (b"\xff\xfe", b"\xfe\xff"):
+        raise BadData("the text is in UTF-16; save it as UTF-8", source.file.name)
+    ended = False
+    while not ended:
         room = len(text) - PADDING - 1
         n = have + source.into(memoryview(text.data)[have:room])
         ended = n < room
-        if ended:
-            if n == 0:
-                return
-            if text[n - 1] != 10:
-                text[n] = 10
-                n += 1
-            stop = n
-        else:
-            stop = whole(text, n)
+        if ended and n and text[n - 1] != 10:
+            text[n] = 10
+            n += 1
+        stop = n if ended else whole(text, n)
         if stop:
-            yield Chunk(text, stop, offset, line, bad)
-            line += int(np.count_nonzero(text[:stop] == 10))
-            text[: n - stop] = text[stop:n].copy()
-            offset, have, bad = offset + stop, n - stop, 0
+            rest = np.empty(max(size, 2 * (n - stop)) + PADDING + 1, dtype=np.uint8)
+            rest[: n - stop] = text[stop:n]
+            yield Chunk(text, stop, offset, line, bad, source.read)
+            line += _core.lines(text, stop)
+            offset, have, bad, text = offset + stop, n - stop, 0, rest
         elif n >= LONGEST:
             error = BadData(
                 f"a row of more than {LONGEST >> 20} MB, which begins with {quoted(text, 0)}; a quote that "
@@ -75,11 +74,11 @@ def chunks(
             end = int(np.argmax(text[:got] == 10)) + 1 if got else 0
             text[: got - end] = text[end:got].copy()
             offset, have, bad, line = offset + n + end, got - end, bad + 1, line + 1
-        else:
+        elif not ended:
             have = n
             text = np.concatenate([text, np.empty(len(text), dtype=np.uint8)])
-        if ended:
-            return
+    if bad:  # the last row was too long: nothing is left to report it with
+        yield Chunk(text, 0, offset, line, bad, source.read)
 
 
 def newline_before(text: Text, n: int) -> int:
@@ -150,6 +149,14 @@ class Files(Reader):
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
         raise NotImplementedError
 
+    def chunks(self, file: File, at: dict[str, Any], whole: Callable[[Text, int], int]) -> Iterator[Chunk]:
+        """The text of a file from a place on; the next chunk is read, and unpacked, while one is parsed."""
+        start, options = (at.get("offset", 0), at.get("line", 1)), self.options
+        with closing(Bytes(file)) as source:
+            made = chunks(source, *start, options.chunk, options.skip_bad, whole)
+            with closing(ahead(made, 1)) as found:
+                yield from found
+
 
 @dataclass
 class Svmlight(Files):
@@ -160,23 +167,19 @@ class Svmlight(Files):
         self.width = self.options.n_features or 0
 
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
-        source, options = Bytes(file), self.options
+        options = self.options
         width = options.n_features or 2**31 - 1
-        try:
-            offset, line = at.get("offset", 0), at.get("line", 1)
-            for chunk in chunks(source, offset, line, options.chunk, options.skip_bad, newline_before):
-                parts = np.empty((options.threads, 4), dtype=np.int64)
-                _core.svmlight_parts(chunk.text, chunk.n, parts)
-                room, entries = parts[:, 2].sum(), parts[:, 3].sum()
-                y, indptr = np.empty(room), np.zeros(room + 1, dtype=_INT32)
-                indices, data = np.empty(entries, dtype=_INT32), np.empty(entries)
-                rows, used, bad, fault, where = _core.svmlight(
-                    chunk.text, parts, 0 if options.zero_based else 1, width, MISSING[options.missing],
-                    options.skip_bad, y, indptr[1:], indices, data,
-                )  # fmt: skip
-                error = refusal(file, chunk, fault, where, width=f"{width:,}") if fault else None
-                X = Csr(indptr[: rows + 1], indices[:used], data[:used])
-                place = {"offset": chunk.offset, "line": chunk.line}
-                yield Batch(place, Rows(X, y[:rows], None), bad + chunk.bad, source.read, error)
-        finally:
-            source.close()
+        for chunk in self.chunks(file, at, newline_before):
+            parts = np.empty((options.threads, 4), dtype=np.int64)
+            _core.svmlight_parts(chunk.text, chunk.n, parts)
+            room, entries = parts[:, 2].sum(), parts[:, 3].sum()
+            y, indptr = np.empty(room), np.zeros(room + 1, dtype=_INT32)
+            indices, data = np.empty(entries, dtype=_INT32), np.empty(entries)
+            rows, used, bad, fault, where = _core.svmlight(
+                chunk.text, parts, 0 if options.zero_based else 1, width, MISSING[options.missing],
+                options.skip_bad, y, indptr[1:], indices, data,
+            )  # fmt: skip
+            error = refusal(file, chunk, fault, where, width=f"{width:,}") if fault else None
+            X = Csr(indptr[: rows + 1], indices[:used], data[:used])
+            place = {"offset": chunk.offset, "line": chunk.line}
+            yield Batch(place, Rows(X, y[:rows], None), bad + chunk.bad, chunk.read, error)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import queue
-import threading
+import weakref
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ._ahead import ahead
 from ._bad import BadData
-from ._reader import Batch, Reader
+from ._reader import Reader
 from ._rows import Csr, Queue, Rows, tight
 
 VALUES = 1 << 20  # of a block: it ends before it would hold more, so that memory does not grow with the width
@@ -66,7 +66,8 @@ class Stream:
 
     Rows come in the order of the source, or shuffled within consecutive windows of `shuffle_buffer` rows,
     window i of pass j by a permutation seeded with (random_state, j, i): which rows come, in which order
-    and in which blocks depends on the source and the options alone, never on threads or timing.
+    and in which blocks depends on the source and the options alone, never on threads or timing. One iteration
+    runs at a time; a new one ends the one before.
 
     Attributes
     ----------
@@ -85,6 +86,8 @@ class Stream:
         self.passes, self.block_size = passes, block_size
         self._mark = mark
         self._used = False
+        # weak, so that leaving a loop early ends the reading
+        self._running: Callable[[], Generator[Block] | None] = lambda: None
         self.bytes_total = reader.bytes_total()
         self.bytes_read = 0
         self._begin({})
@@ -120,7 +123,7 @@ class Stream:
         if position.get("version") != VERSION:
             raise ValueError(f"The position is of version {position.get('version')}, expected {VERSION}.")
         for name, ours in self._mark.items():
-            theirs = position["mark"].get(name)
+            theirs = position.get("mark", {}).get(name)
             if theirs != ours:
                 raise ValueError(
                     f"The position is of another stream: its {name} was {theirs!r}, here it is {ours!r}; "
@@ -136,20 +139,22 @@ class Stream:
                 "This source can be read once only (standard input, or an iterator); pass a file or a list."
             )
         self._used = True
-        start, self._start = self._start, {}
+        if (before := self._running()) is not None:
+            before.close()  # a new iteration ends the one before: they would share the columns met
+        start = self._start
         self._begin(start)
         self._start = {}
         self._reader.restore(start.get("reader", {}), start.get("at", {}))
-        return self._blocks(start)
+        blocks = self._blocks(start)
+        self._running = weakref.ref(blocks)
+        return blocks
 
-    def _blocks(self, start: dict[str, Any]) -> Iterator[Block]:
+    def _blocks(self, start: dict[str, Any]) -> Generator[Block]:
         for number in range(start.get("pass", 0), self.passes):
-            any_row = False
-            for block in self._pass(number, start):
-                any_row = True
-                yield block
-            if number == 0 and not any_row and not start and self._seen == 0:
-                raise BadData("there is not a single row", self._reader.title())
+            yield from self._pass(number, start)
+            if not self._seen and not start and self._selection.limit != 0:
+                bad = f" but {self.rows_bad:,} bad ones" if self.rows_bad else ""
+                raise BadData(f"there is not a single row{bad}", self._reader.title())
             start = {}
             self._here = {"pass": number + 1, **self._counts()}
 
@@ -179,14 +184,15 @@ class Stream:
         try:
             while True:
                 while not ended and out.n < self.block_size and out.values < VALUES:
-                    batch = next(source, None)
-                    if batch is None or choose.over(row):
+                    batch = None if choose.over(row) else next(source, None)
+                    if batch is None:
                         ended = True
                     else:
                         anchors.append((choose.count(row), {"at": batch.at, "row": row, "rows_bad": bad}))
-                        rows, error = choose.pick(batch.rows, row), batch.error
+                        rows = choose.pick(batch.rows, row)
                         row += batch.rows.n
-                        self._seen += batch.rows.n + batch.bad
+                        error = None if choose.over(row) else batch.error  # what nobody asked for is not read
+                        self._seen += batch.rows.n
                         bad += batch.bad
                         self.bytes_read = batch.read
                         if drop:
@@ -221,52 +227,15 @@ class Stream:
             source.close()
 
     def _block(self, rows: Rows) -> Block:
+        y = rows.y
+        if y is not None and y.dtype.kind == "U":  # as wide as its own longest, not as its batches'
+            y = y.astype(f"U{max(1, np.strings.str_len(y).max())}")
         if not isinstance(rows.X, Csr):
             self._width = rows.X.shape[1]
-            return Block(rows.X, rows.y, rows.weight)
+            return Block(rows.X, y, rows.weight)
         X = tight(rows.X)
         last = X.indices[X.indptr[1:][np.diff(X.indptr) > 0] - 1]  # the largest index of each row
         self._width = max(self._width or 0, self._reader.width, int(last.max(initial=-1)) + 1)
         matrix = sp.csr_array((X.data, X.indices, X.indptr), shape=(rows.n, self._width))
         matrix.has_canonical_format = True
-        return Block(matrix, rows.y, rows.weight)
-
-
-def ahead(batches: Iterator[Batch], depth: int) -> Generator[Batch]:
-    """The same batches, made by another thread at most `depth` of them ahead."""
-    ready: queue.Queue[Any] = queue.Queue(maxsize=depth)
-    stop = threading.Event()
-
-    def put(item: Any) -> bool:
-        while not stop.is_set():
-            try:
-                ready.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                pass
-        return False
-
-    def run() -> None:
-        end: Any = None
-        try:
-            for batch in batches:
-                if not put(batch):
-                    break
-        except BaseException as error:  # raised again where the batches are used
-            end = error
-        finally:
-            close = getattr(batches, "close", None)
-            if close is not None:
-                close()
-        put(end)
-
-    thread = threading.Thread(target=run, name="streamsieve-reader", daemon=True)
-    thread.start()
-    try:
-        while isinstance(item := ready.get(), Batch):
-            yield item
-        if item is not None:
-            raise item
-    finally:
-        stop.set()
-        thread.join()
+        return Block(matrix, y, rows.weight)

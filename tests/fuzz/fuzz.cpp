@@ -1,0 +1,255 @@
+// Mutated svmlight and CSV text through the parsers, under the address and undefined-behaviour sanitizers.
+//
+//     fuzz INPUTS [SEED]
+//
+// Each input is parsed twice, in one part and in a random number of parts, with the output arrays laid out to
+// the byte as Python does; both must agree in rows, values and the place of the first refusal.
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "../../cpp/csv.hpp"
+#include "../../cpp/svmlight.hpp"
+
+using namespace streamsieve;
+
+namespace {
+
+const char* const SVMLIGHT[] = {
+    "1 1:2 3:4.5\n-1 2:1e-5 7:-0.25 # comment\n",
+    "+1 qid:3 1:0.1234567890123456 2147483646:1e308\r\n0 5:.5 6:5. 9:1E+2\n",
+    "# only a comment\n\n   \n3.5 10:nan 11:inf 12:-Infinity 13:NA\n",
+    "1,2 1:1\n1 0:1\n1 2:2 1:1\n1 3:1 3:2\n1 99999999999:1\n",
+    "0.30000000000000004 1:179769313486231580793728971405301e276 2:4.9e-324 3:00000000000000000001\n",
+};
+const char* const CSV[] = {
+    "1,2,red,4\n0.5,-1e3,\"blue\",7\r\n",
+    "\"1.5\", 2 ,\"a \"\"b\"\"\nc\",NaN\n,NA,,null\n",
+    "1,2,3\n1,2,3,4,5\n\n\"open,2,3,4\n9,8,7,6\n",
+    "123456789012345678901234567890,1e999,1e-999,.\n+1,-.5,5.e1,1e\n",
+};
+const char* const WORDS[] = {"nan",
+                             "inf",
+                             ":",
+                             ",",
+                             "\"",
+                             "\"\"",
+                             "\n",
+                             "\r\n",
+                             "\r",
+                             "1e",
+                             "-",
+                             "+",
+                             "e-",
+                             "2147483648",
+                             "0.",
+                             ".",
+                             "#",
+                             "qid:",
+                             "\t",
+                             " ",
+                             "1:1",
+                             "99999999999999999999",
+                             "0000000000000000000000000",
+                             "1e-400",
+                             "1e400",
+                             "\0x"};
+
+using Random = std::mt19937_64;
+
+std::size_t below(Random& random, std::size_t n) {
+    return n ? std::size_t(random() % n) : 0;
+}
+
+std::string mutated(std::string text, const std::string& other, Random& random) {
+    for (std::size_t rounds = 1 + below(random, 6); rounds > 0; --rounds) {
+        const std::size_t at = below(random, text.size() + 1), length = below(random, 9);
+        switch (below(random, 7)) {
+            case 0:
+                if (at < text.size()) text[at] = char(random());
+                break;
+            case 1:
+                text.erase(at, length);
+                break;
+            case 2:
+                text.insert(at, text.substr(below(random, text.size() + 1), length));
+                break;
+            case 3:
+                text.insert(at, WORDS[below(random, std::size(WORDS))]);
+                break;
+            case 4:
+                text.resize(at);
+                break;
+            case 5:
+                text.insert(at, other.substr(below(random, other.size() + 1), 4 * length));
+                break;
+            default:
+                if (at < text.size()) text[at] = char(text[at] ^ char(1u << below(random, 8)));
+        }
+    }
+    return text;
+}
+
+// A copy that ends with a newline and exactly the padding: the sanitizer sees each byte read beyond.
+struct Padded {
+    explicit Padded(std::string text) {
+        if (text.empty() || text.back() != '\n') text += '\n';
+        n = text.size();
+        bytes = std::make_unique<char[]>(n + PADDING);
+        std::memcpy(bytes.get(), text.data(), n);
+    }
+    const char* begin() const { return bytes.get(); }
+    const char* end() const { return bytes.get() + n; }
+    std::unique_ptr<char[]> bytes;
+    std::size_t n;
+};
+
+void require(bool well, const char* what, const Padded& text) {
+    if (well) return;
+    std::fprintf(stderr, "%s differs for %zu bytes:\n%.*s\n", what, text.n, int(text.n), text.begin());
+    std::exit(1);
+}
+
+bool same(const std::vector<double>& a, const std::vector<double>& b, Index n) {
+    return n == 0 || !std::memcmp(a.data(), b.data(), std::size_t(n) * sizeof(double));
+}
+
+std::size_t total(const std::vector<Part>& parts, Index Part::* what) {
+    Index n = 0;
+    for (const Part& part : parts) n += part.*what;
+    return std::size_t(n);
+}
+
+struct SvmlightResult {
+    Outcome outcome;
+    std::vector<double> y, data;
+    std::vector<std::int32_t> ends, indices;
+};
+
+SvmlightResult parse_svmlight(const Padded& text, unsigned threads, const SvmlightRules& rules) {
+    const auto parts = split(text.begin(), text.end(), threads, ':',
+                             [&](const char*, const char* goal) { return after_line(goal - 1, text.end()); });
+    const std::size_t rows = total(parts, &Part::rows), entries = total(parts, &Part::entries);
+    SvmlightResult r{{},
+                     std::vector<double>(rows),
+                     std::vector<double>(entries),
+                     std::vector<std::int32_t>(rows),
+                     std::vector<std::int32_t>(entries)};
+    r.outcome = svmlight(parts, rules, {r.y.data(), r.ends.data(), r.indices.data(), r.data.data()});
+    return r;
+}
+
+void check_svmlight(const Padded& text, Random& random) {
+    const SvmlightRules rules{Index(below(random, 2)), below(random, 2) ? Index(2147483647) : Index(8),
+                              Missing(below(random, 3)), below(random, 2) == 1};
+    const auto a = parse_svmlight(text, 1, rules);
+    const auto b = parse_svmlight(text, unsigned(1 + below(random, 4)), rules);
+    require(a.outcome.rows == b.outcome.rows && a.outcome.entries == b.outcome.entries &&
+                a.outcome.at == b.outcome.at && a.outcome.fault == b.outcome.fault &&
+                a.outcome.bad == b.outcome.bad,
+            "svmlight outcome", text);
+    require(same(a.y, b.y, a.outcome.rows) && same(a.data, b.data, a.outcome.entries), "svmlight", text);
+    require(std::equal(a.ends.begin(), a.ends.begin() + a.outcome.rows, b.ends.begin()), "ends", text);
+    require(std::equal(a.indices.begin(), a.indices.begin() + a.outcome.entries, b.indices.begin()),
+            "indices", text);
+    Index last = -1, row = 0;
+    for (Index e = 0; e < a.outcome.entries; ++e) {
+        for (; row < a.outcome.rows && a.ends[std::size_t(row)] <= e; ++row) last = -1;
+        require(a.indices[std::size_t(e)] > last && a.indices[std::size_t(e)] < rules.width, "order", text);
+        last = a.indices[std::size_t(e)];
+    }
+}
+
+struct CsvResult {
+    CsvOutcome outcome;
+    std::vector<double> X, others;
+    std::vector<std::int32_t> codes;
+    std::vector<Met> met;
+};
+
+CsvResult parse_csv(const Padded& text, unsigned threads, const CsvRules& rules) {
+    const auto parts = csv_split(text.begin(), text.end(), threads, rules.separator, rules.columns);
+    const std::size_t rows = total(parts, &Part::rows);
+    CsvResult r{{},
+                std::vector<double>(rows * std::size_t(rules.features)),
+                std::vector<double>(rows * std::size_t(rules.others)),
+                std::vector<std::int32_t>(rows * std::size_t(rules.texts)),
+                {}};
+    r.outcome = csv(parts, rules, {r.X.data(), r.others.data(), r.codes.data()}, r.met);
+    return r;
+}
+
+void check_csv(const Padded& text, Random& random) {
+    const std::int32_t roles[] = {0, 1, ~0, 2}, many[] = {~1, 0, IGNORED, 1, ~0};
+    const std::uint8_t missing[] = {std::uint8_t(below(random, 3)), std::uint8_t(below(random, 3)),
+                                    std::uint8_t(below(random, 3)), 0, 0};
+    const bool skip = below(random, 2) == 1;
+    const CsvRules rules = below(random, 4) ? CsvRules{',', roles, 4, 2, 1, 1, missing, 2, skip}
+                                            : CsvRules{',', many, 5, 1, 1, 2, missing, -1, skip};
+    const auto a = parse_csv(text, 1, rules);
+    const auto b = parse_csv(text, unsigned(1 + below(random, 4)), rules);
+    require(a.outcome.rows == b.outcome.rows && a.outcome.at == b.outcome.at &&
+                a.outcome.fault == b.outcome.fault && a.outcome.bad == b.outcome.bad,
+            "csv outcome", text);
+    require(same(a.X, b.X, a.outcome.rows * rules.features), "csv numbers", text);
+    require(same(a.others, b.others, a.outcome.rows * rules.others), "csv targets", text);
+    require(std::equal(a.codes.begin(), a.codes.begin() + a.outcome.rows * rules.texts, b.codes.begin()),
+            "csv codes", text);
+    require(a.met.size() == b.met.size(), "csv values", text);
+    for (std::size_t i = 0; i < a.met.size(); ++i)
+        require(a.met[i].value.text() == b.met[i].value.text(), "csv values", text);
+    std::uint8_t texts[4] = {};
+    csv_texts(text.begin(), text.end(), ',', 4, 100, texts);
+    whole_rows(text.begin(), text.begin() + below(random, text.n + 1), ',');
+}
+
+// The fast paths against from_chars, which is correctly rounded.
+void check_number(const Padded& text) {
+    double fast = 0, slow = 0;
+    const char* const p = text.begin();
+    const char* const end = number(p, fast);
+    if (!end || *p == '+') return;
+    const auto [stop, error] = std::from_chars(p, end, slow);
+    if (error == std::errc::result_out_of_range) {
+        require(fast == 0 || std::isinf(fast), "number out of range", text);
+        return;
+    }
+    require(stop == end && !std::memcmp(&fast, &slow, sizeof fast), "number", text);
+}
+
+// Up to 19 digits or more, with exponents about where the fast paths end, and anywhere.
+std::string some_number(Random& random) {
+    std::string s = below(random, 2) ? "-" : "";
+    for (std::size_t n = below(random, 20); n > 0; --n) s += char('0' + below(random, 10));
+    if (below(random, 3)) s += '.';
+    for (std::size_t n = below(random, 22); n > 0; --n) s += char('0' + below(random, 10));
+    const std::size_t range = below(random, 2) ? 60 : 700;
+    if (below(random, 3)) s += "e" + std::to_string(Index(below(random, range)) - Index(range / 2));
+    return s;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const long inputs = argc > 1 ? std::atol(argv[1]) : 20000;
+    Random random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0);
+    for (long i = 0; i < inputs; ++i) {
+        const std::string a = SVMLIGHT[below(random, std::size(SVMLIGHT))],
+                          b = CSV[below(random, std::size(CSV))];
+        switch (i % 5) {
+            case 0:
+                for (int k = 0; k < 20; ++k) check_number(Padded(some_number(random)));
+                break;
+            case 1:
+            case 2:
+                check_svmlight(Padded(mutated(a + SVMLIGHT[below(random, std::size(SVMLIGHT))], b, random)),
+                               random);
+                break;
+            default:
+                check_csv(Padded(mutated(b + CSV[below(random, std::size(CSV))], a, random)), random);
+        }
+    }
+    std::printf("%ld inputs, no finding\n", inputs);
+}

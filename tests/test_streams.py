@@ -1,0 +1,848 @@
+"""Streams: what is read equals plain Python's reading, whatever the threads, chunks and interruptions."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import struct
+import subprocess
+import sys
+import threading
+import zipfile
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+from reference import streams as slow
+from streamsieve import OFSARegressor, SGDClassifier, read
+from streamsieve.streams import BadData, _csv, _read, _text
+
+N = 6000
+
+
+def rows_of(source, **options):
+    """Everything that is read: X as one CSR or dense array, y, weight, and the stream."""
+    stream = read(source, **options)
+    blocks = list(stream)
+    return joined(blocks, stream.n_features), stream
+
+
+def joined(blocks, width):
+    if sp.issparse(blocks[0].X):
+        parts = [
+            sp.csr_array((b.X.data, b.X.indices, b.X.indptr), shape=(len(b.X.indptr) - 1, width))
+            for b in blocks
+        ]
+        X = sp.vstack(parts, format="csr")
+    else:
+        X = np.vstack([b.X for b in blocks])
+    return X, *(None if a[0] is None else np.concatenate(a) for a in zip(*((b.y, b.weight) for b in blocks)))
+
+
+def assert_same_blocks(one, other):
+    assert [len(b.X.indptr) if sp.issparse(b.X) else len(b.X) for b in one] == [
+        len(b.X.indptr) if sp.issparse(b.X) else len(b.X) for b in other
+    ]
+    for a, b in zip(one, other):
+        assert a.X.shape == b.X.shape
+        for left, right in [(a.y, b.y), (a.weight, b.weight)] + (
+            [(a.X.data, b.X.data), (a.X.indices, b.X.indices), (a.X.indptr, b.X.indptr)]
+            if sp.issparse(a.X)
+            else [(a.X, b.X)]
+        ):
+            assert (left is None and right is None) or left.dtype == right.dtype
+            assert_array_equal(left, right)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("streams")
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def spelled():
+    """Numbers as people and programs write them, and the hard ones: long, halfway between two doubles."""
+    digits = st.text("0123456789", min_size=1, max_size=25)
+    plain = st.builds(
+        lambda sign, a, b, e: f"{sign}{a}{b}{e}",
+        st.sampled_from(["", "-", "+"]),
+        digits,
+        st.one_of(st.just(""), digits.map(lambda d: "." + d), st.just(".")),
+        st.one_of(
+            st.just(""),
+            st.integers(-400, 290).map(lambda e: f"e{e}"),
+            st.integers(0, 20).map(lambda e: f"E+{e}"),
+        ),
+    )
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    halfway = st.floats(1e-18, 1e20).map(
+        lambda x: format((Decimal(x) + Decimal(np.nextafter(x, np.inf))) / 2, "f")
+    )
+    return st.one_of(
+        plain,
+        finite.map(repr),
+        finite.map(lambda x: f"{x:.17g}"),
+        st.floats(-10, 10).map(lambda x: f"{x:.16g}"),
+        halfway,
+    )
+
+
+@given(texts=st.lists(spelled(), min_size=1, max_size=40))
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_numbers_equal_python_floats_to_the_last_bit(folder, texts):
+    texts = [text for text in texts if abs(float(text)) < np.inf] or ["0"]
+    (folder / "n.svm").write_text("".join(f"{text} 1:{text}\n" for text in texts))
+    (folder / "n.csv").write_text("x,y\n" + "".join(f"{text},{text}\n" for text in texts))
+    bits = [struct.pack("d", float(text)) for text in texts]
+    (X, y, _), _ = rows_of(folder / "n.svm")
+    assert [struct.pack("d", v) for v in y] == bits
+    assert [struct.pack("d", v) for v in X.data] == bits
+    (X, y, _), _ = rows_of(folder / "n.csv", target="y")
+    assert [struct.pack("d", v) for v in X[:, 0]] == bits == [struct.pack("d", v) for v in y]
+
+
+@pytest.mark.parametrize("text", ["1e999", "-1e400", "9" * 400, "1" + "0" * 309 + ".0"])
+def test_what_python_reads_as_infinite_is_refused(folder, text):
+    assert np.isinf(float(text))
+    (folder / "inf.svm").write_text(f"1 1:{text}\n")
+    with pytest.raises(BadData, match="infinite or too large"):
+        list(read(folder / "inf.svm"))
+
+
+# ---------------------------------------------------------------- svmlight
+
+
+@given(seed=st.integers(0, 1000), zero_based=st.booleans(), block_size=st.integers(1, 60))
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_svmlight_reads_what_scikit_learn_writes(folder, seed, zero_based, block_size):
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((50, 30)) < 0.2, rng.normal(size=(50, 30)), 0)
+    X[0, 29] = 1.0
+    y = rng.integers(-1, 2, 50)
+    file = str(folder / "s.svm")
+    dump_svmlight_file(X, y, file, zero_based=zero_based)
+    theirs, labels = load_svmlight_file(file, n_features=30, zero_based=zero_based)
+    (ours, targets, weight), stream = rows_of(file, zero_based=zero_based, block_size=block_size)
+    assert_array_equal(ours.toarray(), theirs.toarray())
+    assert_array_equal(targets, labels)
+    assert weight is None
+    assert stream.rows_read == 50
+    assert stream.bytes_read == stream.bytes_total
+
+
+TOKENS = st.sampled_from(
+    ["1", "-1", "2.5", "nan", "inf", "1,2", "abc", "1:2", "2:3", "3:0.5", "2:1e3", "7:NA", "9:nan", "0:1",
+     "10:x", ":5", "4:", "2147483647:1", "2147483648:2", "-1:2", "1:+.5", "qid:3", "qid:x", "#", "5:1#c",
+     "99999999999999999999:1", "6:1e400", "8:1:1", "3:1_0", "\x00", "\xe9", "00012:1"]
+)  # fmt: skip
+LINE = st.lists(TOKENS, max_size=6).map(" ".join)
+TEXT = st.lists(st.one_of(LINE, LINE.map(lambda line: "1 " + line)), max_size=12)
+
+
+@given(
+    lines=TEXT,
+    end=st.sampled_from(["\n", "\r\n"]),
+    skip=st.booleans(),
+    zero_based=st.booleans(),
+    missing=st.sampled_from(["error", "keep", "zero"]),
+    threads=st.integers(1, 4),
+    chunk=st.integers(16, 64),
+)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_svmlight_equals_its_slow_twin(folder, lines, end, skip, zero_based, missing, threads, chunk):
+    text = end.join(lines)
+    (folder / "t.svm").write_bytes(text.encode("latin-1"))
+    rows, bad, stopped = slow.svmlight(text, skip, zero_based=zero_based, missing=missing)
+    rules = dict(
+        format="svmlight", zero_based=zero_based, missing=missing, on_bad_row=("error", "skip")[skip]
+    )
+    stream = small(folder / "t.svm", chunk, **rules, block_size=1, n_jobs=threads)
+    found = []
+    try:
+        for X, y, _ in stream:
+            found += [(y.item(), list(zip(X.indices.tolist(), X.data.tolist())))]
+        refused = False
+    except BadData:
+        refused = True
+    assert refused == (stopped or not rows)  # a file without a row is refused too
+    assert repr(found) == repr(rows)
+    assert stream.rows_bad == bad
+
+
+def small(source, chunk, **options):
+    """`read` with chunks of a few bytes."""
+    before, _read._CHUNK = _read._CHUNK, chunk
+    try:
+        return read(source, **options)
+    finally:
+        _read._CHUNK = before
+
+
+# ---------------------------------------------------------------- CSV
+
+CELL = st.one_of(
+    st.sampled_from(
+        ["", "NA", "null", "red", "blue", 'a "b"', "x,y", "two\nlines", "é", " pad ", "3rd", '""', "1 2"]
+    ),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+)
+
+
+@st.composite
+def tables(draw):
+    width = draw(st.integers(1, 4))
+    cells = [draw(st.sampled_from([st.integers(-9, 9).map(str), CELL])) for _ in range(width)]
+    target = draw(st.sampled_from([st.integers(0, 3).map(str), st.sampled_from(["yes", "no", "a,b"])]))
+    rows = draw(st.lists(st.tuples(*cells, target), min_size=1, max_size=25))
+    return [*(f"c{j}" for j in range(width)), "y"], rows
+
+
+@given(
+    table=tables(),
+    delimiter=st.sampled_from([",", "\t", ";"]),
+    end=st.sampled_from(["\n", "\r\n"]),
+    quote=st.booleans(),
+    missing=st.sampled_from(["keep", "zero"]),
+    threads=st.integers(1, 4),
+    block_size=st.integers(1, 30),
+)
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_csv_equals_its_slow_twin(folder, table, delimiter, end, quote, missing, threads, block_size):
+    header, rows = table
+    out = io.StringIO()
+    style = csv.QUOTE_ALL if quote else csv.QUOTE_MINIMAL
+    writer = csv.writer(out, delimiter=delimiter, lineterminator=end, quoting=style)
+    writer.writerows([header, *rows])
+    (folder / "t.csv").write_bytes(out.getvalue().encode())
+    names, X, y = slow.csv_rows(out.getvalue(), "y", missing, delimiter)
+    (ours, targets, _), stream = rows_of(folder / "t.csv", target="y", delimiter=delimiter, missing=missing,
+                                         n_jobs=threads, block_size=block_size)  # fmt: skip
+    dense = np.zeros((len(X), len(names)))
+    for i, x in enumerate(X):
+        for j, value in x.items():
+            dense[i, j] = value
+    assert stream.feature_names == names
+    assert_array_equal(ours.toarray() if sp.issparse(ours) else ours, dense)
+    assert targets.tolist() == y
+
+
+def made_csv(folder, n=3000):
+    rng = np.random.default_rng(0)
+    lines = ["a,colour,b,w,y"]
+    for i in range(n):
+        colour = ["red", '"sea\nblue"', '"the ""old"" one"', "", f"c{i // 500}"][rng.integers(5)]
+        label = "undecided" if i == 1000 else "yes" if i % 2 else "no"
+        lines.append(f"{rng.normal()!r},{colour},{rng.integers(100)},{i % 3},{label}")
+    (folder / "made.csv").write_text("\n".join(lines) + "\n")
+    return folder / "made.csv"
+
+
+def test_threads_and_chunks_do_not_matter(folder):
+    options = dict(target="y", weight="w", missing="keep", block_size=700)
+    file = made_csv(folder)
+    first = read(file, n_jobs=1, **options)
+    whole, names = list(first), first.feature_names
+    assert {"a", "b", "colour=red", "colour=sea\nblue", 'colour=the "old" one'} < set(names)
+    for threads, chunk in ((1, 200), (2, 1000), (3, 50_000), (4, 1 << 22)):
+        stream = small(file, chunk, n_jobs=threads, **options)
+        assert_same_blocks(list(stream), whole)
+        assert stream.feature_names == names
+
+
+def test_quoted_newlines_do_not_cut_a_row(folder):
+    (folder / "q.csv").write_text('x,y\n1,"a\nb"\n2,"c\r\nd""\n"\n3,e\n')
+    (X, y, _), _ = rows_of(folder / "q.csv", target="y", n_jobs=3)
+    assert X.ravel().tolist() == [1, 2, 3]
+    assert y.tolist() == ["a\nb", 'c\r\nd"\n', "e"]
+
+
+# ---------------------------------------------------------------- every source
+
+
+def frame():
+    i = np.arange(N)
+    return pd.DataFrame(
+        {"a": i / 7, "c": [f"v{k % 5}" for k in i], "b": i % 11 - 5.0, "w": i % 3 + 0.5, "y": i % 2 * 1.0}
+    )
+
+
+TABLES = ["d.csv", "d.tsv", "d.csv.gz", "d.csv.bz2", "d.csv.zst", "d.parquet", "d.arrow", "d.arrows",
+          "part*.csv", "list", "pandas", "polars", "dicts"]  # fmt: skip
+OPTIONS = {
+    **{kind: dict(target="y", weight="w") for kind in [*TABLES, "d.npz"]},
+    "d.npy": dict(target=3, weight=2),
+    **{kind: {} for kind in ("sparse.npz", "d.svm", "d.svm.gz")},
+}
+
+
+@pytest.fixture(scope="module")
+def sources(folder):
+    """Every kind of source of the same 6,000 rows, with the options that read it."""
+    df = frame()
+    table = pa.Table.from_pandas(df, preserve_index=False)
+    raw = df.to_csv(index=False).encode()
+    (folder / "d.csv").write_bytes(raw)
+    (folder / "d.tsv").write_text(df.to_csv(index=False, sep="\t"))
+    (folder / "d.csv.gz").write_bytes(gzip.compress(raw))
+    (folder / "d.csv.bz2").write_bytes(bz2.compress(raw))
+    with pa.CompressedOutputStream(str(folder / "d.csv.zst"), "zstd") as out:
+        out.write(raw)
+    lines = raw.split(b"\n")
+    for k, part in enumerate((lines[1:2500], lines[2500:-1])):
+        (folder / f"part{k}.csv").write_bytes(b"\n".join([lines[0], *part]))
+    df.to_parquet(folder / "d.parquet", row_group_size=2500)
+    with pa.OSFile(str(folder / "d.arrow"), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table, max_chunksize=1700)
+    with pa.OSFile(str(folder / "d.arrows"), "wb") as out, pa.ipc.new_stream(out, table.schema) as writer:
+        writer.write_table(table, max_chunksize=900)
+    matrix = df[["a", "b", "w", "y"]].to_numpy()
+    np.save(folder / "d.npy", matrix)  # in Fortran order, as pandas has it
+    np.savez_compressed(
+        folder / "d.npz", X=np.ascontiguousarray(matrix[:, :2]), y=df["c"].to_numpy(str), w=matrix[:, 2]
+    )
+    sparse = sp.random_array((N, 40), density=0.1, format="csr", rng=np.random.default_rng(1))
+    sp.save_npz(folder / "sparse.npz", sparse)
+    dump_svmlight_file(sparse, df["y"], str(folder / "d.svm"), zero_based=False)
+    (folder / "d.svm.gz").write_bytes(gzip.compress((folder / "d.svm").read_bytes()))
+    python = {
+        "list": [folder / "part0.csv", str(folder / "part1.csv")],
+        "pandas": df,
+        "polars": [pl.from_pandas(df[:1000]), pl.from_pandas(df[1000:])],
+        "dicts": df.to_dict("records"),
+    }
+    return {kind: (python.get(kind, str(folder / kind)), options) for kind, options in OPTIONS.items()}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_tables_read_the_same_from_everywhere(sources, kind):
+    source, options = sources[kind]
+    (X, y, w), stream = rows_of(source, **options)
+    df = frame()
+    expected = df[["a", "b"]].assign(**{f"c=v{k}": (df["c"] == f"v{k}") * 1.0 for k in range(5)})
+    at = [stream.feature_names.index(name) for name in expected.columns]
+    assert len(at) == stream.n_features
+    assert_array_equal(X.toarray()[:, at], expected.to_numpy())
+    assert_array_equal(y, df["y"])
+    assert_array_equal(w, df["w"])
+
+
+@pytest.mark.parametrize("kind", ["d.npy", "d.npz", "sparse.npz", "d.svm", "d.svm.gz"])
+def test_arrays_read_what_was_written(sources, folder, kind):
+    source, options = sources[kind]
+    (X, y, w), stream = rows_of(source, **options)
+    df = frame()
+    if kind.startswith("d.n"):
+        assert_array_equal(X, df[["a", "b"]])
+        assert_array_equal(y, df["y"] if kind == "d.npy" else df["c"].to_numpy(str))
+        assert_array_equal(w, df["w"])
+    else:
+        written = sp.load_npz(folder / "sparse.npz")
+        if kind != "sparse.npz":  # 16 digits are written
+            written = load_svmlight_file(str(folder / "d.svm"), n_features=40)[0]
+        assert_array_equal(X.toarray(), written.toarray())
+        assert y is None if kind == "sparse.npz" else (y == df["y"]).all()
+    assert stream.feature_names is None
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+@pytest.mark.parametrize("shuffle", [0, 1000])
+def test_going_on_from_a_position_equals_an_uninterrupted_run(sources, kind, shuffle, monkeypatch):
+    monkeypatch.setattr(_read, "_CHUNK", 30_000)  # several chunks in a pass
+    source, options = sources[kind]
+    options = dict(
+        options, block_size=370, passes=2, shuffle_buffer=shuffle, hold_out=4, skip=11, random_state=3
+    )
+    stream = read(source, **options)
+    positions, blocks = [stream.position()], []
+    for block in stream:
+        blocks.append(block)
+        positions.append(json.loads(json.dumps(stream.position())))
+    assert len(blocks) > 20
+    for at in (0, 1, 7, len(blocks) // 2, len(blocks) // 2 + 1, len(blocks) - 1, len(blocks)):
+        again = read(source, **options)
+        again.seek(positions[at])
+        assert {**again.position(), "reader": 0} == {**positions[at], "reader": 0}
+        assert_same_blocks(list(again), blocks[at:])
+        assert (again.rows_read, again.n_features) == (stream.rows_read, stream.n_features)
+        assert again.feature_names == stream.feature_names
+
+
+@pytest.mark.usefixtures("sources")
+def test_a_position_of_another_source_is_refused(folder):
+    stream = read(folder / "d.csv", target="y")
+    next(iter(stream))
+    position = stream.position()
+    for other in (
+        read(folder / "d.csv", target="a"),
+        read(folder / "part0.csv", target="y"),
+        read(folder / "d.csv", target="y", shuffle_buffer=5),
+    ):
+        with pytest.raises(ValueError, match=r"of another stream: its (target|source|shuffle_buffer) was"):
+            other.seek(position)
+    with pytest.raises(ValueError, match="version 7, expected 1"):
+        stream.seek({**position, "version": 7})
+
+
+@pytest.mark.usefixtures("sources")
+def test_a_learner_that_goes_on_has_the_same_model(folder):
+    def learn(stream, model, blocks=None):
+        for number, (X, y, _) in enumerate(stream, 1):
+            model.partial_fit(X, y, classes=[0, 1])
+            if number == blocks:
+                break
+        return model
+
+    options = dict(block_size=500, n_features=40, shuffle_buffer=800)
+    whole = learn(read(folder / "d.svm", **options), SGDClassifier())
+    first = read(folder / "d.svm", **options)
+    model = learn(first, SGDClassifier(), blocks=5)
+    rest = read(folder / "d.svm", **options)
+    rest.seek(json.loads(json.dumps(first.position())))
+    assert_array_equal(learn(rest, model).coef_, whole.coef_)
+
+
+# ---------------------------------------------------------------- which rows, in which order
+
+
+@given(
+    skip=st.integers(0, 7000),
+    limit=st.none() | st.integers(0, 7000),
+    hold_out=st.sampled_from([0, 2, 3, 50]),
+    block_size=st.integers(100, 5000),
+)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.usefixtures("sources")
+def test_held_out_rows_are_the_others(folder, skip, limit, hold_out, block_size):
+    source, options = folder / "d.npy", OPTIONS["d.npy"]
+    rows = np.arange(N)[skip : None if limit is None else skip + limit]
+    is_held = rows % hold_out == hold_out - 1 if hold_out else np.zeros(len(rows), bool)
+    for held in (False, True) if hold_out else (False,):
+        stream = read(
+            source, **options, skip=skip, limit=limit, hold_out=hold_out, held=held, block_size=block_size
+        )
+        found = [np.rint(b.X[:, 0] * 7) for b in stream]
+        assert_array_equal(np.concatenate([*found, []]), rows[is_held == held])
+        assert all(len(f) == block_size for f in found[:-1])
+
+
+@pytest.mark.parametrize("buffer", [1, 7, 1000, 10_000])
+def test_shuffling_permutes_each_window_anew_each_pass(sources, buffer):
+    source, options = sources["d.npy"]
+    runs = [
+        np.concatenate(
+            [np.rint(b.X[:, 0] * 7) for b in read(source, **options, shuffle_buffer=buffer, passes=2, **more)]
+        )
+        for more in (dict(block_size=64), dict(block_size=999), dict(random_state=1))
+    ]
+    assert_array_equal(runs[0], runs[1])
+    for order in (runs[0][:N], runs[0][N:]):
+        for at in range(0, N, buffer):
+            assert_array_equal(np.sort(order[at : at + buffer]), np.arange(at, min(N, at + buffer)))
+    if buffer > 1:
+        assert (runs[0][:N] != runs[0][N:]).any()
+        assert (runs[0] != runs[2]).any()
+
+
+def test_blocks_are_cut_where_they_would_hold_too_much(folder):
+    np.save(folder / "wide.npy", np.zeros((700, 5000)))
+    assert [len(b.X) for b in read(folder / "wide.npy")] == [209, 209, 209, 73]
+    (folder / "wide.svm").write_text(("1 " + " ".join(f"{j}:1" for j in range(1, 30_001)) + "\n") * 80)
+    assert [b.X.shape[0] for b in read(folder / "wide.svm")] == [34, 34, 12]
+    assert len(list(read(folder / "wide.svm", block_size=10))) == 8
+
+
+def test_a_stream_can_be_read_again_unless_its_source_cannot(sources):
+    stream = read(*sources["d.csv"][:1], target="y")
+    assert_same_blocks(list(stream), list(stream))
+    once = read(iter(frame().to_dict("records")), target="y")
+    assert sum(len(b.y) for b in once) == N
+    with pytest.raises(ValueError, match="read once only"):
+        iter(once)
+    with pytest.raises(ValueError, match="passes=2, but this source can be read once only"):
+        read(iter([{"y": 1}]), target="y", passes=2)
+
+
+def test_a_new_iteration_ends_the_one_before(sources):
+    stream = read(*sources["d.csv"][:1], target="y", block_size=100)
+    first = iter(stream)
+    next(first)
+    assert sum(len(b.y) for b in stream) == N
+    assert next(first, None) is None
+
+
+def test_a_bad_row_after_the_limit_is_not_read(folder):
+    (folder / "late.svm").write_text("1 1:1\n2 1:1\nbad\n")
+    assert [b.y.tolist() for b in read(folder / "late.svm", limit=2)] == [[1, 2]]
+    with pytest.raises(BadData, match="line 3"):
+        list(read(folder / "late.svm", limit=3))
+
+
+def test_empty_lines_take_no_memory(folder):
+    header = ",".join(f"c{j}" for j in range(5000)) + "\n"
+    (folder / "blank.csv").write_text(header + "\n" * 3_000_000 + "1," * 4999 + "2\n")
+    ((X, y, _), _) = rows_of(folder / "blank.csv", target="c4999")
+    assert (X.shape, y.tolist()) == ((1, 4999), [2])
+
+
+def test_leaving_a_stream_early_ends_its_thread(sources, monkeypatch):
+    monkeypatch.setattr(_read, "_CHUNK", 10_000)
+    for _ in read(*sources["d.csv"][:1], target="y", block_size=10):
+        break
+    assert not [t for t in threading.enumerate() if t.name == "streamsieve-reader"]
+
+
+@pytest.mark.usefixtures("sources")
+def test_standard_input_is_read_and_can_be_resumed(folder):
+    code = (
+        "import json, sys; from streamsieve import read\n"
+        "s = read('-', target='y', block_size=1000); at = json.loads(sys.argv[1])\n"
+        "s.seek(at) if at else None\n"
+        "for b in s:\n"
+        "    print(b.X.shape[0], b.y.sum(), b.X.sum())\n"
+        "    if not at: print(json.dumps(s.position())); break\n"
+    )
+
+    def run(at, name):
+        with open(folder / name, "rb") as file:
+            done = subprocess.run(
+                [sys.executable, "-c", code, at], stdin=file, capture_output=True, text=True, check=True
+            )
+        return done.stdout.splitlines()
+
+    blocks = [
+        f"{b.X.shape[0]} {b.y.sum()} {b.X.sum()}" for b in read(folder / "d.csv", target="y", block_size=1000)
+    ]
+    for name in ("d.csv", "d.csv.gz"):
+        first, position = run("null", name)
+        assert [first, *run(position, name)] == blocks
+
+
+def test_blocks_feed_a_learner(folder):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 20))
+    y = X[:, 3] - 2 * X[:, 11] + 0.1 * rng.normal(size=3000)
+    pd.DataFrame(X, columns=[f"x{j}" for j in range(20)]).assign(y=y).to_csv(folder / "l.csv", index=False)
+    stream, model = read(folder / "l.csv", target="y"), OFSARegressor(2)
+    for block in stream:
+        model.partial_fit(block.X, block.y, sample_weight=block.weight)
+    assert [stream.feature_names[j] for j in model.get_support(indices=True)] == ["x3", "x11"]
+
+
+# ---------------------------------------------------------------- bad data
+
+BAD_SVMLIGHT = {
+    "1 3:x": (5, "'x' is not a number"),
+    "one 3:1": (1, "the label 'one' is not a number"),
+    "1,2 3:1": (1, "several labels, '1,2'"),
+    "1 0:3": (3, "index 0, but indices count from one; pass zero_based=True"),
+    "1 5:1 x:3": (7, "expected index:value, found 'x:3'"),
+    "1 2147483648:1": (3, "the index in '2147483648:1' is beyond 2,147,483,647"),
+    "1 3:1 3:2": (1, "an index occurs twice"),
+    "1 3:nan": (5, "a missing value, 'nan'"),
+    "1 3:-inf": (5, "'-inf' is infinite"),
+    "1 3:1 4:": (9, "'' is not a number"),
+    "1 3:1\x002": (5, r"'1\\x002' is not a number"),
+    "nan 3:1": (1, "a missing value, 'nan'"),
+}
+
+
+@pytest.mark.parametrize("line", BAD_SVMLIGHT)
+def test_bad_svmlight_is_named(folder, line):
+    column, words = BAD_SVMLIGHT[line]
+    (folder / "bad.svm").write_text(f"1 1:2\n# note\n\n{line}\n1 1:3\n")
+    with pytest.raises(BadData, match=rf"bad\.svm: line 4, column {column}: .*") as caught:
+        list(read(folder / "bad.svm", n_jobs=2))
+    assert words.replace("\\\\", "\\") in str(caught.value)
+    assert (caught.value.line, caught.value.column) == (4, column)
+    stream = read(folder / "bad.svm", on_bad_row="skip", n_jobs=2)
+    assert [b.X.data.tolist() for b in stream] == [[2, 3]]
+    assert stream.rows_bad == 1
+
+
+BAD_CSV = {
+    "1,2": ("b", "fewer cells than the 3 columns"),
+    "1,2,3,4": ("y", "goes on with '4', with more cells than the 3"),
+    "1,two,3": ("b", "'two' is not a number"),
+    "1,,3": ("b", "a missing value, ''"),
+    "1,2,NA": ("y", "a missing value, 'NA'"),
+    '1,"2"x,3': ("b", "goes on after its closing quote"),
+    "1,1e999,3": ("b", "'1e999' is infinite or too large"),
+    "1,-inf,3": ("b", "'-inf' is infinite"),
+    "1,2\x00,3": ("b", "a NUL byte"),
+}
+
+
+@pytest.mark.parametrize("line", BAD_CSV)
+def test_bad_csv_is_named(folder, line):
+    column, words = BAD_CSV[line]
+    (folder / "bad.csv").write_text("a,b,y\n" + "1,2,3\n" * 1200 + line + "\n7,8,9\n")
+    with pytest.raises(BadData, match=rf"bad\.csv: line 1202, column '{column}': ") as caught:
+        list(read(folder / "bad.csv", target="y", n_jobs=2))
+    assert words in str(caught.value)
+    stream = read(folder / "bad.csv", target="y", on_bad_row="skip", n_jobs=2)
+    assert sum(len(b.y) for b in stream) == 1201
+    assert stream.rows_bad == 1
+
+
+def test_a_negative_weight_is_bad(folder):
+    (folder / "w.csv").write_text("x,w,y\n1,1,1\n2,-1,2\n")
+    with pytest.raises(BadData, match="line 3, column 'w': the weight '-1' is negative"):
+        list(read(folder / "w.csv", target="y", weight="w"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "words"),
+    [
+        ("e.csv", b"", dict(target="y"), "the file is empty"),
+        ("e.svm", b"", {}, "not a single row"),
+        ("h.csv", b"a,y\n", dict(target="y"), "not a single row"),
+        ("c.svm", b"# nothing\n\n", {}, "not a single row"),
+        ("t.csv", b"price,sold\n1,2\n", dict(target="prices"), "no target 'prices'; did you mean 'price'"),
+        ("twice.csv", b"a,a\n1,2\n", dict(target="a"), "two columns are called 'a'"),
+        ("n.csv", b"a,,y\n1,2,3\n", dict(target="y"), "cell 2 of the header is empty"),
+        ("o.csv", b'a,y\n1,2\n"3,4\n5,6\n', dict(target="y"), "not closed"),
+        ("u16.csv", "a,y\n1,2\n".encode("utf-16"), dict(target="y"), "in UTF-16; save it as UTF-8"),
+        ("b.csv", b"a,y\n1\n2\n", dict(target="y", on_bad_row="skip"), "not a single row but 2 bad ones"),
+        ("f.csv", b"a,y\n1,2\n", dict(target="y", drop=["a"]), "no column is left for a feature"),
+        ("tw.csv", b"a,y\n1,2\n", dict(target="y", weight="y"), "cannot be both target and weight"),
+        ("k.csv", b"a,y\nx,2\n", dict(target="y", categories="error"), "1 columns are not numbers"),
+        (
+            "z.csv.gz",
+            gzip.compress(b"a,y\n" + b"1,2\n" * 9999, mtime=0)[:60],
+            dict(target="y"),
+            "the gzip is truncated",
+        ),
+        ("z.svm.bz2", bz2.compress(b"1 1:2\n" * 9999)[:40], {}, "the bz2 is truncated"),
+        ("z.parquet", b"PAR1 but not quite", dict(target="y"), "not a readable parquet"),
+        ("z.arrow", b"ARROW1 but not quite", dict(target="y"), "not a readable arrow"),
+        ("z.npy", b"\x93NUMPY but not quite", dict(target=0), "not a NumPy array"),
+        ("z.npz", b"PK but not quite", dict(target=0), "not a readable npz"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_damaged_and_empty_files_are_named(folder, name, content, options, words):
+    (folder / name).write_bytes(content)
+    with pytest.raises(BadData, match=words) as caught:
+        list(read(folder / name, **options))
+    assert name in str(caught.value)
+
+
+@pytest.mark.usefixtures("sources")
+def test_truncated_zstd_is_named(folder):
+    (folder / "x.csv.zst").write_bytes((folder / "d.csv.zst").read_bytes()[:9000])
+    with pytest.raises(BadData, match="the zstd is truncated"):
+        list(read(folder / "x.csv.zst", target="y"))
+
+
+def test_a_line_without_end_is_refused_in_bounded_memory(folder, monkeypatch):
+    monkeypatch.setattr(_text, "LONGEST", 1 << 16)
+    monkeypatch.setattr(_read, "_CHUNK", 1 << 12)
+    (folder / "long.svm").write_text("1 1:2\n1 " + "3:4 " * 100_000 + "\n1 1:3\n")
+    with pytest.raises(BadData, match="line 2: a row of more than 0 MB, which begins with '1'"):
+        list(read(folder / "long.svm"))
+    stream = read(folder / "long.svm", on_bad_row="skip")
+    assert [b.X.data.tolist() for b in stream] == [[2, 3]]
+    assert stream.rows_bad == 1
+    (folder / "open.csv").write_text('a,y\n1,"2\n' + "3,4\n" * 100_000)
+    with pytest.raises(BadData, match=r"line 2: .*a quote that is not closed"):
+        list(read(folder / "open.csv", target="y"))
+
+
+def test_a_byte_order_mark_and_a_missing_last_newline_are_no_data(folder):
+    (folder / "bom.csv").write_bytes(b'\xef\xbb\xbf"a",y\n1,2\n3,4')
+    (X, y, _), stream = rows_of(folder / "bom.csv", target="y")
+    assert (X.tolist(), y.tolist(), stream.feature_names) == ([[1], [3]], [2, 4], ["a"])
+    (folder / "bom.svm").write_bytes(b"\xef\xbb\xbf1 1:2")
+    assert rows_of(folder / "bom.svm")[0][1].tolist() == [1]
+
+
+@pytest.mark.usefixtures("sources")
+def test_wrong_calls_say_what_to_pass(folder):
+    for options, words in (
+        (dict(format="xls"), "format='xls'; pass one of"),
+        (dict(missing="mean"), "missing='mean'; pass one of"),
+        (dict(block_size=0), "block_size=0; pass an integer of at least 1"),
+        (dict(hold_out=1), "hold_out >= 2"),
+        (dict(held=True), "hold_out >= 2"),
+        (dict(drop="a"), "drop='a'; pass a list"),
+        (dict(n_features=3), "n_features is for svmlight"),
+        (dict(delimiter="::"), "pass one character"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            read(folder / "d.csv", target="y", **options)
+    with pytest.raises(ValueError, match="svmlight has labels"):
+        read(folder / "d.svm", target="y")
+    with pytest.raises(ValueError, match="of several formats"):
+        read([folder / "d.csv", folder / "d.svm"])
+    with pytest.raises(IsADirectoryError, match="is a directory; pass its files"):
+        read(folder)
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        read(folder / "none.csv")
+    with pytest.raises(FileNotFoundError, match="No file matches"):
+        read(str(folder / "none*.csv"))
+    with pytest.raises(TypeError, match="pass an iterable of dicts"):
+        read([1, 2])
+    with pytest.raises(TypeError, match="pass a path"):
+        read(3)
+
+
+def test_files_with_other_columns_are_refused(folder):
+    (folder / "m1.csv").write_text("a,y\n1,2\n")
+    (folder / "m2.csv").write_text("b,y\n1,2\n")
+    with pytest.raises(BadData, match=r"m2.csv: line 1: the columns are not those of .*m1.csv, first at 'b'"):
+        list(read(str(folder / "m?.csv"), target="y"))
+
+
+def test_the_format_is_told_from_the_content(folder):
+    for content, columns in ((b"1 1:2 3:4\n", 3), (b"-1\n+1 2:1\n", 2), (b"# c\n1 qid:2 4:1\n", 4)):
+        (folder / "data").write_bytes(content)
+        assert rows_of(folder / "data")[1].n_features == columns
+    for content in (b"a,b,y\n1,2,3\n", b"a\tb\ty\n1\t2\t3\n"):
+        (folder / "data").write_bytes(content)
+        assert rows_of(folder / "data", target="y")[1].feature_names == ["a", "b"]
+    (folder / "data").write_bytes(b"")
+    with pytest.raises(ValueError, match="cannot be told"):
+        read(folder / "data")
+
+
+# ---------------------------------------------------------------- categories and missing values
+
+
+@pytest.mark.parametrize("kind", ["csv", "frame", "dicts"])
+def test_categories_are_capped_dropped_or_refused(folder, kind):
+    df = pd.DataFrame({"id": [f"u{i}" for i in range(50)], "x": np.arange(50.0), "y": 1.0})
+    df.to_csv(folder / "ids.csv", index=False)
+    source = {"csv": folder / "ids.csv", "frame": df, "dicts": df.to_dict("records")}[kind]
+    with pytest.raises(
+        BadData, match=r"column 'id': more than 49 different values, the last 'u49'.*\(drop\)"
+    ):
+        list(read(source, target="y", max_categories=49))
+    assert rows_of(source, target="y", max_categories=50)[1].n_features == 51
+    for options in (dict(drop=["id"]), dict(categories="drop"), dict(columns=["x"])):
+        (X, _, _), stream = rows_of(source, target="y", **options)
+        assert stream.feature_names == ["x"]
+        assert (X.toarray() if sp.issparse(X) else X).shape == (50, 1)
+    with pytest.raises(BadData, match=r"not (a )?number"):
+        list(read(source, target="y", categories="error"))
+
+
+def test_a_column_of_codes_can_be_taken_as_categories(folder):
+    (folder / "zip.csv").write_text("zip,y\n8001,1\n3000,2\n8001,3\n")
+    (X, _, _), stream = rows_of(folder / "zip.csv", target="y", categorical=["zip"])
+    assert stream.feature_names == ["zip=8001", "zip=3000"]
+    assert X.toarray().tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("kind", ["csv", "frame", "dicts"])
+def test_features_of_a_model_are_found_in_another_source(folder, kind):
+    df = pd.DataFrame(
+        {"b": [1.0, 2.0], "c": ["new", "red"], "a": [3.0, 0.0], "extra": ["x", "y"], "y": [5.0, 6.0]}
+    )
+    df.to_csv(folder / "other.csv", index=False)
+    source = {"csv": folder / "other.csv", "frame": df, "dicts": df.to_dict("records")}[kind]
+    names = ["c=red", "a", "c=blue", "b"]
+    (X, y, _), stream = rows_of(source, target="y", feature_names=names)
+    assert X.toarray().tolist() == [[0, 3, 0, 1], [1, 0, 0, 2]]
+    assert (stream.feature_names, y.tolist()) == (names, [5, 6])
+    (X, _, _), _ = rows_of(source, target="y", feature_names=["a", "b"])
+    assert (X.toarray() if sp.issparse(X) else X).tolist() == [[3, 1], [0, 2]]
+    if kind != "dicts":  # of which any may lack any
+        with pytest.raises(BadData, match="no column for the feature 'gone'"):
+            list(read(source, target="y", feature_names=["a", "gone"]))
+
+
+@pytest.mark.parametrize("kind", ["csv", "frame", "dicts", "npy"])
+def test_missing_values_as_asked(folder, kind):
+    df = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [4.0, 5.0, 6.0], "y": [0.0, 1.0, 0.0]})
+    df.to_csv(folder / "miss.csv", index=False)
+    np.save(folder / "miss.npy", df.to_numpy())
+    source = {
+        "csv": folder / "miss.csv",
+        "frame": df,
+        "dicts": df.to_dict("records"),
+        "npy": folder / "miss.npy",
+    }[kind]
+    target = 2 if kind == "npy" else "y"
+    for missing, value in (("keep", np.nan), ("zero", 0.0)):
+        (X, _, _), _ = rows_of(source, target=target, missing=missing)
+        assert_array_equal(X.toarray() if sp.issparse(X) else X, [[1, 4], [value, 5], [3, 6]])
+    with pytest.raises(BadData, match="missing value"):
+        list(read(source, target=target))
+    (X, y, _), stream = rows_of(source, target=target, on_bad_row="skip")
+    assert (y.tolist(), stream.rows_bad) == ([0, 0], 1)
+    bad = df.assign(y=[0, np.nan, 1])
+    if kind == "frame":
+        with pytest.raises(BadData, match="column 'y': row 2 holds a missing value"):
+            list(read(bad, target="y", missing="keep"))
+
+
+# ---------------------------------------------------------------- mutations
+
+
+def assert_named(file, error):
+    assert file.name in str(error)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    kind=st.sampled_from(["d.csv", "d.svm", "d.csv.gz", "d.npy", "d.npz", "sparse.npz", "d.arrow"]),
+)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.usefixtures("sources")
+def test_mutated_files_give_rows_or_bad_data(folder, seed, kind):
+    rng = np.random.default_rng(seed)
+    raw = bytearray((folder / kind).read_bytes()[: None if kind[-1] in "yzw" else 5000])
+    for place in rng.random(rng.integers(1, 8)):
+        at = int(place * len(raw))
+        change = rng.integers(3)
+        if change == 0:
+            raw[at] = rng.integers(256)
+        elif change == 1:
+            raw[at:at] = bytes(rng.choice(list(b'0123456789:,."\n\r #e-\x00'), 3).tolist())
+        else:
+            del raw[at : at + rng.integers(1, 20)]
+    file = folder / f"mutated.{kind}"
+    file.write_bytes(raw)
+    stream = read(file, **OPTIONS[kind], on_bad_row=["error", "skip"][seed % 2], block_size=97)
+    try:
+        for block in stream:
+            assert block.X.shape[1] == stream.n_features
+            if sp.issparse(block.X):
+                block.X.check_format()
+                assert block.X.has_canonical_format
+    except BadData as error:
+        assert_named(file, error)
+
+
+def test_the_words_for_faults_match_the_compiled_ones():
+    source = (__import__("pathlib").Path(__file__).parent.parent / "cpp" / "text.hpp").read_text()
+    faults = source.split("enum class Fault {")[1].split("};")[0].split("\n")
+    names = [line.split("//")[0].strip(" ,") for line in faults if line.strip()]
+    from streamsieve.streams._bad import FAULTS
+
+    assert len(names) == len(FAULTS)
+
+
+def test_members_of_a_zip_are_not_unpickled(folder):
+    with zipfile.ZipFile(folder / "obj.npz", "w") as pack:
+        out = io.BytesIO()
+        np.save(out, np.array([{}, None], dtype=object), allow_pickle=True)
+        pack.writestr("X.npy", out.getvalue())
+    with pytest.raises(BadData, match="X has type object"):
+        list(read(folder / "obj.npz"))
+
+
+def test_the_sample_that_tells_kinds_is_what_is_documented():
+    assert f"first {_csv.SAMPLE:,} rows" in read.__doc__
