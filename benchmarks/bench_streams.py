@@ -107,6 +107,12 @@ def python(code, file):
     return [sys.executable, "-c", code.format(file=file, started=CLOCKS) + CLOCKS]
 
 
+def fit(file, options):
+    """The whole command, its output thrown away; it does not say when its imports are done."""
+    command = f"streamsieve fit {file} {options} --output {file}.model --quiet > {os.devnull}"
+    return ["/bin/sh", "-c", f"exec {os.path.dirname(sys.executable)}/{command}"]
+
+
 def turns(repeats, **commands):
     """Medians of each process's figures; they take turns, so that a busy moment hits all."""
     figures = {name: [] for name in commands}
@@ -129,7 +135,8 @@ def ratio(figures, ours, theirs, target, what):
     values = [b / a for a, b in zip(figures[ours], figures[theirs])]
     verdict = f"(target {target:g}x, {'ok' if values[0] >= target else 'BELOW'})"
     print(f"{values[0]:6.2f}x {what} {verdict}", flush=True)
-    print(f"{values[2]:6.2f}x of the work alone; {values[3]:.2f}x in processor time", flush=True)
+    if not ours.startswith("fit"):  # a command does not say when its imports are done
+        print(f"{values[2]:6.2f}x of the work alone; {values[3]:.2f}x in processor time", flush=True)
 
 
 def bandwidth():
@@ -164,13 +171,15 @@ def svmlight(folder, n, repeats):
     if importlib.util.find_spec("vowpalwabbit"):
         command = [sys.executable, "-m", "vowpalwabbit", "-d", vw, "--loss_function", "logistic", "--quiet"]
         runs["vw"] = command
-    figures = turns(repeats, **runs)
-    table(figures, size)
-    if "vw" in figures:
-        ratio(figures, "ours", "vw", 2.5, "Vowpal Wabbit, logistic")
     else:
         print("Vowpal Wabbit is not installed: no ratio to it")
-    ratio(figures, "ours", "sklearn", 20, "load_svmlight_file + SGDClassifier")
+    runs["fit sgd"], runs["fit sfsa"] = fit(file, "--method sgd"), fit(file, "--method sfsa -k 100")
+    figures = turns(repeats, **runs)
+    table(figures, size)
+    for name, what in (("ours", "in Python"), ("fit sgd", "whole command"), ("fit sfsa", "whole command")):
+        if "vw" in figures:
+            ratio(figures, name, "vw", 2.5, f"Vowpal Wabbit, logistic: {name}, {what}")
+        ratio(figures, name, "sklearn", 20, f"load_svmlight_file + SGDClassifier: {name}, {what}")
 
 
 def delimited(folder, megabytes, repeats):
@@ -192,11 +201,13 @@ def delimited(folder, megabytes, repeats):
     del theirs
     print(f"\nCSV, {p} columns of numbers, {size / 1e6:.0f} MB, 2 threads")
     figures = turns(
-        repeats, ours=python(AVERAGES, file), read=python(READ_CSV, file), pyarrow=python(PYARROW, file)
-    )
+        repeats, ours=python(AVERAGES, file), read=python(READ_CSV, file), pyarrow=python(PYARROW, file),
+        **{"fit ofsa": fit(file, "--target y --method ofsa -k 20")},
+    )  # fmt: skip
     table(figures, size)
     ratio(figures, "ours", "pyarrow", 1, "pyarrow.csv.read_csv into a table, ours into RunningAverages")
     ratio(figures, "read", "pyarrow", 1, "pyarrow.csv.read_csv into a table, read alone")
+    ratio(figures, "fit ofsa", "pyarrow", 1, "pyarrow.csv.read_csv into a table, whole command `fit`")
 
 
 def main():

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.running import running_averages
+from streamsieve import OFSARegressor
 from streamsieve.averages import running
 from streamsieve.averages.crossval import FoldAverages
 from streamsieve.averages.interactions import Pairs
@@ -529,3 +530,34 @@ def test_several_threads_may_read(make):
                 assert_allclose(averages.S_xx_, expected, atol=1e-12)
     finally:
         sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("options", [{}, {"half_life": 100.0}, {"missing": "mean"}])
+def test_features_that_join_were_zero_before(options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(3, 1, size=(500, 7)) * (rng.random((500, 7)) < 0.3)
+    X[:200, 4:] = 0
+    Y = rng.normal(size=(500, 2))
+    whole = RunningAverages(**options).update(sp.csr_array(X), Y)
+    grown = RunningAverages(**options).update(sp.csr_array(X[:100, :4]), Y[:100])
+    grown.update(X[100:200, :4], Y[100:200]).widen(7).update(sp.csr_array(X[200:]), Y[200:])
+    for name in ("mean_x_", "mean_y_", "S_xx_", "S_xy_", "S_yy_", "n_imputed_"):
+        assert_allclose(getattr(grown, name), getattr(whole, name), rtol=1e-10, atol=1e-12, err_msg=name)
+    with pytest.raises(ValueError, match="do not shrink"):
+        grown.widen(3)
+
+
+def test_an_estimator_on_averages_takes_wider_rows_where_features_grow():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 9))
+    X[:100, 5:] = 0
+    y = X[:, 2] - 2 * X[:, 8]
+    grown = OFSARegressor(2, grow=True)
+    for part, wide in ((slice(0, 100), 5), (slice(100, 250), 9), (slice(250, 300), 9)):
+        grown.partial_fit(sp.csr_array(X[part, :wide]), y[part])
+    assert_allclose(grown.coef_, OFSARegressor(2).fit(X, y).coef_, rtol=1e-9, atol=1e-12)
+    wider = sp.csr_array(np.hstack([X, np.ones((300, 2))]))
+    assert_allclose(grown.predict(wider), grown.predict(X))
+    assert len(grown.predict(sp.csr_array(X[:, :3]))) == 300
+    with pytest.raises(ValueError, match="features"):
+        OFSARegressor(2).fit(X, y).partial_fit(wider, y)

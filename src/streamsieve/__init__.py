@@ -25,6 +25,8 @@ _PUBLIC = {
         *(f"{m}{kind}" for m in _LEARNERS for kind in ("Regressor", "Classifier")),
         *(f"{m}Classifier" for m in _LABELLERS),
     ],
+    "evaluate": ["Prequential", "prequential"],
+    "persist": ["save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"],
 }
 _WHERE = {name: module for module, names in _PUBLIC.items() for name in names}
 _MODULES = {"extract": "averages.extract", "metrics": "metrics", "simulate": "simulate"}

@@ -62,6 +62,8 @@ class OnlineModel(SelectorMixin, BaseEstimator):
     _remark: ClassVar[str] = ""  # of the docstring: what holds for a whole family
     _attributes: ClassVar[str] = ""
     _limit: ClassVar[float] = math.inf  # the largest magnitude that a value of X may have
+    # State that may be None or, along this axis, longer or shorter than `_reset` makes it.
+    _free: ClassVar[dict[str, int]] = {}
 
     # ---------------------------------------------------------------- what a family provides
 

@@ -76,6 +76,19 @@ class FoldAverages:
             start = stop
         return self
 
+    def widen(self, p: int) -> Self:
+        """Let features join, as `RunningAverages.widen` does."""
+        for fold in self.folds_:
+            fold.widen(p)
+        return self
+
+    def _check_state(self) -> None:
+        """Refuse state that came from a file and does not fit together; `persist` calls it."""
+        rows = sum(fold.n_samples_ for fold in self.folds_)
+        same = {(fold.n_features_in_, getattr(fold, "n_targets_", None)) for fold in self.folds_}
+        if len(self.folds_) < 2 or rows != self.n_samples_ or len(same) > 1:
+            raise ValueError("the folds are not those of one stream.")
+
     def total(self) -> RunningAverages:
         """The averages of all rows."""
         total = self.folds_[0].copy()

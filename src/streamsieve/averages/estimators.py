@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import Classifier, OnlineModel, Regressor, param
-from .._input import Rows
+from .._input import Rows, as_rows, check_rows
 from . import extract
 from .crossval import FoldAverages, cross_validate
 from .forgetting import Alpha
@@ -41,6 +41,12 @@ class FromAverages(OnlineModel):
     interactions: bool = param(
         False, "bool", "Use all products x_i x_j as features too; made block by block, never as a whole."
     )
+    grow: bool = param(
+        False,
+        "bool",
+        "Let a sparse batch be wider than those before: the averages grow, `n_features_in_` moves on, and "
+        "narrower batches are read as if the missing columns were zero.",
+    )
     dtype: Any = param("float64", "{'float64', 'float32'}", "Precision of the averages.")
     fit_intercept: bool = param(True, "bool", "Fit an intercept; it is never penalised nor counted.")
     standardize: bool = param(
@@ -48,6 +54,7 @@ class FromAverages(OnlineModel):
     )
 
     method: ClassVar[str]
+    _free: ClassVar[dict[str, int]] = {"averages_": 0}  # with or without folds
 
     _attributes: ClassVar[str] = """
     coef_, intercept_
@@ -73,8 +80,30 @@ class FromAverages(OnlineModel):
         self._begun_ = self._options()
         self._cache: dict[str, Any] = {}  # the model last read; not state, it follows from the averages
 
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "_cache": {}} if "_cache" in state else state
+
+    def _check_state(self) -> None:
+        if self._started():
+            parts = self.averages_.folds_ if isinstance(self.averages_, FoldAverages) else [self.averages_]
+            if any(a.n_features_in_ != self.n_features_in_ for a in parts):
+                raise ValueError(f"the averages are not of {self.n_features_in_} columns.")
+
+    def _rows(self, X: Any, *, reset: bool) -> Rows:
+        if reset or not self.grow or not sp.issparse(X) or self.interactions:
+            return super()._rows(X, reset=reset)
+        rows = as_rows(X)[0]
+        rows = check_rows(rows, rows.shape[1], nan_ok=self._nan_ok())
+        wide = max(rows.shape[1], self.n_features_in_)
+        return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], wide))
+
     def _update(self, X: Rows, y: Array, w: Array | None) -> None:
         self._check_unchanged()
+        wide: int = X.shape[1]
+        if wide != self.n_features_in_:
+            self.averages_.widen(wide)
+            self.n_features_in_: int = wide
         self.averages_.update(X, y, w)
 
     def _check_unchanged(self) -> None:
@@ -122,7 +151,8 @@ class FromAverages(OnlineModel):
 
     def _decision(self, X: Any) -> Array:
         check_is_fitted(self)
-        rows = self._imputed(self._rows(X, reset=False))
+        rows = self._rows(X, reset=False)[:, : self.n_features_in_]  # of later features nothing is known yet
+        rows = self._imputed(rows)
         pairs = self._pairs()
         coef, intercept = self._linear()
         if pairs is None:

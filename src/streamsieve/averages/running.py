@@ -353,6 +353,36 @@ class RunningAverages:
         self._squares *= factor**2
         self._clock.scale(factor)
 
+    def widen(self, p: int, where: NDArray[np.int64] | None = None) -> Self:
+        """Let features join, as if they had been 0 in all rows so far; p in all.
+
+        They come behind those there are, which keep their places unless `where` says to which they go.
+        """
+        if self.n_features_in_ is None or (p == self.n_features_in_ and where is None):
+            return self
+        if self.interactions or self._names is not None:
+            raise ValueError("Averages of products, or of named columns, cannot be widened.")
+        if p < self.n_features_in_:
+            raise ValueError(
+                f"These averages are of {self.n_features_in_} features; they do not shrink to {p}."
+            )
+        self._flush()
+        m = p + self.n_targets_ + 1
+        to = np.arange(self.n_features_in_) if where is None else where
+        kept = np.concatenate([to, np.arange(p, m)])
+        moments = np.zeros((m, m), dtype=self.dtype)
+        for i, at in enumerate(kept):  # row by row: no m x m temporary
+            beyond = kept[i:]
+            moments[np.minimum(at, beyond), np.maximum(at, beyond)] = self.moments_[i, i:]
+        center, imputed, sums = np.zeros(m - 1), np.zeros(p, dtype=np.int64), np.zeros(p)
+        center[kept[:-1]], imputed[to], sums[to] = self.center_, self.n_imputed_, self._sums
+        self.moments_, self.center_ = moments, center  # 0 is where features lie that were never seen
+        self.n_imputed_, self._sums = imputed, sums
+        self._block = np.empty((BLOCK, m), dtype=self.dtype)
+        self.n_features_in_ = self.n_features_ = p
+        self._changes += 1
+        return self
+
     # ---------------------------------------------------------------- algebra
 
     def merge(self, other: RunningAverages) -> Self:
@@ -533,6 +563,39 @@ class RunningAverages:
                     self.__dict__[name] = self.__dict__[name].copy()
             filled, self._block = self._block, np.empty((BLOCK, len(self.moments_)), dtype=self.dtype)
             self._block[: self._filled] = filled
+
+    def _check_state(self) -> None:
+        """Refuse state that came from a file and does not fit together; `persist` calls it."""
+        if self.n_features_in_ is None:
+            return
+        p, q, m = self.n_features_in_, self.n_targets_, self.n_features_ + self.n_targets_ + 1
+        wide = p if not self.interactions else Pairs(p).n_features
+        for name, shape, dtype in (
+            ("moments_", (m, m), self.dtype),
+            ("center_", (m - 1,), np.float64),
+            ("n_imputed_", (p,), np.int64),
+            ("_sums", (p,), np.float64),
+            ("_block", (BLOCK, m), self.dtype),
+        ):
+            a = getattr(self, name)
+            if a.shape != shape or a.dtype != dtype or not a.flags.c_contiguous:
+                raise ValueError(f"{name} is {a.shape} of {a.dtype}, not {shape} of {np.dtype(dtype)}.")
+        if wide != self.n_features_ or (self._pairs is not None) != self.interactions or self.n_samples_ < 0:
+            raise ValueError(f"{self.n_features_} features do not come of {p} columns.")
+        if self._names is not None and len(self._names) != p:
+            raise ValueError(f"{len(self._names)} names are given to {p} columns.")
+        nnz = 0
+        for X, y, r in self._sparse:
+            check_rows(X, p)
+            if (
+                y.shape != (X.shape[0], q)
+                or r.shape != (X.shape[0],)
+                or y.dtype.str + r.dtype.str != "<f8<f8"
+            ):
+                raise ValueError("rows that wait to be added have targets or weights of other rows.")
+            nnz += X.nnz
+        if nnz != self._sparse_nnz:
+            raise ValueError(f"{nnz} values wait to be added, not {self._sparse_nnz}.")
 
 
 def _copied(value: Any) -> Any:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
 VERBS = {
+    "select": "The features that matter in a stream of rows.",
+    "fit": "Learn a model from a stream of rows and write it to a file.",
+    "path": "Models of every size, with AIC, BIC and EBIC, from one pass.",
+    "predict": "Predict the rows of a stream.",
+    "evaluate": "Test, then train: how well a stream is predicted as it goes by.",
+    "merge": "Add up the running averages of models fitted on different machines.",
+    "inspect": "Show what a model or checkpoint holds.",
+    "report": "A page about a model, to read in a browser.",
     "demo": "Simulate a stream with a known truth, select features on it, show what was found.",
     "experiment": "Reproduce a table of the papers, beside the published numbers.",
 }
+
+#: Exit codes of exceptions, by the name of their class: to look at a name nothing need be imported.
+CODES = {"BadData": 3, "CheckpointError": 4}
+FAILURES = (ValueError, OSError, MemoryError, ImportError)
 
 
 class Verbs(click.Group):
@@ -26,8 +41,34 @@ class Verbs(click.Group):
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except BrokenPipeError:  # whoever read our output has enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains when it flushes at the end
+            ctx.exit(0)
+        except FAILURES as error:
+            names = [kind.__name__ for kind in type(error).__mro__]
+            code = next((CODES[name] for name in names if name in CODES), 1)
+            click.echo(f"Error: {_words(error)}", err=True)
+            ctx.exit(code)
 
-@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    return str(error) or type(error).__name__
+
+
+@click.command(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog='Completion in your shell: eval "$(_STREAMSIEVE_COMPLETE=bash_source streamsieve)", or '
+    "zsh_source, fish_source. Exit codes: 0 well, 1 failure, 2 usage, 3 bad data, 4 damaged or "
+    "incompatible checkpoint, 130 and 143 interrupted.",
+)
 @click.version_option(package_name="streamsieve")
 def main() -> None:
     """Pick the k features that matter out of a stream too large to hold."""

@@ -23,6 +23,7 @@ class Budgeted(Rowwise):
     _limit: ClassVar[float] = 1e30
     _features: ClassVar[tuple[str, ...]] = ("place_",)
     _others: ClassVar[tuple[str, ...]] = (*Rowwise._others, "kept_", "book_")
+    _free: ClassVar[dict[str, int]] = {"kept_": 0}
     _book: ClassVar[int] = 1  # numbers of state, the first of them how many features are kept
 
     def _check_params(self) -> None:
@@ -50,12 +51,28 @@ class Budgeted(Rowwise):
             new[:n] = self.kept_[:n]
             self.kept_ = new
 
+    def _check_state(self) -> None:
+        if self._started():
+            check_heap(self.kept_, self.book_[0], self.place_, 1)
+
     def _chosen(self) -> NDArray[np.int64]:
         """The features kept, in no order."""
         return self.kept_[: int(self.book_[0]), 1].astype(np.int64)
 
     def _can_overflow(self) -> bool:
         return False
+
+
+def check_heap(heap: Array, size: float, place: NDArray[np.int32], sign: int) -> None:
+    """Refuse a heap whose features are not those that know their places in it: the kernel follows both."""
+    if not 0 <= size <= len(heap):
+        raise ValueError(f"a heap of {size} features has room for {len(heap)}.")
+    known = np.flatnonzero(sign * place > 0)
+    at = sign * place[known].astype(np.int64) - 1
+    if len(known) != size or not np.array_equal(np.sort(at), np.arange(len(known))):
+        raise ValueError("the places of features in a heap are not those of a heap.")
+    if not np.array_equal(heap[at, 1], known):
+        raise ValueError("the features in a heap are not those that are said to be there.")
 
 
 class Adaptive(Budgeted):

@@ -370,6 +370,13 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
+def same_shape(what: str, came: Any, shape: tuple[int, ...], dtype: Any = np.float64) -> None:
+    """Refuse an array from a file that is not of this shape and type: the kernels trust both."""
+    if not isinstance(came, np.ndarray) or came.shape != shape or came.dtype != np.dtype(dtype):
+        told = (came.shape, str(came.dtype)) if isinstance(came, np.ndarray) else type(came).__name__
+        raise ValueError(f"{what} is {told}, not {shape} of {np.dtype(dtype)}.")
+
+
 def check_budget(k: Any) -> None:
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
         raise ValueError(f"k={k!r}; pass the number of features to keep, an integer of at least 1.")

@@ -12,6 +12,7 @@ from .. import _core
 from ..averages.extract.olsth import CROWDED
 from ..averages.model import TIE, block, cholesky, largest_rows
 from ..averages.ridge import likeliest_ridge
+from ._learner import same_shape
 
 Array = NDArray[np.float64]
 Core = Any  # rows as the kernels take them: a C-ordered 2-D array, or (indptr, indices, data)
@@ -74,6 +75,20 @@ class InverseMoments:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
+
+    def check(self, p: int, q: int) -> None:
+        """Refuse state that came from a file and does not fit together."""
+        for name, due in vars(InverseMoments(p, q, "auto", True)).items():
+            came = getattr(self, name)
+            if isinstance(due, np.ndarray):
+                same_shape(name, came, due.shape)
+        for name in ("moments", "inverse"):
+            if getattr(self, name) is not None:
+                same_shape(name, getattr(self, name), (p, p))
+        if not 0 <= self.filled < BLOCK or self.rows < self.filled:
+            raise ValueError(f"{self.filled} of {self.rows} rows are in a block of {BLOCK}.")
+        if self.rows >= BLOCK and (self.moments is None or self.inverse is None):
+            raise ValueError("the second moments are missing.")
 
     # ---------------------------------------------------------------- taking rows
 

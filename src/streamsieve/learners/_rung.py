@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ._learner import Array, Core, _resized
+from ._learner import Array, Core, _resized, same_shape
 
 #: The numbers of a rung's clock, as `RungClock` of ``cpp/sfsa.hpp`` lists them.
 CLOCK = (
@@ -128,9 +128,44 @@ class Rung:
             setattr(self, name, new)
 
     def __getstate__(self) -> dict[str, Any]:
-        if len(self.id) > _ROOM:
-            self._move(max(_ROOM, self.size))
-        return self.__dict__
+        n = self.size
+        used = {"id": n, "slots": n, "moments": n, "touched": int(self["touched"])}
+        return self.__dict__ | {name: getattr(self, name)[:n] for name, n in used.items()}  # not the room
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if (
+            not len(self.id) == len(self.slots) == len(self.moments) == self.size
+            or len(self.touched) != self["touched"]
+        ):
+            raise ValueError("a rung has other slots than it counts.")
+        self._move(max(min(len(self.slot), _ROOM), self.size))
+
+    def check(self, p: int, q: int, fresh: Rung) -> None:
+        """Refuse state that came from a file: the kernel follows its indices wherever they lead."""
+        room, n, touched = len(self.id), self["size"], self["touched"]
+        for name, shape, dtype in (
+            ("clock", (len(CLOCK),), "f8"),
+            ("slot", (p,), "i4"),
+            ("seen", (p // _PAGE + 1,), "i4"),
+            ("bias", (4, q), "f8"),
+            ("id", (room,), "i8"),
+            ("slots", (room, fresh.slots.shape[1]), "f8"),
+            ("moments", (room, fresh.moments.shape[1]), "f8"),
+            ("touched", (room + 1,), "i4"),
+        ):
+            same_shape(f"a rung's {name}", getattr(self, name), shape, dtype)
+        if self.q != q or not (0 <= n <= room and 0 <= touched <= room and 0 <= self["limit"] <= p):
+            raise ValueError("a rung counts other features than it has.")
+        placed = np.flatnonzero(self.slot > 0)
+        at = self.slot[placed] - 1
+        if len(placed) != n or not np.array_equal(np.sort(at), np.arange(n)):
+            raise ValueError("the slots of features in a rung are not those of a rung.")
+        if not np.array_equal(self.id[at], placed):
+            raise ValueError("the features of a rung are not those that its slots belong to.")
+        marks = self.touched[: int(touched)]
+        if len(marks) and not (marks.min() >= 0 and marks.max() < max(n, 1)):
+            raise ValueError("a rung's mini-batch has touched slots that are not there.")
 
     # ---------------------------------------------------------------- learning
 

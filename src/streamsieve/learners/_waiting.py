@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._learner import Array, Core
+from .._input import FLOATS, check_rows
+from ._learner import Array, Core, same_shape
 
 
 class Waiting:
@@ -31,6 +32,25 @@ class Waiting:
             rows = np.array(rows, order="C")
         self.parts.append((rows, y.copy(), None if w is None else w.copy()))
         self.n += len(y)
+
+    def check(self, p: int, q: int, limit: float) -> None:
+        """Refuse rows that came from a file and are none."""
+        if self.n != sum(len(y) for _, y, _ in self.parts):
+            raise ValueError("other rows wait than are counted.")
+        for rows, y, w in self.parts:
+            same_shape("targets that wait", y, (len(y), q))
+            if w is not None:
+                same_shape("weights that wait", w, (len(y),))
+            if isinstance(rows, tuple):
+                indptr, indices, data = rows
+                held = sp.csr_array((data, indices, indptr), shape=(len(y), p))
+                held.check_format()
+                values = data
+            else:
+                held = values = rows
+            check_rows(held, held.shape[1], nan_ok=False, names=None, limit=limit)
+            if held.shape[0] != len(y) or held.shape[1] > p or values.dtype not in FLOATS:
+                raise ValueError("rows that wait are not of the features learned.")
 
     def all(self) -> tuple[Core, Array, Array | None]:
         """All of them as one."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._base import param
-from ._budgeted import Adaptive
+from ._budgeted import Adaptive, check_heap
 from ._learner import Array, ClassificationLearner, Core, RegressionLearner
 
 
@@ -20,6 +20,11 @@ class BARDA(Adaptive):
         super()._reset(p, q)
         self.gradient_ = np.zeros((p, 1 + q))  # sum of squares over rows and outputs, and the sums, G
         self.pool_ = np.zeros((p, 2))  # a heap of outsiders, best first: bound of the score, and feature
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self._started():
+            check_heap(self.pool_, self.book_[1], self.place_, -1)
 
     def _kernel(self, rows: Core, y: Array, w: Array | None) -> int:
         return _core.barda(

@@ -50,6 +50,10 @@ class OLST(Rowwise):
     def _can_overflow(self) -> bool:
         return False
 
+    def _check_state(self) -> None:
+        if self._started():
+            self.olst_.check(self.olst_.p, len(self.olst_.mean_y))
+
     def _linear(self) -> tuple[Array, Array]:
         return self.olst_.extract(self.k, self.standardize)
 

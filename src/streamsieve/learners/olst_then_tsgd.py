@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ class OLSTThenTSGD(SIHT):
         "auto", "float > 0 or 'auto'", "Ridge of OLST, in rows; see `OLSTRegressor`."
     )
 
+    _free: ClassVar[dict[str, int]] = SIHT._free | {"olst_": 0}
+
     def _check_params(self) -> None:
         super()._check_params()
         if not isinstance(self.C, int | np.integer) or isinstance(self.C, bool) or self.C < 1:
@@ -34,6 +36,11 @@ class OLSTThenTSGD(SIHT):
     def _reset(self, p: int, q: int) -> None:
         super()._reset(p, q)
         self.olst_: InverseMoments | None = InverseMoments(p, q, self.ridge, bool(self.fit_intercept))
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self._started() and self.olst_ is not None:
+            self.olst_.check(self.n_features_in_, len(self.bias_))
 
     def _begin(self, coef: Array, intercept: Array) -> None:
         super()._begin(coef, intercept)

@@ -22,6 +22,7 @@ from ._learner import (
     Standardizing,
     check_budget,
     is_number,
+    same_shape,
 )
 from ._rung import Rule, Rung, part_of
 
@@ -67,6 +68,7 @@ class SFSA(Standardizing):
 
     _features: ClassVar[tuple[str, ...]] = ()
     _others: ClassVar[tuple[str, ...]] = ()
+    _free: ClassVar[dict[str, int]] = dict.fromkeys(("growing_", "answer_", "watch_", "refitted_"), 0)
     _state: ClassVar[tuple[str, ...]] = ("growing_", "answer_", "watch_", "refitted_", "n_restarts_")
 
     def _check_params(self) -> None:
@@ -98,6 +100,20 @@ class SFSA(Standardizing):
         self.watch_ = Watch() if self.restart else None
         self.refitted_: Refit | None = None
         self.n_restarts_ = 0
+
+    def _check_state(self) -> None:
+        if not self._started():
+            return
+        if self.growing_ is None and self.answer_ is None:
+            raise ValueError("there is neither a model that grows nor one that answers.")
+        due = self._rung(0, 1)
+        for rung in (self.growing_, self.answer_):
+            if rung is not None:
+                rung.check(self.n_features_in_, self.n_outputs_, due)
+        if self.refitted_ is not None:
+            if self.answer_ is None or self.refitted_.k != self.answer_.size:
+                raise ValueError("the refit is of other features than the model has.")
+            self.refitted_.check(self.n_outputs_)
 
     def _first_maturity(self) -> int:
         return _FIRST if self.T == "auto" else int(self.T)
@@ -277,6 +293,13 @@ class Refit:
         self.block = np.zeros((_REFIT_BLOCK, k + q + 1))  # features, targets, weight of rows to come
         self.filled = 0
         self.k = k
+
+    def check(self, q: int) -> None:
+        """Refuse state that came from a file and does not fit together."""
+        same_shape("a refit's block", self.block, (_REFIT_BLOCK, self.k + q + 1))
+        seen = self.averages.n_features_in_
+        if not 0 <= self.filled < _REFIT_BLOCK or (seen is not None and seen != self.k):
+            raise ValueError("a refit is of other rows or features than it says.")
 
     @property
     def enough(self) -> bool:

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._base import param
-from ._learner import Array, ClassificationLearner, Core, RegressionLearner, Standardizing, check_budget
+from ._learner import (
+    Array,
+    ClassificationLearner,
+    Core,
+    RegressionLearner,
+    Standardizing,
+    check_budget,
+    same_shape,
+)
 from ._start import Startable
 
 
@@ -29,6 +37,8 @@ class SIHT(Startable, Standardizing):
         "weight_",
     )
 
+    _free: ClassVar[dict[str, int]] = dict.fromkeys(("kept_", "score_", "weight_", "table_"), 0)
+
     def _check_params(self) -> None:
         super()._check_params()
         check_budget(self.k)
@@ -41,6 +51,24 @@ class SIHT(Startable, Standardizing):
         self.size_ = np.zeros(1, dtype=np.int64)
         self.weight_ = np.zeros((room, q))
         self.table_ = _table(room)  # slots by feature: all there is of the p features that are not kept
+
+    def _check_state(self) -> None:
+        if not self._started():
+            return
+        room, n = len(self.score_), int(self.size_[0])
+        for array in (self.kept_, self.weight_):
+            same_shape("state of the features kept", array, (room, array.shape[1]), array.dtype)
+        features, place, heap = self.kept_[:n].T
+        if not 0 <= n <= room or len(self.table_) != len(_table(room)):
+            raise ValueError(f"{n} features are kept, in room for {room}.")
+        if n and not (features.min() >= 0 and features.max() < self.n_features_in_):
+            raise ValueError("a feature is kept that is not there.")
+        if not (np.array_equal(np.sort(heap), np.arange(n)) and np.array_equal(heap[place], np.arange(n))):
+            raise ValueError("the heap of the features kept is none.")
+        again = _table(room)
+        _core.index_kept(self.kept_[:n], again)
+        if not np.array_equal(np.sort(again), np.sort(self.table_)):
+            raise ValueError("the table of the features kept is of other features.")
 
     def _resize(self, p: int) -> None:
         super()._resize(p)

@@ -120,6 +120,7 @@ class StabilizedSGD(Stepping):
     _by_slot: ClassVar[tuple[str, ...]] = ("id_", "alive_", "tally_", "values_", "unit_")
     _by_path: ClassVar[tuple[str, ...]] = ("weights_", "touched_")
     _by_record: ClassVar[tuple[str, ...]] = ("change_", "which_")
+    _free: ClassVar[dict[str, int]] = dict.fromkeys(_by_slot, 0) | dict.fromkeys(_by_path + _by_record, 1)
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -166,6 +167,35 @@ class StabilizedSGD(Stepping):
         self.n_lines_, self.stride_ = 0, 1
         self.waiting_ = Waiting()
         self._fresh = True
+
+    def _check_state(self) -> None:
+        if not self._started():
+            return
+        room, n, dead = len(self.id_), int(self._now("size")), int(self._now("dead"))
+        paths = [getattr(self, name).shape[1] for name in self._by_path]
+        slots = [len(getattr(self, name)) for name in self._by_slot if getattr(self, name) is not None]
+        if {room} != {*slots, *paths} or self.change_.shape != self.which_.shape:
+            raise ValueError("there is not the same room for all that is known of a feature.")
+        if not (0 <= dead <= n <= room and 0 <= self.n_lines_ <= _LINES):
+            raise ValueError(f"{n} features with {dead} purged do not fit in room for {room}.")
+        if not (self._now("K") >= self.K and 0 <= self._now("filled") <= self._now("K")):
+            raise ValueError("the burst is shorter than the shortest, or than what is done of it.")
+        if not 0 <= self._now("bursts") <= self.n_bursts:
+            raise ValueError("the stage has more bursts than a stage has.")
+        placed = np.flatnonzero(self.slot_ > 0)
+        at = self.slot_[placed] - 1
+        if len(placed) != n - dead or (len(at) and at.max() >= n) or not np.array_equal(self.id_[at], placed):
+            raise ValueError("the features that are stable are not those that have a slot.")
+        if not np.array_equal(np.sort(at), np.flatnonzero(self.alive_[:n])):
+            raise ValueError("a slot is alive without a feature, or a feature without a slot that is.")
+        for head, touched, which in zip(self.head_, self.touched_, self.which_):
+            marks, records = touched[: int(head[5])], which[: int(head[6])]
+            records = np.where(records < 0, ~records, records)
+            if not (0 <= head[5] <= room and 0 <= head[6] <= len(which)):
+                raise ValueError("a path has noted more than there is room for.")
+            if max(marks.max(initial=0), records.max(initial=0)) >= max(n, 1) or marks.min(initial=0) < 0:
+                raise ValueError("a path has touched slots that are not there.")
+        self.waiting_.check(self.n_features_in_, self.n_outputs_, self._limit)
 
     def _now(self, name: str) -> float:
         return float(self.shared_[_AT[name]])

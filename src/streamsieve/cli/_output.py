@@ -1,0 +1,120 @@
+"""Results on stdout (a table on a terminal, TSV when piped, JSON on request), all else on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+Row = Sequence[Any]
+
+
+def emit(
+    columns: Sequence[str],
+    rows: Sequence[Row],
+    *,
+    as_json: bool,
+    title: str = "",
+    about: dict[str, Any] | None = None,
+    keyed: bool = False,
+) -> None:
+    """Print rows. `about` heads the JSON and ends a table; `keyed` rows are names and values."""
+    about = about or {}
+    if as_json:
+        told = {**about, "rows": [dict(zip(columns, row)) for row in rows]}
+        told = {row[0]: row[1] for row in rows} if keyed else told
+        click.echo(json.dumps(plain(told), indent=2, allow_nan=False))
+    elif sys.stdout.isatty():
+        _keys(rows) if keyed else _table(columns, rows, title, about)
+    else:
+        click.echo("\t".join(columns))
+        for row in rows:
+            click.echo("\t".join(exact(value) for value in row))
+
+
+def _table(columns: Sequence[str], rows: Sequence[Row], title: str, about: dict[str, Any]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(
+        title=escape(title), box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False
+    )
+    for j, name in enumerate(columns):
+        numeric = all(isinstance(row[j], int | float | None) for row in rows)
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(short(value)) for value in row))
+    console = Console()
+    console.print(table)
+    facts = (f"[dim]{name.replace('_', ' ')}[/dim] {escape(short(value))}" for name, value in about.items())
+    console.print(" [dim]·[/dim] ".join(facts), highlight=False)
+
+
+def _keys(rows: Sequence[Row]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, value in rows:
+        told = name if name.startswith("parameter ") else name.replace("_", " ")
+        table.add_row(f"[dim]{told}", "none" if value is None else escape(short(value)))
+    Console().print(table, highlight=False)
+
+
+def exact(value: Any) -> str:
+    """For another program: all digits."""
+    if value is None:
+        return ""
+    return str(value).replace("\t", " ").replace("\n", " ")
+
+
+def short(value: Any) -> str:
+    """For a reader."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.1f}" if 1e4 <= abs(value) < 1e12 else f"{value:.5g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(short(v) for v in value)
+    return str(value)
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def size(n: float) -> str:
+    """Bytes for a reader."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if n < 1000 or unit == "GB":
+            return f"{n:,.0f} {unit}" if unit == "bytes" or n >= 100 else f"{n:.3g} {unit}"
+        n /= 1000
+    return f"{n:.0f}"
+
+
+class Say:
+    """Remarks on stderr, unless they are not wanted."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+
+    def __call__(self, text: str) -> None:
+        if not self.quiet:
+            click.echo(text, err=True)

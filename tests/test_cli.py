@@ -1,0 +1,631 @@
+"""The command line: every verb, its outputs, its exit codes, and runs that are killed and resumed."""
+
+import errno
+import gzip
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+
+import streamsieve
+from streamsieve import OFSARegressor, RunningAverages, load, read_checkpoint, save
+from streamsieve.cli import VERBS, main
+
+N, P = 12_000, 12
+PROGRAM = [sys.executable, "-c", "from streamsieve.cli import main; main()"]
+
+
+def run(*words, **options):
+    return CliRunner().invoke(main, [str(word) for word in words], **options)
+
+
+def good(*words, **options):
+    done = run(*words, **options)
+    assert done.exit_code == 0, done.output + repr(done.exception)
+    return done
+
+
+def table(done):
+    head, *rows = [line.split("\t") for line in done.stdout.splitlines()]
+    return [dict(zip(head, row)) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The same rows as CSV (with a column of words) and, with labels, as svmlight."""
+    folder = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, P)).round(3)
+    colour = rng.choice(["red", "green", "blue"], N)
+    y = X[:, 3] - 2 * X[:, 7] + (colour == "red") + 0.5 * rng.normal(size=N)
+    lines = [",".join([*(f"x{j}" for j in range(P)), "colour", "y"])]
+    lines += [",".join([*map(str, x), c, f"{t:.5f}"]) for x, c, t in zip(X, colour, y)]
+    (folder / "rows.csv").write_text("\n".join(lines) + "\n")
+    with gzip.open(folder / "rows.csv.gz", "wt") as file:
+        file.write("\n".join(lines) + "\n")
+    words = [",".join([*(f"x{j}" for j in range(P)), "kind"])]
+    words += [",".join([*map(str, x), "high" if t > 1 else "low" if t < -1 else "mid"]) for x, t in zip(X, y)]
+    (folder / "words.csv").write_text("\n".join(words) + "\n")
+    keep = np.abs(X) > 0.6
+    lines = [
+        f"{1 if t > 0 else -1} " + " ".join(f"{j + 1}:{x[j]}" for j in np.flatnonzero(k))
+        for x, t, k in zip(X, y, keep)
+    ]
+    (folder / "rows.svm").write_text("\n".join(lines) + "\n")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {f"x{j}": X[:, j] for j in range(P)} | {"y": y}
+    pq.write_table(pa.table(columns), folder / "rows.parquet", row_group_size=3000)
+    return folder
+
+
+# ---------------------------------------------------------------- select, fit, path
+
+
+def test_select_just_works_and_says_what_it_chose(files):
+    done = good("select", files / "rows.csv", "--target", "y", "-k", 3)
+    rows = table(done)
+    assert {row["feature"] for row in rows} == {"x3", "x7", "colour=red"}
+    assert_allclose([float(row["weight"]) for row in rows if row["feature"] == "x7"], -2, atol=0.02)
+    assert "Regression: the target holds numbers" in done.stderr
+    assert "Method: ofsa, on running averages: of 15 features they take" in done.stderr
+    assert "12,000 rows" in done.stderr
+
+
+def test_select_on_svmlight_counts_features_as_the_file_does(files):
+    done = good("select", files / "rows.svm", "-k", 2, "--json")
+    told = json.loads(done.stdout)
+    assert told["task"] == "classification"
+    assert [row["feature"] for row in told["rows"]] == ["8", "4"]
+    assert "Classification: the first" in done.stderr
+    assert "2 whole numbers (-1, 1)" in done.stderr
+
+
+def test_words_are_labels(files):
+    done = good("select", files / "words.csv", "--target", "kind", "-k", 2)
+    assert list(table(done)[0]) == ["feature", "weight high", "weight low", "weight mid"]
+    assert "the target holds words (high, low, mid)" in done.stderr
+
+
+def test_sfsa_is_taken_where_averages_do_not_fit(files):
+    done = good("select", files / "rows.svm", "-k", 2, "--memory", "1kB")
+    assert "Method: sfsa, row by row: running averages of 12 features would take" in done.stderr
+    assert {row["feature"] for row in table(done)} == {"8", "4"}
+    done = run("select", files / "rows.svm", "--memory", "1kB")
+    assert done.exit_code == 2
+    assert "-k is needed" in done.stderr
+
+
+def test_features_that_grow_beyond_the_memory(tmp_path):
+    lines = [f"{i % 2} {1 + i % 3}:1" for i in range(13000)] + [f"{i % 2} {i + 1}:1" for i in range(9000)]
+    (tmp_path / "rows.svm").write_text("\n".join(lines))
+    words = ["fit", tmp_path / "rows.svm", "-k", 2, "--memory", "1MB", "-o", tmp_path / "m"]
+    done = run(*words, "--method", "ofsa")
+    assert done.exit_code == 1
+    assert "--memory is enough for the averages of" in done.stderr
+    done = good(*words, "--checkpoint", tmp_path / "c", "--every", "1rows")
+    assert "Beginning again with sfsa" in done.stderr
+    model = load(tmp_path / "m")
+    assert type(model).__name__ == "SFSAClassifier"
+    assert read_checkpoint(tmp_path / "m").about["rows"] == 22_000
+    good(*words, "--checkpoint", tmp_path / "c", "--resume")
+
+
+@pytest.mark.parametrize(
+    "method", ["olsth", "ofsa", "omcp", "sfsa", "tsgd", "siht", "barda", "rda", "olst", "sgd"]
+)
+@pytest.mark.parametrize("name", ["rows.csv", "rows.svm"])
+def test_fit_is_the_library_on_the_same_rows(method, name, files, tmp_path):
+    words = ["fit", files / name, "--method", method, "-o", tmp_path / "model", "-q"]
+    words += ["-k", 3] if method != "sgd" else []
+    words += ["--target", "y"] if name == "rows.csv" else ["--task", "classification"]
+    if method == "olst" and name == "rows.csv":
+        words += ["--categories", "drop"]  # it keeps p^2 numbers for the features it began with
+    good(*words)
+    held = read_checkpoint(tmp_path / "model")
+    assert held.about["rows"] == N
+    assert held.about["method"] == method
+    again = streamsieve.read(
+        files / name,
+        target="y" if name == "rows.csv" else None,
+        categories="drop" if method == "olst" else "onehot",
+    )
+    model = held.object.__class__(**held.object.get_params())
+    for X, y, _ in again:
+        options = {"classes": [-1, 1]} if name == "rows.svm" and not model.__sklearn_is_fitted__() else {}
+        model.partial_fit(X, y, **options)
+    assert_array_equal(held.object.coef_, model.coef_)
+
+
+def test_parameters_are_set_and_wrong_ones_listed(files, tmp_path):
+    words = ["fit", files / "rows.svm", "-o", tmp_path / "model", "-q", "-k", 2, "--method", "sfsa"]
+    good(*words, "--set", "variant=momentum", "--set", "batch_size=10", "--set", "restart=true")
+    model = load(tmp_path / "model")
+    assert (model.variant, model.batch_size, model.restart) == ("momentum", 10, True)
+    for wrong in ("alpha=3", "mu", "mu=-1"):
+        done = run(*words, "--set", wrong)
+        assert done.exit_code == 2
+        assert "mu" in done.stderr
+    done = run(*words[:-1], "lasso")
+    assert done.exit_code == 2
+    assert "pass auto or one of" in done.stderr
+    done = run(
+        "fit", files / "rows.svm", "-o", tmp_path / "m", "--method", "ofs", "--task", "regression", "-k", 2
+    )
+    assert done.exit_code == 2
+    assert "classification only" in done.stderr
+    done = run("fit", files / "rows.svm", "-o", tmp_path / "m", "--method", "sgd", "-k", 2)
+    assert done.exit_code == 2
+    assert "leave -k out" in done.stderr
+    done = run("fit", files / "rows.svm", "-o", tmp_path / "m", "--method", "sfsa")
+    assert done.exit_code == 2
+    assert "needs -k" in done.stderr
+    done = run("fit", files / "rows.csv", "-o", tmp_path / "m", "-k", 2)
+    assert done.exit_code == 2
+    assert "--target is needed" in done.stderr
+
+
+def test_every_method_can_be_asked_for(files, tmp_path):
+    from streamsieve.cli._methods import methods
+
+    assert {"ofsa", "sfsa", "barda", "olstthentsgd", "truncatedgradient"} <= set(methods())
+    for method in methods():
+        words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "-q", "--method", method, "--limit", 500]
+        words += ["--task", "classification", "--features", P]
+        keeps = hasattr(
+            getattr(streamsieve, next(n for n in streamsieve.__all__ if n.lower() == f"{method}classifier")),
+            "k",
+        )
+        good(*words, *(["-k", 2] if keeps else []))
+        assert type(load(tmp_path / "m")).__name__.lower() == f"{method}classifier"
+
+
+def test_rows_held_out_are_tested(files):
+    told = json.loads(good("select", files / "rows.svm", "-k", 3, "--hold-out", 5, "--json", "-q").stdout)
+    assert told["test_rows"] == N // 5
+    assert told["rows_learned"] == N - N // 5
+    assert 0.8 < told["test_accuracy"] <= 1
+    assert 0.85 < told["test_auc"] <= 1
+
+
+def test_missing_values_are_imputed(files, tmp_path):
+    head, first, *rest = (files / "rows.csv").read_text().splitlines()
+    first = "," + first.split(",", 1)[1]
+    (tmp_path / "rows.csv").write_text("\n".join([head, first, *rest]))
+    done = run("select", tmp_path / "rows.csv", "--target", "y", "-k", 3)
+    assert done.exit_code == 3
+    good("fit", tmp_path / "rows.csv", "--target", "y", "-k", 3, "--missing", "mean", "-o", tmp_path / "m")
+    good("select", tmp_path / "rows.csv", "--target", "y", "-k", 3, "--missing", "zero")
+    done = run(
+        "select", tmp_path / "rows.csv", "--target", "y", "-k", 3, "--missing", "mean", "--method", "sfsa"
+    )
+    assert done.exit_code == 2
+
+
+def test_path_from_rows_and_from_a_model(files, tmp_path):
+    done = good("path", files / "rows.csv", "--target", "y", "-o", tmp_path / "m", "--all")
+    rows = table(done)
+    assert [int(row["k"]) for row in rows] == list(range(16))
+    best = next(row for row in rows if row["best"])
+    assert best["k"] == "3"
+    assert min(rows, key=lambda row: float(row["bic"])) == best
+    again = good("path", tmp_path / "m", "--method", "olasso", "--json", "-q")
+    assert json.loads(again.stdout)["rows"][-1]["lam"] > 0
+    rows = table(good("select", tmp_path / "m", "-k", 2, "--method", "omcp"))
+    assert {row["feature"] for row in rows} == {"x3", "x7"}
+    assert run("select", tmp_path / "m", "-k", 2, "--method", "sfsa").exit_code == 2
+
+
+def test_standard_input_is_a_source(files):
+    text = (files / "rows.svm").read_bytes()
+    done = good("select", "-", "-k", 2, "--format", "svmlight", input=text)
+    assert {row["feature"] for row in table(done)} == {"8", "4"}
+
+
+# ---------------------------------------------------------------- predict, evaluate, merge, inspect, report
+
+
+def test_predict_finds_columns_by_name(files, tmp_path):
+    good("fit", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "m", "-q")
+    done = good("predict", tmp_path / "m", files / "rows.csv", "-q")
+    head, *lines = done.stdout.splitlines()
+    assert head == "prediction"
+    assert len(lines) == N
+    model = load(tmp_path / "m")
+    X, y, _ = next(iter(streamsieve.read(files / "rows.csv", target="y")))
+    assert_allclose([float(v) for v in lines[: len(y)]], model.predict(X), rtol=1e-12)
+    other = [
+        "colour,extra,x7,x3",  # the columns that were selected are enough
+        "red,9,1,2",
+        "violet,9,1,2",
+        "red,9,0,0",
+    ]
+    (tmp_path / "other.csv").write_text("\n".join(other) + "\n")
+    told = good("predict", tmp_path / "m", tmp_path / "other.csv", "--json", "-q").stdout.splitlines()
+    values = [json.loads(line)["prediction"] for line in told]
+    weights = dict(zip(read_checkpoint(tmp_path / "m").about["feature_names"], model.coef_))
+    both = weights["x7"] + 2 * weights["x3"] + model.intercept_
+    assert_allclose(values, [both + weights["colour=red"], both, weights["colour=red"] + model.intercept_])
+
+
+def test_predict_labels_scores_and_probabilities(files, tmp_path):
+    good("fit", files / "rows.svm", "--method", "sfsa", "-k", 3, "-o", tmp_path / "m", "-q")
+    out = tmp_path / "out.tsv"
+    good("predict", tmp_path / "m", files / "rows.svm", "--scores", "--proba", "-o", out, "--limit", 10, "-q")
+    head, *lines = out.read_text().splitlines()
+    assert head == "prediction\tscore\tp -1\tp 1"
+    assert len(lines) == 10
+    label, score, no, yes = lines[0].split("\t")
+    assert label == ("1" if float(score) > 0 else "-1")
+    assert_allclose(float(no) + float(yes), 1)
+    good("fit", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "r", "-q")
+    done = run("predict", tmp_path / "r", files / "rows.csv", "--proba")
+    assert done.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.svm"])
+def test_evaluate_tests_then_trains(name, files, tmp_path):
+    words = ["--target", "y"] if name == "rows.csv" else []
+    done = good("evaluate", files / name, *words, "-k", 3, "--method", "sfsa", "-o", tmp_path / "curve.json")
+    rows = table(done)
+    assert [int(row["rows"]) for row in rows] == [100, 200, 400, 800, 1600, 3200, 6400, 12000]
+    measure = "recent_rmse" if name == "rows.csv" else "recent_auc"
+    assert measure in rows[0]
+    assert json.loads((tmp_path / "curve.json").read_text())["rows"][-1]["rows"] == N
+    fixed = table(good("evaluate", files / name, *words, "-k", 3, "--at", 5000, "-q"))
+    assert [int(row["rows"]) for row in fixed] == [5000, 10000, 12000]
+
+
+def test_merge_adds_up_what_machines_learned(files, tmp_path):
+    lines = (files / "rows.csv").read_text().splitlines()
+    head, rows = lines[0], lines[1:]
+    reds = [row for row in rows if ",red," in row]
+    rest = [row for row in rows if ",red," not in row]
+    (tmp_path / "a.csv").write_text("\n".join([head, *rest]) + "\n")  # features in another order, and fewer
+    (tmp_path / "b.csv").write_text("\n".join([head, *reds, *rest[:5]]) + "\n")
+    (tmp_path / "all.csv").write_text("\n".join([head, *rest, *reds, *rest[:5]]) + "\n")
+    for name in ("a", "b", "all"):
+        good("fit", tmp_path / f"{name}.csv", "--target", "y", "-k", 3, "-o", tmp_path / name, "-q")
+    good("merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "sum")
+    merged, whole = read_checkpoint(tmp_path / "sum"), read_checkpoint(tmp_path / "all")
+    assert merged.about["rows"] == whole.about["rows"]
+    assert merged.about["feature_names"] == whole.about["feature_names"]
+    assert_allclose(merged.object.coef_, whole.object.coef_, rtol=1e-9, atol=1e-12)
+    good("fit", files / "rows.svm", "-k", 3, "--method", "sfsa", "-o", tmp_path / "sfsa", "-q")
+    done = run("merge", tmp_path / "a", tmp_path / "sfsa", "-o", tmp_path / "sum")
+    assert done.exit_code == 4
+    assert "keeps no averages" in done.stderr
+
+
+def test_merge_widens_the_narrower(tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:1 2:2\n2 1:3\n3.5 2:1\n4 1:1\n")
+    (tmp_path / "b.svm").write_text("1 1:1 3:2\n2 1:3\n3.5 2:1\n0 3:1 2:2\n".replace("3:1 2:2", "2:2 3:1"))
+    for name in "ab":
+        good("fit", tmp_path / f"{name}.svm", "--task", "regression", "-k", 1, "-o", tmp_path / name, "-q")
+    good("merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "sum")
+    assert load(tmp_path / "sum").n_features_in_ == 3
+    assert load(tmp_path / "sum").averages_.n_samples_ == 8
+
+
+def test_inspect_says_what_a_file_holds(files, tmp_path):
+    good(
+        "fit",
+        files / "rows.csv",
+        "--target",
+        "y",
+        "-k",
+        3,
+        "-o",
+        tmp_path / "m",
+        "--checkpoint",
+        tmp_path / "c",
+        "-q",
+    )
+    told = json.loads(good("inspect", tmp_path / "m", "--features", "--json").stdout)
+    assert (told["class"], told["rows_learned"], told["features"], told["selected"]) == (
+        "OFSARegressor",
+        N,
+        15,
+        3,
+    )
+    assert told["parameter k"] == 3
+    assert {row["feature"] for row in told["selection"]} == {"x3", "x7", "colour=red"}
+    assert "finished" in good("inspect", tmp_path / "c").stdout
+    save(RunningAverages().update(np.eye(3), np.ones(3)), tmp_path / "averages")
+    told = json.loads(good("inspect", tmp_path / "averages", "--json").stdout)
+    assert (told["class"], told["rows_learned"], told["features"]) == ("RunningAverages", 3, 3)
+    save(OFSARegressor(2), tmp_path / "bare")
+    assert json.loads(good("inspect", tmp_path / "bare", "--json").stdout)["rows_learned"] == 0
+
+
+def test_a_report_needs_nothing_else(files, tmp_path):
+    good("fit", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "m", "-q")
+    good("evaluate", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "curve", "-q")
+    words = ["--curve", tmp_path / "curve", "--title", "<Sales>"]
+    good("report", tmp_path / "m", "-o", tmp_path / "r.html", *words)
+    html = (tmp_path / "r.html").read_text()
+    assert "&lt;Sales&gt;" in html
+    assert "colour=red" in html
+    assert html.count("<svg") == 2
+    assert "<script" not in html
+    assert not re.findall(r"(?:src|href)=.(?:https?:)?//|url\([^#]|@import", html)
+    good("fit", files / "rows.svm", "-k", 3, "--method", "sfsa", "-o", tmp_path / "s", "-q")
+    good("report", tmp_path / "s", "-o", tmp_path / "s.html")
+    good("fit", files / "words.csv", "--target", "kind", "-k", 3, "-o", tmp_path / "w", "-q")
+    good("report", tmp_path / "w", "-o", tmp_path / "w.html")
+    assert ">mid</th>" in (tmp_path / "w.html").read_text()
+    done = run("report", tmp_path / "m", "--curve", tmp_path / "m", "-o", tmp_path / "r.html")
+    assert done.exit_code == 1
+
+
+# ---------------------------------------------------------------- exit codes, pipes, help
+
+
+def test_exit_codes(files, tmp_path):
+    (tmp_path / "bad.svm").write_text("1 1:2\n-1 2:x\n")
+    done = run("select", tmp_path / "bad.svm", "-k", 1)
+    assert done.exit_code == 3
+    assert "bad.svm" in done.stderr
+    assert "line 2" in done.stderr
+    done = good(
+        "select", tmp_path / "bad.svm", "-k", 1, "--on-bad-row", "skip", "--task", "regression", "--limit", 5
+    )
+    assert "Skipped 1 bad rows" in done.stderr
+    (tmp_path / "torn").write_bytes(b"\x10" + bytes(50))
+    for words in (
+        ["inspect"],
+        ["predict", tmp_path / "torn"],
+        ["report", "-o", tmp_path / "r"],
+        ["merge", "-o", "m"],
+    ):
+        verb, *rest = words
+        done = run(verb, tmp_path / "torn", *rest)
+        assert done.exit_code == 4, done.output
+        assert "cannot be loaded" in done.stderr
+    assert run("select", tmp_path / "absent.csv", "--target", "y").exit_code == 1
+    assert run("inspect", tmp_path / "absent").exit_code == 1
+    assert run("select").exit_code == 2
+    assert run("sieve").exit_code == 2
+    assert run("fit", files / "rows.svm", "-o", tmp_path / "m", "--every", "soon").exit_code == 2
+    assert run("fit", files / "rows.svm", "-o", tmp_path / "m", "--resume", "-k", 2).exit_code == 2
+    assert run("fit", files / "rows.svm", "-o", tmp_path / "m", "--memory", "much").exit_code == 2
+    assert run("fit", files / "rows.svm", "-o", tmp_path / "no" / "m", "-k", 2).exit_code == 1
+
+
+def test_a_label_that_comes_late_is_named(tmp_path):
+    lines = [f"{i % 2} 1:{i % 7}" for i in range(15_000)] + ["2 1:3"]
+    (tmp_path / "rows.svm").write_text("\n".join(lines))
+    done = run("select", tmp_path / "rows.svm", "-k", 1)
+    assert done.exit_code == 1
+    assert "the label 2" in done.stderr
+    assert "--classes 0,1,2" in done.stderr
+    told = json.loads(good("select", tmp_path / "rows.svm", "-k", 1, "--classes", "0,1,2", "--json").stdout)
+    assert "weight 2" in told["rows"][0]
+
+
+def test_a_closed_pipe_is_quiet(files, tmp_path):
+    good("fit", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "m", "-q")
+    rows = subprocess.Popen(
+        [*PROGRAM, "predict", str(tmp_path / "m"), str(files / "rows.csv")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    rows.stdout.readline()
+    rows.stdout.close()
+    told = rows.stderr.read().decode()
+    rows.stderr.close()
+    assert rows.wait() == 0
+    assert "Error" not in told
+    assert "Traceback" not in told
+
+
+def test_help_loads_next_to_nothing():
+    code = "import sys\nfrom streamsieve.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+    code += "print(*sorted(m for m in ('numpy', 'scipy', 'sklearn', 'rich', 'pyarrow') if m in sys.modules))"
+    for words in ([], *([verb] for verb in VERBS if verb not in ("demo", "experiment"))):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words, "--help"], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == "", done.stdout.splitlines()[-1]
+        assert "Usage:" in done.stdout
+
+
+def test_the_shell_can_complete():
+    done = subprocess.run(
+        [sys.executable, "-c", "from streamsieve.cli import main; main(prog_name='streamsieve')"],
+        env={**os.environ, "_STREAMSIEVE_COMPLETE": "bash_complete", "COMP_WORDS": "streamsieve se"}
+        | {"COMP_CWORD": "1"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "select" in done.stdout
+
+
+# ---------------------------------------------------------------- checkpoints
+
+
+def test_resume_asks_for_the_same_run(files, tmp_path):
+    check = tmp_path / "c"
+    words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "--checkpoint", check, "--method", "sfsa"]
+    done = good(*words, "-k", 2, "--resume")
+    assert "No checkpoint" in done.stderr
+    done = good(*words, "-k", 2, "--resume")
+    assert "Resumed" in done.stderr
+    done = run(*words, "-k", 3, "--resume")
+    assert done.exit_code == 4
+    assert "k 2" in done.stderr
+    done = run("fit", files / "rows.csv", "--target", "y", *words[2:], "-k", 2, "--resume")
+    assert done.exit_code == 4
+    good("fit", files / "rows.svm", "-o", check, "-k", 2, "-q")
+    done = run(*words, "-k", 2, "--resume")
+    assert done.exit_code == 4
+    assert "is a model, not a checkpoint" in done.stderr
+    check.write_bytes(check.read_bytes()[:-3])
+    assert run(*words, "-k", 2, "--resume").exit_code == 4
+
+
+def test_an_unfinished_run_is_not_written_over(files, tmp_path):
+    words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "--checkpoint", tmp_path / "c", "-k", "2"]
+    stop_after([*words, "--every", "1rows"], tmp_path / "c", signal.SIGKILL, 1)
+    done = run(*words)
+    assert done.exit_code == 2
+    assert "pass --resume to go on" in done.stderr
+    good(*words, "--resume")
+    good(*words)
+
+
+def test_products_are_named_by_both(files, tmp_path):
+    words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "-q", "--method", "ofsa", "-k", 3]
+    good(*words, "--set", "interactions=true", "--task", "regression")
+    names = {row["feature"] for row in table(good("select", tmp_path / "m"))}
+    assert {"4", "8"} <= names
+    assert len(good("predict", tmp_path / "m", files / "rows.svm", "--limit", 9).stdout.splitlines()) == 10
+    good("report", tmp_path / "m", "-o", tmp_path / "r.html")
+    good("inspect", tmp_path / "m", "--features")
+
+
+def test_a_source_that_changed_is_not_resumed(files, tmp_path):
+    rows = tmp_path / "rows.svm"
+    rows.write_bytes((files / "rows.svm").read_bytes())
+    words = [
+        "fit",
+        rows,
+        "-o",
+        tmp_path / "m",
+        "--checkpoint",
+        tmp_path / "c",
+        "-k",
+        "2",
+        "--every",
+        "1rows",
+        "-q",
+    ]
+    stop_after(words, tmp_path / "c", signal.SIGKILL, 1)
+    with rows.open("a") as file:
+        file.write("1 1:1\n")
+    done = run(*words, "--resume")
+    assert done.exit_code == 4
+    assert "cannot be resumed" in done.stderr
+
+
+def test_a_full_disk_while_checkpointing_leaves_the_old_checkpoint(files, tmp_path, monkeypatch):
+    words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "--checkpoint", tmp_path / "c", "-k", 2]
+    words += ["--every", "1rows", "--method", "sfsa"]
+    real, calls = os.fsync, []
+
+    def full(fd):
+        calls.append(fd)
+        if len(calls) > 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(fd)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        done = run(*words)
+    assert done.exit_code == 1
+    assert "No space left on device" in done.stderr
+    assert "as it was" in done.stderr
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["c"]
+    held = read_checkpoint(tmp_path / "c")
+    assert 0 < held.about["rows"] < N
+    done = good(*words, "--resume")
+    whole = tmp_path / "whole"
+    good("fit", files / "rows.svm", "-o", whole, "-k", 2, "--method", "sfsa")
+    assert (tmp_path / "m").read_bytes() == whole.read_bytes()
+
+
+def stop_after(words, check, how, writes, pause=0.0):
+    """Run a command, and end it once its checkpoint has been written so often; its exit code."""
+    seen = check.stat().st_mtime_ns if check.exists() else 0
+    child = subprocess.Popen([*PROGRAM, *map(str, words)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    left = writes
+    while child.poll() is None and left > 0:
+        try:
+            now = check.stat().st_mtime_ns
+        except FileNotFoundError:
+            now = seen
+        left -= now != seen
+        seen = now
+    time.sleep(pause)
+    child.send_signal(how)
+    told = child.communicate()[1].decode()
+    return child.returncode, told
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_writes_a_checkpoint_first(how, code, files, tmp_path):
+    words = ["fit", files / "rows.csv", "--target", "y", "-k", "3", "--passes", "400", "--method", "sfsa"]
+    words += ["-o", tmp_path / "m", "--checkpoint", tmp_path / "c", "--every", "10000rows"]
+    came, told = stop_after(words, tmp_path / "c", how, 2)
+    assert came == code, told
+    assert "Stopped after" in told
+    assert "Traceback" not in told
+    assert read_checkpoint(tmp_path / "c").about["rows"] >= 20_000
+    assert not (tmp_path / "m").exists()
+
+
+def killed_until_done(words, check, kills, rng):
+    """Kill the command so often at random moments, resuming each time, then let it finish."""
+    killed = 0
+    while killed < kills:
+        code, told = stop_after(
+            [*words, "--resume"], check, signal.SIGKILL, rng.randrange(4), pause=rng.random() * 0.02
+        )
+        if code == 0:
+            return killed
+        assert code == -signal.SIGKILL, told
+        killed += 1
+    done = subprocess.run(
+        [*PROGRAM, *map(str, words), "--resume"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return killed
+
+
+CASES = [
+    (
+        "rows.svm",
+        ["--method", "sfsa", "-k", "3", "--passes", "12", "--shuffle-buffer", "5000", "--hold-out", "7"],
+    ),
+    ("rows.csv.gz", ["--target", "y", "-k", "3", "--passes", "10"]),
+    ("rows.csv", ["--target", "y", "--method", "barda", "-k", "3", "--passes", "10"]),
+    (
+        "rows.parquet",
+        ["--target", "y", "--method", "rda", "-k", "3", "--passes", "10", "--shuffle-buffer", "999"],
+    ),
+    ("words.csv", ["--target", "kind", "--method", "siht", "-k", "3", "--passes", "10"]),
+    ("rows.svm", ["--method", "olsth", "--set", "half_life=3000", "--passes", "10", "--limit", "9999"]),
+]
+
+
+def same_model_however_often_it_is_killed(files, tmp_path, case, kills, seed):
+    name, options = case
+    rows = ["fit", files / name, *options, "--every", "1rows"]
+    good(*rows, "-o", tmp_path / "whole", "--checkpoint", tmp_path / "c0")
+    words = [*rows, "-o", tmp_path / "killed", "--checkpoint", tmp_path / "c1"]
+    killed = killed_until_done(words, tmp_path / "c1", kills, random.Random(seed))
+    assert (tmp_path / "killed").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert [file for file in tmp_path.iterdir() if file.name.startswith(".")] == []
+    return killed
+
+
+@pytest.mark.parametrize("case", CASES[:2], ids=["sfsa-svmlight", "averages-csv.gz"])
+def test_killed_and_resumed_is_undisturbed(case, files, tmp_path):
+    assert same_model_however_often_it_is_killed(files, tmp_path, case, 2, 1) == 2
+
+
+@pytest.mark.slow
+def test_killed_thirty_times_and_resumed_is_undisturbed(files, tmp_path):
+    killed = 0
+    for i, case in enumerate(CASES):
+        (tmp_path / str(i)).mkdir()
+        killed += same_model_however_often_it_is_killed(files, tmp_path / str(i), case, 5, i)
+    assert killed >= 30

@@ -1,0 +1,478 @@
+"""Checkpoints: what is loaded goes on bit for bit, and what is damaged is refused."""
+
+import errno
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.base import is_classifier
+
+import streamsieve
+from streamsieve import (
+    CheckpointError,
+    FoldAverages,
+    RunningAverages,
+    extract,
+    load,
+    persist,
+    read_checkpoint,
+    save,
+)
+
+N, P, K, HALF = 240, 30, 5, 101
+
+ESTIMATORS = [
+    getattr(streamsieve, name) for name in streamsieve.__all__ if name.endswith(("Regressor", "Classifier"))
+]
+
+#: Options that put a learner's rarer state to work, beside the defaults.
+MORE = {
+    "SFSA": [
+        {"batch_size": 5, "restart": True, "variant": "adam"},
+        {"batch_size": 5, "ladder": False, "T": 8, "eta": 0.01},
+        {"batch_size": 5, "standardize": False, "variant": "nesterov"},
+    ],
+    "OLSTThenTSGD": [{"C": 40}, {"C": 150}],
+    "RDA": [{"k": None}],
+    "FOBOS": [{"k": None, "schedule": "doubling"}],
+    "SADMM": [{"form": "rda"}],
+    "TruncatedGradient": [{"theta": 0.5}],
+    "TSGD": [{"standardize": False, "eta": 0.01, "lam": 0.1}],
+    "OFSA": [
+        {"half_life": 50.0},
+        {"k": "auto", "criterion": "cv"},
+        {"interactions": True},
+        {"dtype": "float32"},
+    ],
+    "OLSth": [{"k": "auto"}, {"missing": "mean"}, {"dtype": np.float32}],
+    "OMCP": [{"k": None, "lam": 0.1}],
+}
+
+
+def cases():
+    for kind in ESTIMATORS:
+        stem = kind.__name__.removesuffix("Regressor").removesuffix("Classifier")
+        more = [{"refit": True, "batch_size": 5}] if kind.__name__ == "SFSARegressor" else []
+        for i, options in enumerate([{}, *MORE.get(stem, []), *more]):
+            yield pytest.param(kind, options, id=f"{kind.__name__}-{i}")
+
+
+def make(kind, options):
+    names = kind().get_params()
+    return kind(**({"k": K} if "k" in names else {}) | options)
+
+
+def data(kind, layout=np.asarray):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, P)) * (rng.random((N, P)) < 0.4)
+    target = X[:, 3] - 2 * X[:, 7] + 0.1 * rng.normal(size=N)
+    if is_classifier(kind()):
+        return layout(X), np.array(["ab", "longer", "é"])[np.digitize(target, [-0.5, 0.5])]
+    return layout(X), target
+
+
+def feed(model, X, y):
+    return model.partial_fit(X, y, **({"classes": ["ab", "longer", "é"]} if is_classifier(model) else {}))
+
+
+def flat(value, where=""):
+    """All state, down to the bytes: what `persist` itself would write."""
+    tensors = []
+    tree = persist._encode(value, tensors, where)
+    return json.dumps(tree), [(a.dtype, a.shape, a.tobytes()) for a in tensors]
+
+
+layouts = pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+
+
+@pytest.mark.parametrize(("kind", "options"), list(cases()))
+@layouts
+def test_loaded_mid_stream_goes_on_bit_for_bit(kind, options, layout, tmp_path):
+    X, y = data(kind, layout)
+    whole = feed(feed(make(kind, options), X[:HALF], y[:HALF]), X[HALF:], y[HALF:])
+    half = feed(make(kind, options), X[:HALF], y[:HALF])
+    save(half, tmp_path / "half")
+    again = load(tmp_path / "half")
+    assert type(again) is kind
+    assert flat(again) == flat(half)
+    resumed = feed(again, X[HALF:], y[HALF:])
+    assert flat(resumed) == flat(whole)
+    assert_array_equal(resumed.coef_, whole.coef_)
+    assert_array_equal(resumed.predict(X), whole.predict(X))
+    assert_array_equal(resumed.get_support(), whole.get_support())
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+def test_one_that_has_seen_nothing_can_be_saved(kind, tmp_path):
+    save(make(kind, {}), tmp_path / "bare")
+    bare = load(tmp_path / "bare")
+    assert bare.get_params() == make(kind, {}).get_params()
+    X, y = data(kind)
+    assert_array_equal(bare.fit(X, y).coef_, make(kind, {}).fit(X, y).coef_)
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in ESTIMATORS if hasattr(kind, "learn_one")], ids=lambda kind: kind.__name__
+)
+def test_features_by_name_go_on_too(kind, tmp_path):
+    X, y = data(kind)
+    names = [*(f"word {j}" for j in range(P - 2)), 7, ("a", 2)]  # names need not be strings
+    rows = [{names[j]: x[j] for j in np.flatnonzero(x)} for x in X]
+    classes = {"classes": ["ab", "longer", "é"]} if is_classifier(kind()) else {}
+    whole, half = make(kind, {}), make(kind, {})
+    for row, t in zip(rows, y):
+        whole.learn_one(row, t, **classes)
+    for row, t in zip(rows[:HALF], y[:HALF]):
+        half.learn_one(row, t, **classes)
+    save(half, tmp_path / "half")
+    half = load(tmp_path / "half")
+    for row, t in zip(rows[HALF:], y[HALF:]):
+        half.learn_one(row, t, **classes)
+    assert half.names_ == whole.names_
+    assert flat(half) == flat(whole)
+    assert half.predict_one(rows[0]) == whole.predict_one(rows[0])
+
+
+@pytest.mark.parametrize("make_averages", [RunningAverages, lambda **options: FoldAverages(3, **options)])
+@pytest.mark.parametrize("options", [{}, {"half_life": 20.0}, {"missing": "mean", "dtype": "float32"}])
+@layouts
+def test_averages_keep_the_rows_that_wait(make_averages, options, layout, tmp_path):
+    rng = np.random.default_rng(1)
+    X = layout(rng.normal(size=(3000, 6)) * (rng.random((3000, 6)) < 0.3))
+    Y = rng.normal(size=(3000, 2))
+    whole, half = make_averages(**options), make_averages(**options)
+    for at in range(0, 3000, 100):
+        whole.update(X[at : at + 100], Y[at : at + 100])
+    for at in range(0, 1700, 100):
+        half.update(X[at : at + 100], Y[at : at + 100])
+    save(half, tmp_path / "half")
+    half = load(tmp_path / "half")
+    for at in range(1700, 3000, 100):
+        half.update(X[at : at + 100], Y[at : at + 100])
+    assert flat(half) == flat(whole)
+
+
+def test_a_model_is_saved_with_names_and_notes(tmp_path):
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(50, 3)), columns=["a", "b", "c"])
+    model = extract.olsth(RunningAverages().update(frame, frame["a"] * 2), k=1)
+    about = {"rows": 50, "names": ["a"], "nothing": None, "deep": {"x": [1.5, float("inf")]}}
+    save(model, tmp_path / "model", about=about)
+    held = read_checkpoint(tmp_path / "model")
+    assert held.about == about
+    assert str(held.object) == str(model)
+    assert_array_equal(held.object.coef, model.coef)
+
+
+def test_a_generator_goes_on():
+    rng = np.random.default_rng(3)
+    rng.normal(size=3)
+    tensors = []
+    told = json.loads(json.dumps(persist._encode(rng, tensors, "rng")))
+    again = persist._Decoder({str(i): a for i, a in enumerate(tensors)})(told)
+    assert_array_equal(again.normal(size=5), rng.normal(size=5))
+
+
+def test_the_safetensors_package_reads_it(tmp_path):
+    save(small(), tmp_path / "model")
+    tensors = safetensors.numpy.load_file(tmp_path / "model")
+    assert json.loads(tensors["state.json"].tobytes())["object"]["class"] == "SGDRegressor"
+    with safetensors.safe_open(tmp_path / "model", "np") as file:
+        assert file.metadata()["format"] == "streamsieve"
+
+
+# ---------------------------------------------------------------- files that are not as they should be
+
+
+def small():
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    return streamsieve.SGDRegressor().fit(X, X[:, 1])
+
+
+def averages():
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    return RunningAverages().update(X, X[:, 1])
+
+
+def sieve():
+    X = np.random.default_rng(0).normal(size=(80, 9))
+    return streamsieve.SFSAClassifier(2, batch_size=5).fit(X, X[:, 1] > 0)
+
+
+@pytest.mark.parametrize("make_one", [small, averages, sieve])
+def test_any_damage_is_found(make_one, tmp_path):
+    save(make_one(), tmp_path / "model")
+    good = (tmp_path / "model").read_bytes()
+    file = tmp_path / "damaged"
+
+    @settings(max_examples=300, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def law(draw):
+        raw = bytearray(good)
+        for _ in range(draw.draw(st.integers(1, 3))):
+            at = draw.draw(st.integers(0, len(raw) - 1))
+            match draw.draw(st.sampled_from(["flip", "cut", "drop", "add", "header"])):
+                case "flip":
+                    raw[at] ^= draw.draw(st.integers(1, 255))
+                case "cut":
+                    del raw[at + 1 :]
+                case "drop":
+                    del raw[at : at + draw.draw(st.integers(1, 16))]
+                case "add":
+                    raw[at:at] = draw.draw(st.binary(min_size=1, max_size=16))
+                case "header":
+                    raw[at % 400 % len(raw)] ^= draw.draw(st.integers(1, 255))
+            raw = raw or bytearray(1)
+        if bytes(raw) == good:
+            return
+        file.write_bytes(raw)
+        with pytest.raises(CheckpointError, match="cannot be loaded"):
+            load(file)
+
+    law()
+
+
+def rewritten(file, change):
+    """The file with another tree, and a sum that is right: what only somebody who means it would write."""
+    tensors = safetensors.numpy.load_file(file)
+    tree = json.loads(tensors.pop("state.json").tobytes())
+    change(tree["object"]["state"], tensors, tree)
+    table = sorted(tensors.items(), key=lambda item: -item[1].itemsize)
+    table.append(("state.json", np.frombuffer(json.dumps(tree).encode(), np.uint8)))
+    persist._write(file, table, "forged")
+
+
+def set_tensor(name, value):
+    def change(state, tensors, tree):  # noqa: ARG001
+        tensors[state[name]["tensor"]] = np.asarray(value)
+
+    return change
+
+
+def set_attribute(name, value):
+    def change(state, tensors, tree):  # noqa: ARG001
+        state[name] = value
+
+    return change
+
+
+def set_part(part, name, value):
+    def change(state, tensors, tree):  # noqa: ARG001
+        inner = state[part]["state"]
+        if isinstance(value, np.ndarray):
+            tensors[inner[name]["tensor"]] = value
+        else:
+            inner[name] = value
+
+    return change
+
+
+def barda():
+    X = np.random.default_rng(0).normal(size=(60, 9))
+    return streamsieve.BARDAClassifier(2).fit(X, X[:, 1] > 0)
+
+
+def siht():
+    X = np.random.default_rng(0).normal(size=(60, 9))
+    return streamsieve.SIHTRegressor(2).fit(X, X[:, 1])
+
+
+def stable():
+    X = np.random.default_rng(0).normal(size=(60, 9))
+    model = streamsieve.StabilizedSGDRegressor(2, n_paths=2, K=5, block_size=50)
+    return model.partial_fit(X, X[:, 1])
+
+
+def shifted(name, by):
+    def change(state, tensors, tree):  # noqa: ARG001
+        held = tensors[state[name]["tensor"]]
+        tensors[state[name]["tensor"]] = (held + by).astype(held.dtype)
+
+    return change
+
+
+def olst():
+    X = np.random.default_rng(0).normal(size=(100, 9))
+    return streamsieve.OLSTRegressor(2).fit(X, X[:, 1])
+
+
+FORGERIES = {
+    "a slot beyond the slots": (stable, shifted("slot_", 70)),
+    "a slot of another feature": (stable, shifted("id_", 1)),
+    "paths of another room": (stable, set_tensor("weights_", np.zeros((2, 9, 4)))),
+    "a path with more marks than room": (stable, shifted("head_", 1e6)),
+    "rows that wait but do not": (stable, set_part("waiting_", "n", 3)),
+    "a foreign class": (small, lambda _, __, tree: tree["object"].update({"class": "Popen"})),
+    "a method in place of state": (small, set_attribute("predict", 1)),
+    "a dunder": (small, set_attribute("__class__", "x")),
+    "too few weights": (small, set_tensor("weight_", np.zeros((3, 1)))),
+    "weights of another type": (small, set_tensor("weight_", np.zeros((4, 1), np.float32))),
+    "weights that are a number": (small, set_attribute("weight_", 1.0)),
+    "a clock cut short": (small, set_tensor("clock_", np.zeros(2))),
+    "no weights": (small, lambda state, *_: state.pop("weight_")),
+    "too many features": (small, set_attribute("n_features_in_", 10**15)),
+    "a parameter out of its domain": (small, set_attribute("eta", -1.0)),
+    "one tensor twice": (small, lambda s, *_: s["bias_"].update(tensor=s["scale_"]["tensor"])),
+    "moments of another size": (averages, set_tensor("moments_", np.zeros((3, 3)))),
+    "a centre of another size": (averages, set_tensor("center_", np.zeros(9))),
+    "more rows in the block than came": (averages, set_attribute("_filled", 2000)),
+    "a rung with a slot that is not there": (sieve, set_part("growing_", "slot", np.full(9, 77, np.int32))),
+    "a rung with another feature": (sieve, set_part("growing_", "id", np.full(9, 10**6))),
+    "a rung with too few slots": (sieve, set_part("growing_", "slots", np.zeros((1, 8)))),
+    "a rung that is a string": (sieve, set_attribute("growing_", "rung")),
+    "no rung at all": (sieve, lambda state, *_: state.update(growing_=None, answer_=None)),
+    "a heap of a feature beyond": (barda, set_tensor("kept_", np.full((2, 2), 1e9))),
+    "a heap with more than it has room for": (barda, set_tensor("book_", np.full(10, 100.0))),
+    "a place beyond the heap": (barda, set_tensor("place_", np.full(9, 50, np.int32))),
+    "kept features that are not there": (siht, set_tensor("kept_", np.full((2, 3), 99))),
+    "a table of other slots": (siht, set_tensor("table_", np.full(16, 9, np.int32))),
+    "an inverse of another size": (olst, set_part("olst_", "inverse", np.zeros((2, 2)))),
+    "a block of another size": (olst, set_part("olst_", "block", np.zeros((1, 9)))),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_file_is_refused(name, tmp_path):
+    make_one, change = FORGERIES[name]
+    file = tmp_path / "model"
+    save(make_one(), file)
+    rewritten(file, lambda *_: None)
+    load(file)
+    rewritten(file, change)
+    with pytest.raises(CheckpointError, match="cannot be loaded"):
+        load(file)
+
+
+def test_what_is_foreign_or_newer_is_said_to_be(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    safetensors.numpy.save_file({"w": np.zeros(3)}, file)
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        load(file)
+    safetensors.numpy.save_file({"w": np.zeros(3)}, file, metadata={"format": "pt"})
+    with pytest.raises(CheckpointError, match="its format is 'pt'"):
+        load(file)
+    for raw in (b"", b"short", b"\x80\x04\x95pickled" * 20, b"1 2:3\n" * 50):
+        file.write_bytes(raw)
+        with pytest.raises(CheckpointError, match="no checkpoint"):
+            load(file)
+    save(small(), file)
+    size = len(file.read_bytes())
+    os.truncate(file, size - 1)
+    with pytest.raises(CheckpointError, match="cut short"):
+        load(file)
+    with monkeypatch.context() as patch:
+        patch.setattr(persist, "VERSION", 2)
+        save(small(), file)
+    with pytest.raises(CheckpointError, match=r"format 2 .* newer .* update streamsieve"):
+        load(file)
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "absent")
+
+
+def test_what_cannot_be_saved_is_named(tmp_path):
+    X = np.eye(5)
+    model = streamsieve.OFSARegressor(2, alpha=lambda n: 1 / (n + 1)).fit(X, X[0])
+    with pytest.raises(TypeError, match=r"OFSARegressor.alpha is a function"):
+        save(model, tmp_path / "model")
+    with pytest.raises(TypeError, match="Cannot save dict"):
+        save({}, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- disks
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace", "open"])
+def test_a_full_disk_leaves_the_old_file(call, tmp_path, monkeypatch):
+    file = tmp_path / "model"
+    save(small(), file)
+    before = file.read_bytes()
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, full)
+        with pytest.raises(OSError, match=r"No space left on device.*as it was") as caught:
+            save(averages(), file)
+    assert caught.value.errno == errno.ENOSPC
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_file_that_may_not_grow_leaves_the_old_one(tmp_path):
+    file = tmp_path / "model"
+    save(small(), file)
+    code = f"""
+import resource, signal
+import numpy as np
+from streamsieve import RunningAverages, save
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+averages = RunningAverages().update(np.ones((3, 200)), np.ones(3))
+resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.RLIM_INFINITY))
+save(averages, {str(file)!r})
+"""
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "OSError" in done.stderr
+    assert "File too large" in done.stderr
+    assert list(tmp_path.iterdir()) == [file]
+    assert type(load(file)) is streamsieve.SGDRegressor
+
+
+def test_a_folder_that_cannot_be_written_to_is_named():
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "model"
+        with pytest.raises(OSError, match="Cannot write the checkpoint"):
+            save(small(), file / "below")
+        save(small(), file)
+        before = file.read_bytes()
+        os.chmod(name, 0o555)
+        code = f"""
+import os
+import numpy as np
+from streamsieve import RunningAverages, save
+averages = RunningAverages().update(np.ones((3, 2)), np.ones(3))
+if os.geteuid() == 0:
+    os.seteuid(65534)  # root may write anywhere
+save(averages, {str(file)!r})
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        os.chmod(name, 0o755)
+        assert (
+            "Cannot write the checkpoint (Permission denied); what was there before is as it was"
+            in done.stderr
+        )
+        assert file.read_bytes() == before
+        assert list(file.parent.iterdir()) == [file]
+
+
+def test_what_a_killed_writer_left_is_swept(tmp_path):
+    dead = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
+    (tmp_path / f".model.{int(dead.stdout)}-abcd.part").write_bytes(b"half")
+    alive = tmp_path / f".model.{os.getpid()}-abcd.part"
+    alive.write_bytes(b"half")
+    save(small(), tmp_path / "model")
+    assert sorted(tmp_path.iterdir()) == sorted([alive, tmp_path / "model"])
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "model")
+    save(small(), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert type(load(tmp_path / "model")) is streamsieve.SGDRegressor
