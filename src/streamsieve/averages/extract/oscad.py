@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from ..model import LinearModel
 from ..standardize import Standardized
-from .penalized import extract
+from .penalized import documented, extract
 
 if TYPE_CHECKING:
     from ..running import RunningAverages
 
 
+@documented
 def oscad(
     averages: RunningAverages | Standardized,
     k: int | None = None,
@@ -26,24 +27,10 @@ def oscad(
 
     Parameters
     ----------
-    averages : RunningAverages or Standardized
-        `fit_intercept` and `standardize` are settled already in the latter.
-    k : int in [0, p] or None, default=None
-        Follow the path from the empty model to the largest support of at most k features. With several
-        targets the features of all of them count together. Exactly one of `k` and `lam` is needed.
-    lam : float >= 0 or None, default=None
-        Penalty lambda of eq. (3.9), in units of the target per deviation of a feature.
+    {source}
     gamma : float > 2, default=3.7
         The constant a of Fan and Li: weights beyond gamma lam are not shrunk.
-    refit : bool, default=True
-        Fit the selected features by least squares, as the last line of Algorithm 5 does.
-    fit_intercept, standardize : bool, default=True
-        See `streamsieve.averages.standardize.standardize`.
-
-    Returns
-    -------
-    LinearModel
-        With ``info["violation"]``, the violation of the optimality conditions in standardised units.
+    {answer}
 
     Notes
     -----

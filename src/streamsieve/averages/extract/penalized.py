@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,38 @@ VANISHING = 1e-8  # of lam_max, where every other walk ends
 CROWDED = 3  # times k: beyond this a folded concave path is not expected back
 ACCEPTED = 1e-8
 
+SOURCE = """
+averages : RunningAverages or Standardized
+    `fit_intercept` and `standardize` are settled already in the latter.
+k : int in [0, p] or None, default=None
+    Follow the path from the empty model to the largest support of at most k features. With several
+    targets the features of all of them count together. Exactly one of `k` and `lam` is needed.
+lam : float >= 0 or None, default=None
+    Penalty lambda of eq. (3.9), in units of the target per deviation of a feature.
+"""
+ANSWER = """
+refit : bool, default=True
+    Fit the selected features by least squares, as the last line of Algorithm 5 does.
+fit_intercept, standardize : bool, default=True
+    See `streamsieve.averages.standardize.standardize`.
+
+Returns
+-------
+LinearModel
+    With ``info["violation"]``, the violation of the optimality conditions in standardised units.
+"""
+
+Extractor = TypeVar("Extractor", bound=Callable[..., LinearModel])
 State = list[tuple[Array, Array]]  # weights and gradient of every target
+
+
+def documented(function: Extractor) -> Extractor:
+    """Put what all of them take and give back into the docstring, at {source} and {answer}."""
+    if function.__doc__:  # not under -OO
+        said = inspect.cleandoc(function.__doc__)
+        said = said.replace("{source}", SOURCE.strip()).replace("{answer}", ANSWER.strip())
+        function.__doc__ = said + "\n"
+    return function
 
 
 class Walk:
