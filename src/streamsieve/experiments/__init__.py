@@ -31,7 +31,10 @@ class Entry:
 
 
 EXPERIMENTS = {
-    "detection": Entry("[Sun] Tables 5.1, 5.2, A.1, [Slides]: features found by the running averages", 1, 15),
+    "detection": Entry(
+        "[Sun] Tables 5.1, 5.2, A.1, [Slides]: features found by the averages, p = 1,000", 1, 15
+    ),
+    "wide": Entry("[Sun] Table A.1, [Slides], its second half: p = 10,000, k = 1,000", 10, 40),
     "classification": Entry("[Sun] Tables 5.3, 5.4, [Slides]: features found from labels, p = 1,000", 2, 20),
     "recovery": Entry("[Sun] Figures 5.1 to 5.3: what OLSth finds, in theory and in fact", 1, 5),
     "regret": Entry("[Sun] Figure 5.4, [Susan] Figure 1: regret against n", 2, 15),
