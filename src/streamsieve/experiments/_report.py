@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 VERDICTS = {"better": "▲", "equal": "≈", "worse": "▼", "": ""}
-LEGEND = "▲ better, ≈ equal within the run-to-run error (two standard errors), ▼ worse than published."
+LEGEND = "▲ better, ≈ equal within the run-to-run error (95%, Student's t), ▼ worse than published."
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,13 @@ class Cell:
 
     @property
     def verdict(self) -> str:
-        """Against the published figure, which is taken to have at most our own error, and is rounded."""
+        """Against the published figure, by the 95% interval of our own runs, and to the digits shown."""
         if self.published is None or self.error is None:
             return ""
+        from scipy.special import stdtrit
+
         gain = (self.mean - self.published) * (1 if self.better == "more" else -1)
-        if abs(gain) <= max(2 * self.error, 0.5 * 10.0**-self.digits):
+        if abs(gain) <= max(stdtrit(len(self.values) - 1, 0.975) * self.error, 0.5 * 10.0**-self.digits):
             return "equal"
         return "better" if gain > 0 else "worse"
 
