@@ -9,8 +9,13 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.stabilized import Twin, annealed
-from streamsieve import StabilizedSGDClassifier, StabilizedSGDRegressor, TruncatedGradientClassifier
-from streamsieve.experiments import data
+from streamsieve import (
+    SGDClassifier,
+    StabilizedSGDClassifier,
+    StabilizedSGDRegressor,
+    TruncatedGradientClassifier,
+)
+from streamsieve.experiments import data, ma
 from streamsieve.learners import stabilized
 from streamsieve.metrics import selection_stability
 from test_laws import assert_same_state
@@ -249,6 +254,30 @@ def test_fit_stops_when_the_weights_do():
     assert StabilizedSGDClassifier(tol=0.0, passes=5).fit(X, y).n_iter_ == 5
 
 
+def test_a_burst_sees_the_feature_of_a_typical_value_twenty_times():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 200)) * (rng.random((4000, 200)) < 0.05)
+    y = X[:, 3] > X[:, 9]
+    for layout in (np.asarray, sp.csr_array):
+        stream = StabilizedSGDClassifier(n_paths=2).partial_fit(layout(X), y, classes=[False, True])
+        assert pytest.approx(20 / 0.05, rel=0.1) == stream.K_
+        few = StabilizedSGDClassifier(n_paths=2, passes=2).fit(layout(X[:300]), y[:300])
+        assert few.K_ == 60  # a stage is a pass
+    assert StabilizedSGDClassifier(n_paths=2, passes=2).fit(Source(X[:300], y[:300])).K_ == 60
+    assert StabilizedSGDClassifier(n_paths=2, passes=1, K=7).fit(X, y).K_ == 7
+
+
+def test_weak_signals_in_a_wide_stream_survive():
+    rng = np.random.default_rng(0)
+    n, p = 25_000, 2_000
+    X = sp.random_array((n, p), density=0.02, format="csr", rng=rng, data_sampler=rng.normal)
+    y = X @ (rng.normal(size=p) * (rng.random(p) < 0.1)) > 0
+    model = StabilizedSGDClassifier(n_paths=4).partial_fit(X[:20_000], y[:20_000], classes=[False, True])
+    plain = SGDClassifier().partial_fit(X[:20_000], y[:20_000], classes=[False, True])
+    assert np.count_nonzero(model.coef_) < 400
+    assert model.score(X[20_000:], y[20_000:]) > plain.score(X[20_000:], y[20_000:])
+
+
 def test_scale_does_not_decide():
     X, y = rows(n=800)
     factors = np.exp(np.random.default_rng(0).normal(size=40) * 3)
@@ -279,9 +308,9 @@ def test_the_picture_has_its_four_panels():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"n_paths": 0}, {"K": 2.5}, {"n_bursts": 0}, {"beta": 1.0}, {"beta": -0.1}, {"gamma": np.inf},
-     {"pi": 1.5}, {"delta": -1}, {"K_rate": 0.0}, {"passes": 0}, {"tol": -1.0}, {"block_size": 0},
-     {"random_state": -1}, {"n_jobs": 0}],
+    [{"n_paths": 0}, {"K": 2.5}, {"K": "long"}, {"n_bursts": 0}, {"beta": 1.0}, {"beta": -0.1},
+     {"gamma": np.inf}, {"pi": 1.5}, {"delta": -1}, {"K_rate": 0.0}, {"passes": 0}, {"tol": -1.0},
+     {"block_size": 0}, {"random_state": -1}, {"n_jobs": 0}],
     ids=str,
 )  # fmt: skip
 def test_parameters_outside_their_domain_are_refused(wrong):
@@ -295,16 +324,6 @@ try:
     reason = ""
 except FileNotFoundError as missing:
     reason = str(missing)
-
-
-def scaled(name):
-    """Training and test rows, each feature scaled to variance 1 over both, as [Ma] does."""
-    (X, y), (X_test, y_test) = (data.load(name, part) for part in ("train", "test"))
-    both = sp.vstack([X, X_test])
-    mean = np.asarray(both.mean(axis=0)).ravel()
-    deviation = np.sqrt(np.asarray(both.multiply(both).mean(axis=0)).ravel() - mean**2)
-    factors = sp.diags(np.divide(1, deviation, out=np.zeros(len(mean)), where=deviation > 1e-12))
-    return sp.csr_array(X @ factors), y, sp.csr_array(X_test @ factors), y_test
 
 
 class TenPasses(TruncatedGradientClassifier):
@@ -323,7 +342,7 @@ class TenPasses(TruncatedGradientClassifier):
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 @pytest.mark.parametrize(("name", "error", "share"), [("dexter", 0.08, 0.03), ("arcene", 0.25, 0.2)])
 def test_few_features_that_are_the_same_in_every_order(name, error, share, loss):
-    X, y, X_test, y_test = scaled(name)
+    X, y, X_test, y_test = ma.scaled(name)
     errors = []
 
     class Scored(StabilizedSGDClassifier):

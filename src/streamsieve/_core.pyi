@@ -415,6 +415,7 @@ def csv_texts(
     text: NDArray[np.uint8], n: int, separator: int, rows: int, text_columns: NDArray[np.uint8]
 ) -> None: ...
 def csv_whole_rows(text: NDArray[np.uint8], n: int, separator: int, first: bool = ...) -> int: ...
+
 # ---- stabilized truncated SGD: all paths over one block
 
 def stabilized(
