@@ -116,6 +116,19 @@ def test_threads_do_not_change_a_bit(classes):
         assert_same_state(one, other)
 
 
+@pytest.mark.parametrize("layout", [sp.csr_array, sp.csr_array.toarray], ids=["csr", "dense"])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_threads_that_translate_rows_do_not_change_a_bit(layout, standardize):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((1500, 3000), density=0.05, format="csr", rng=rng, data_sampler=rng.normal)
+    X, y = layout(sp.csr_array(X)), rng.random(1500) < 0.5
+    options = {"n_paths": 2, "passes": 2, "K": 10, "standardize": standardize}
+    one = StabilizedSGDClassifier(**options, n_jobs=1).fit(X, y)
+    assert 0 < one.n_stable_ < 3000
+    for n_jobs in (2, 3):
+        assert_same_state(one, StabilizedSGDClassifier(**options, n_jobs=n_jobs).fit(X, y))
+
+
 @pytest.mark.parametrize("cut", [50, 101, 103, 104, 131])
 def test_pickled_mid_burst_mid_stage_mid_block(cut):
     X, y = rows()
@@ -264,6 +277,7 @@ def test_a_burst_sees_the_feature_of_a_typical_value_twenty_times():
         few = StabilizedSGDClassifier(n_paths=2, passes=2).fit(layout(X[:300]), y[:300])
         assert few.K_ == 60  # a stage is a pass
     assert StabilizedSGDClassifier(n_paths=2, passes=2).fit(Source(X[:300], y[:300])).K_ == 60
+    assert StabilizedSGDClassifier(n_paths=2, passes=1).fit(X[:100], y[:100]).K_ == 50  # or noise is learned
     assert StabilizedSGDClassifier(n_paths=2, passes=1, K=7).fit(X, y).K_ == 7
 
 

@@ -36,6 +36,7 @@ _HEAD = 7  # numbers of a path before its intercepts: `PathHead` of the kernel
 _ROOM = 64  # slots at least
 _LINES = 512  # stages that the history holds; when it is full, every second one goes
 _SIGHTINGS = 20  # of a feature in a burst: a change over one or two rows is the noise of these rows
+_SHORTEST = 50  # rows of a burst, at least, where its length is derived
 HISTORY = ("stage", "stable", "gravity", "rejection", "K")
 
 
@@ -76,7 +77,8 @@ class StabilizedSGD(Stepping):
         "auto",
         "int >= 1 or 'auto'",
         "Rows of a burst at first, K_0 in the paper. 'auto': as many as it takes to see the feature of a "
-        "typical value 20 times, from the first block; in `fit` no more than let a stage end within a pass.",
+        "typical value 20 times, from the first block; in `fit` no more than let a stage end within a pass; "
+        "at least 50.",
     )
     K_rate: float = param(
         0.3,
@@ -418,7 +420,7 @@ class StabilizedSGD(Stepping):
         pairs = max(1.0, float(np.dot(times, times - 1.0)))
         rows_needed = int(np.ceil(_SIGHTINGS * max(1.0, float(times.sum())) * max(1, n - 1) / pairs))
         most = self.__dict__.get("_held", rows_needed * self.n_bursts) // self.n_bursts
-        return int(max(1, min(rows_needed, most)))
+        return int(max(_SHORTEST, min(rows_needed, most)))
 
     def _note(self, line: Array) -> None:
         if line[0] % self.stride_:
