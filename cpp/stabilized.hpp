@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "parallel.hpp"
@@ -109,8 +110,8 @@ class Meeting {
 // Entries start[i], ..., start[i] + length[i] - 1 are row i.
 struct Translated {
     std::vector<Index> start, length;
-    std::vector<std::int32_t> slot;
-    std::vector<double> value;
+    std::unique_ptr<std::int32_t[]> slot;
+    std::unique_ptr<double[]> value;
 };
 
 // Rows are shared out among threads where slots are looked up, slots where moments are taken, each slot's in
@@ -131,14 +132,20 @@ class Translator {
             n += room(row(i));
             c.weight += weight(i);
         }
-        out_.slot.resize(std::size_t(n));
-        out_.value.resize(std::size_t(n));
+        // not filled: most of it is never touched, once most features are purged
+        out_.slot = std::make_unique_for_overwrite<std::int32_t[]>(std::size_t(n));
+        out_.value = std::make_unique_for_overwrite<double[]>(std::size_t(n));
         threads = unsigned(std::clamp(n / least_share, Index(1), Index(threads)));
         unseen_.resize(threads);
         Meeting meeting(threads);
         parallel(threads, [&](unsigned t) {
             const Index from = share(rows_, t, threads), to = share(rows_, t + 1, threads);
-            for (Index i = from; i < to; ++i) look_up(row(i), i, unseen_[t]);
+            Index at = from < rows_ ? out_.start[std::size_t(from)] : n;
+            for (Index i = from; i < to; ++i) {
+                out_.start[std::size_t(i)] = at;
+                look_up(row(i), i, unseen_[t]);
+                at += out_.length[std::size_t(i)];
+            }
             meeting.wait();
             if (t == 0) add_unseen();
             meeting.wait();
@@ -181,19 +188,23 @@ class Translator {
     void look_up(const CsrRow<T, I>& row, Index i, std::vector<Unseen>& unseen) {
         const std::int32_t* slot = state_.slot;
         const Index start = out_.start[std::size_t(i)];
-        std::int32_t* at = out_.slot.data() + start;
-        double* x = out_.value.data() + start;
+        std::int32_t* at = out_.slot.get() + start;
+        double* x = out_.value.get() + start;
         const I* j = row.j;
         const T* values = row.x;
         const bool wide = state_.p > 1 << 16;  // beyond the caches: ask beforehand
-        Index n = 0;
-        for (Index e = 0; e < row.length; ++e) {
+        Index kept = 0, n = 0;
+        for (Index e = 0; e < row.length; ++e) {  // no branch: which are purged cannot be guessed
             if (wide) prefetch(slot + row.soon(e));
-            const std::int32_t s = slot[j[e]];
-            if (s < 0) continue;
-            const double value = double(values[e]);
+            at[kept] = std::int32_t(e);
+            kept += slot[j[e]] >= 0;
+        }
+        for (Index e = 0; e < kept; ++e) {
+            const Index feature = Index(j[at[e]]);
+            const double value = double(values[at[e]]);
+            const std::int32_t s = slot[feature];
             if (value == 0) continue;
-            if (s == 0) unseen.push_back({start + n, Index(j[e])});
+            if (s == 0) unseen.push_back({start + n, feature});
             at[n] = s - 1;
             x[n++] = value;
         }
@@ -203,8 +214,8 @@ class Translator {
     template <class T>
     void look_up(const DenseRow<T>& row, Index i, std::vector<Unseen>&) {
         const Index start = out_.start[std::size_t(i)], size = Index(c.size);
-        std::int32_t* at = out_.slot.data() + start;
-        double* x = out_.value.data() + start;
+        std::int32_t* at = out_.slot.get() + start;
+        double* x = out_.value.get() + start;
         Index n = 0;
         for (Index s = 0; s < size; ++s) {
             const double value = double(row.x[state_.id[s]]);
@@ -239,8 +250,8 @@ class Translator {
         for (Index i = 0; i < rows_; ++i) {
             const double r = weight(i);
             const Index start = out_.start[std::size_t(i)], n = out_.length[std::size_t(i)];
-            const std::int32_t* at = out_.slot.data() + start;
-            const double* x = out_.value.data() + start;
+            const std::int32_t* at = out_.slot.get() + start;
+            const double* x = out_.value.get() + start;
             for (Index e = 0; e < n; ++e) {
                 const Index s = at[e];
                 if (s < a || s >= b) continue;
@@ -353,8 +364,8 @@ class PathWalk {
     bool learn(const Translated& X, Index i, const double* y, double r) {
         const Index from = X.start[std::size_t(i)];
         Index n = X.length[std::size_t(i)];
-        const std::int32_t* at = X.slot.data() + from;
-        const double* x = X.value.data() + from;
+        const std::int32_t* at = X.slot.get() + from;
+        const double* x = X.value.get() + from;
         if (state_.clock->dead > dead_) {  // some have been purged since the block was translated
             n = leave_out(n, at, x);
             at = at_.data();

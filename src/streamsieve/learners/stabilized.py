@@ -409,11 +409,9 @@ class StabilizedSGD(Stepping):
         """Rows of a burst that sees the feature of a typical value `_SIGHTINGS` times."""
         if isinstance(rows, tuple):
             indptr, indices, values = rows
-            held = np.zeros(len(indptr) - 1, dtype=bool)
-            held[slice(None) if which is None else which] = True
-            span = slice(int(indptr[0]), int(indptr[-1]))
-            ours = np.repeat(held, np.diff(indptr)) & (values[span] != 0)
-            times = np.unique(indices[span][ours], return_counts=True)[1]
+            spans = [slice(indptr[i], indptr[i + 1]) for i in (range(n) if which is None else which)]
+            features = np.concatenate([indices[span][values[span] != 0] for span in spans])
+            times = np.unique(features, return_counts=True)[1]
         else:
             times = np.count_nonzero(rows if which is None else rows[which], axis=0)
         # of another row than the value's own, the chance to have its feature
