@@ -274,9 +274,9 @@ def test_a_burst_sees_the_feature_of_a_typical_value_twenty_times():
     for layout in (np.asarray, sp.csr_array):
         stream = StabilizedSGDClassifier(n_paths=2).partial_fit(layout(X), y, classes=[False, True])
         assert pytest.approx(20 / 0.05, rel=0.1) == stream.K_
-        few = StabilizedSGDClassifier(n_paths=2, passes=2).fit(layout(X[:300]), y[:300])
-        assert few.K_ == 60  # a stage is a pass
-    assert StabilizedSGDClassifier(n_paths=2, passes=2).fit(Source(X[:300], y[:300])).K_ == 60
+        few = StabilizedSGDClassifier(n_paths=2, passes=2).fit(layout(X[:600]), y[:600])
+        assert few.K_ == 99  # the second stage, of 5 bursts of 99 log(1 / 0.3), is a pass
+    assert StabilizedSGDClassifier(n_paths=2, passes=2).fit(Source(X[:600], y[:600])).K_ == 99
     assert StabilizedSGDClassifier(n_paths=2, passes=1).fit(X[:100], y[:100]).K_ == 50  # or noise is learned
     assert StabilizedSGDClassifier(n_paths=2, passes=1, K=7).fit(X, y).K_ == 7
 

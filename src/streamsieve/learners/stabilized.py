@@ -417,8 +417,9 @@ class StabilizedSGD(Stepping):
         # of another row than the value's own, the chance to have its feature
         pairs = max(1.0, float(np.dot(times, times - 1.0)))
         rows_needed = int(np.ceil(_SIGHTINGS * max(1.0, float(times.sum())) * max(1, n - 1) / pairs))
-        most = self.__dict__.get("_held", rows_needed * self.n_bursts) // self.n_bursts
-        return int(max(_SHORTEST, min(rows_needed, most)))
+        # bursts are that much longer from the second stage on
+        stage = self.n_bursts * max(1.0, -np.log(self.K_rate))
+        return int(max(_SHORTEST, min(rows_needed, self.__dict__.get("_held", np.inf) / stage)))
 
     def _note(self, line: Array) -> None:
         if line[0] % self.stride_:
