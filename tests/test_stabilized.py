@@ -349,12 +349,13 @@ class TenPasses(TruncatedGradientClassifier):
         return self
 
 
-# [Ma] has errors of 17.6 and 13.4% with 3.7 and 5.4% of the features on arcene. This is not reproduced: 22%
-# with 15% of them is what the defaults give.
+# [Ma] has errors of 17.6 and 13.4% with 3.7 and 5.4% of the features on arcene. This is not reproduced: 21%
+# with 14 and 17% of them is what the defaults give. Cross-validation on the 100 training rows has no use for
+# fewer: with 4 to 6% of the features its error goes from 25 to over 30%.
 @pytest.mark.slow
 @pytest.mark.skipif(bool(reason), reason=reason)
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
-@pytest.mark.parametrize(("name", "error", "share"), [("dexter", 0.08, 0.03), ("arcene", 0.25, 0.2)])
+@pytest.mark.parametrize(("name", "error", "share"), [("dexter", 0.08, 0.03), ("arcene", 0.22, 0.175)])
 def test_few_features_that_are_the_same_in_every_order(name, error, share, loss):
     X, y, X_test, y_test = ma.scaled(name)
     errors = []

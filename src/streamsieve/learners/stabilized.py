@@ -36,6 +36,7 @@ _HEAD = 7  # numbers of a path before its intercepts: `PathHead` of the kernel
 _ROOM = 64  # slots at least
 _LINES = 512  # stages that the history holds; when it is full, every second one goes
 _SIGHTINGS = 20  # of a feature in a burst: a change over one or two rows is the noise of these rows
+_SAMPLE = 256  # rows of the first block that tell how often features are seen
 _SHORTEST = 50  # rows of a burst, at least, where its length is derived
 HISTORY = ("stage", "stable", "gravity", "rejection", "K")
 
@@ -364,7 +365,8 @@ class StabilizedSGD(Stepping):
             entries = int((rows[0][which + 1] - rows[0][which]).sum())
         self._reserve(entries)
         if not self.K_:
-            self.shared_[_AT["K"]] = self.K_ = self._burst(rows, n, which)
+            first = np.arange(n) if which is None else which
+            self.shared_[_AT["K"]] = self.K_ = self._burst(rows, first[:_SAMPLE])
         order = np.tile(np.arange(n, dtype=np.int32), (M, 1))
         self._random(0, int(self._now("blocks"))).permuted(order, axis=1, out=order)
         stages = np.empty((n // (self.n_bursts * self.K_) + 1, len(HISTORY)))
@@ -405,18 +407,18 @@ class StabilizedSGD(Stepping):
             self._note(line)
         return done == n
 
-    def _burst(self, rows: Core, n: int, which: NDArray[np.int64] | None) -> int:
+    def _burst(self, rows: Core, which: NDArray[np.int64]) -> int:
         """Rows of a burst that sees the feature of a typical value `_SIGHTINGS` times."""
         if isinstance(rows, tuple):
             indptr, indices, values = rows
-            spans = [slice(indptr[i], indptr[i + 1]) for i in (range(n) if which is None else which)]
+            spans = [slice(indptr[i], indptr[i + 1]) for i in which]
             features = np.concatenate([indices[span][values[span] != 0] for span in spans])
             times = np.unique(features, return_counts=True)[1]
         else:
-            times = np.count_nonzero(rows if which is None else rows[which], axis=0)
+            times = np.count_nonzero(rows[which], axis=0)
         # of another row than the value's own, the chance to have its feature
         pairs = max(1.0, float(np.dot(times, times - 1.0)))
-        rows_needed = int(np.ceil(_SIGHTINGS * max(1.0, float(times.sum())) * max(1, n - 1) / pairs))
+        rows_needed = int(np.ceil(_SIGHTINGS * max(1.0, float(times.sum())) * max(1, len(which) - 1) / pairs))
         # bursts are that much longer from the second stage on
         stage = self.n_bursts * max(1.0, -np.log(self.K_rate))
         return int(max(_SHORTEST, min(rows_needed, self.__dict__.get("_held", np.inf) / stage)))
