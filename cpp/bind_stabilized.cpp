@@ -45,7 +45,8 @@ void bind_stabilized(nb::module_& m) {
             const Index n = Index(y.shape(0)), q = Index(y.shape(1));
             const Translated block = std::visit(
                 [&](const auto& rows) {
-                    return Translator(state).block(rows, n, which_rows ? which_rows->data() : nullptr, r);
+                    return Translator(state, rows, n, which_rows ? which_rows->data() : nullptr, r)
+                        .block(unsigned(threads));
                 },
                 X.rows);
             return std::visit(

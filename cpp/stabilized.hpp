@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "parallel.hpp"
@@ -58,7 +59,7 @@ struct StableState {
     Index p;
     std::int32_t* slot;   // by feature: 1 + slot, 0 unseen, -1 purged
     std::int64_t* id;     // by slot
-    std::uint8_t* alive;  // 0 purged, 1 stable (2 while a block is translated: met in it)
+    std::uint8_t* alive;  // 0 purged, 1 stable
     Tally* tally;
     Values* values;  // null: in the units of the data
     double* unit;    // (2,): 1 / root mean square of the feature's values, and its deviation in that unit
@@ -80,95 +81,157 @@ struct StableState {
     double* cell(Index m, Index s) const { return weights + (m * room + s) * width; }
 };
 
-// ---------------------------------------------------------------- a block in slots
-
-struct Translated {
-    std::vector<Index> start;
-    std::vector<std::int32_t> slot;
-    std::vector<double> value;
-};
-
-class Translator {
+// Where threads meet. Stages are short, so they look for each other a while before they sleep.
+class Meeting {
   public:
-    explicit Translator(const StableState& state) : state_(state), c(*state.clock) {}
-
-    // Rows which[0], ..., which[rows - 1] of X, or the first ones.
-    template <class Rows>
-    Translated block(const Rows& X, Index rows, const std::int64_t* which, const double* weight) {
-        Translated out;
-        out.start.reserve(std::size_t(rows) + 1);
-        Index n = 0;
-        for (Index i = 0; i < rows; ++i) {
-            const double r = weight ? weight[i] : 1;
-            out.start.push_back(n);
-            const auto row = X[which ? Index(which[i]) : i];
-            // what is purged is left out, so that far less room may be needed than there are values
-            if (std::size_t(n + row.length) > out.slot.size()) {
-                out.slot.resize(2 * std::size_t(n + row.length));
-                out.value.resize(out.slot.size());
-            }
-            n += take(row, r, out.slot.data() + n, out.value.data() + n);
-            c.weight += r;
+    explicit Meeting(unsigned threads) : threads_(threads) {}
+    void wait() {
+        if (threads_ == 1) return;
+        const unsigned round = round_.load(std::memory_order_acquire);
+        if (there_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+            there_.store(0, std::memory_order_relaxed);
+            round_.store(round + 1, std::memory_order_release);
+            round_.notify_all();
+            return;
         }
-        out.start.push_back(n);
-        if (state_.values) {
-            for (const std::int32_t s : met_) measure(s);
-            const double* unit = state_.unit;
-            for (std::size_t e = 0; e < std::size_t(n); ++e) out.value[e] *= unit[2 * out.slot[e]];
-        }
-        return out;
+        for (int look = 0; look < 20'000; ++look)
+            if (round_.load(std::memory_order_acquire) != round) return;
+        while (round_.load(std::memory_order_acquire) == round) round_.wait(round);
     }
 
   private:
-    template <class T, class I>
-    Index take(const CsrRow<T, I>& row, double r, std::int32_t* at, double* x) {
-        const std::int32_t* slot = state_.slot;
-        const I* j = row.j;
-        const T* values = row.x;
-        const bool wide = state_.p > 1 << 16;  // beyond the caches: ask beforehand
+    unsigned threads_;
+    alignas(128) std::atomic<unsigned> there_{0};
+    alignas(128) std::atomic<unsigned> round_{0};
+};
+
+// ---------------------------------------------------------------- a block in slots
+
+// Entries start[i], ..., start[i] + length[i] - 1 are row i.
+struct Translated {
+    std::vector<Index> start, length;
+    std::unique_ptr<std::int32_t[]> slot;
+    std::unique_ptr<double[]> value;
+};
+
+// Rows are shared out among threads where slots are looked up, slots where moments are taken, each slot's in
+// the order of the rows; slots of new features are given by one thread, in that order too.
+template <class Rows>
+class Translator {
+  public:
+    // Rows which[0], ..., which[rows - 1] of X, or the first ones.
+    Translator(const StableState& state, const Rows& X, Index rows, const std::int64_t* which,
+               const double* weight)
+        : state_(state), c(*state.clock), X_(X), rows_(rows), which_(which), weight_(weight) {}
+
+    Translated block(unsigned threads) {
+        out_.length.resize(std::size_t(rows_));
         Index n = 0;
-        for (Index e = 0; e < row.length; ++e) {
-            if (wide) prefetch(slot + row.soon(e));
-            std::int32_t s = slot[j[e]];
-            if (s < 0) continue;
-            const double value = double(values[e]);
-            if (value == 0) continue;
-            if (s == 0) s = add(Index(j[e]));
-            at[n] = s - 1;
-            x[n++] = value;
+        for (Index i = 0; i < rows_; ++i) {
+            out_.start.push_back(n);
+            n += room(row(i));
+            c.weight += weight(i);
         }
-        note(n, at, x, r);
-        return n;
+        // not filled: most of it is never touched, once most features are purged
+        out_.slot = std::make_unique_for_overwrite<std::int32_t[]>(std::size_t(n));
+        out_.value = std::make_unique_for_overwrite<double[]>(std::size_t(n));
+        threads = unsigned(std::clamp(n / least_share, Index(1), Index(threads)));
+        unseen_.resize(threads);
+        Meeting meeting(threads);
+        parallel(threads, [&](unsigned t) {
+            const Index from = share(rows_, t, threads), to = share(rows_, t + 1, threads);
+            Index at = from < rows_ ? out_.start[std::size_t(from)] : n;
+            for (Index i = from; i < to; ++i) {
+                out_.start[std::size_t(i)] = at;
+                look_up(row(i), i, unseen_[t]);
+                at += out_.length[std::size_t(i)];
+            }
+            meeting.wait();
+            if (t == 0) add_unseen();
+            meeting.wait();
+            for (const Unseen& e : unseen_[t]) out_.slot[std::size_t(e.entry)] = state_.slot[e.feature] - 1;
+            if (!state_.values) return;
+            meeting.wait();
+            const Index size = Index(c.size);
+            measure(share(size, t, threads), share(size, t + 1, threads));
+            meeting.wait();
+            for (Index i = from; i < to; ++i) scale(i);
+        });
+        return std::move(out_);
     }
-    // Where every feature has been seen, only the stable ones are looked at.
+
+  private:
+    struct Unseen {
+        Index entry, feature;
+    };
+    static constexpr Index least_share = 20'000;  // entries that are worth a thread
+
+    static Index share(Index n, unsigned t, unsigned threads) { return n * Index(t) / Index(threads); }
+    auto row(Index i) const { return X_[which_ ? Index(which_[i]) : i]; }
+    double weight(Index i) const { return weight_ ? weight_[i] : 1; }
+
+    // Entries of a row, at most. New features of a dense one get their slots here, and only slots are looked
+    // at later; those of a sparse one where they are looked up.
+    template <class T, class I>
+    Index room(const CsrRow<T, I>& row) {
+        return row.length;
+    }
     template <class T>
-    Index take(const DenseRow<T>& row, double r, std::int32_t* at, double* x) {
-        Index n = 0;
+    Index room(const DenseRow<T>& row) {
         if (Index(c.seen) < row.length)
             for (Index j = 0; j < row.length; ++j)
                 if (row.x[j] != 0 && state_.slot[j] == 0) add(j);
-        const Index size = Index(c.size);
+        return Index(c.size);
+    }
+
+    template <class T, class I>
+    void look_up(const CsrRow<T, I>& row, Index i, std::vector<Unseen>& unseen) {
+        const std::int32_t* slot = state_.slot;
+        const Index start = out_.start[std::size_t(i)];
+        std::int32_t* at = out_.slot.get() + start;
+        double* x = out_.value.get() + start;
+        const I* j = row.j;
+        const T* values = row.x;
+        const bool wide = state_.p > 1 << 16;  // beyond the caches: ask beforehand
+        Index kept = 0, n = 0;
+        for (Index e = 0; e < row.length; ++e) {  // no branch: which are purged cannot be guessed
+            if (wide) prefetch(slot + row.soon(e));
+            at[kept] = std::int32_t(e);
+            kept += slot[j[e]] >= 0;
+        }
+        for (Index e = 0; e < kept; ++e) {
+            const Index feature = Index(j[at[e]]);
+            const double value = double(values[at[e]]);
+            const std::int32_t s = slot[feature];
+            if (value == 0) continue;
+            if (s == 0) unseen.push_back({start + n, feature});
+            at[n] = s - 1;
+            x[n++] = value;
+        }
+        out_.length[std::size_t(i)] = n;
+    }
+    // Features that later rows brought are zero in this one.
+    template <class T>
+    void look_up(const DenseRow<T>& row, Index i, std::vector<Unseen>&) {
+        const Index start = out_.start[std::size_t(i)], size = Index(c.size);
+        std::int32_t* at = out_.slot.get() + start;
+        double* x = out_.value.get() + start;
+        Index n = 0;
         for (Index s = 0; s < size; ++s) {
+            const double value = double(row.x[state_.id[s]]);
+            if (value == 0 || state_.alive[s] == 0) continue;
             at[n] = std::int32_t(s);
-            x[n] = double(row.x[state_.id[s]]);
-            n += x[n] != 0 && state_.alive[s] != 0;
+            x[n++] = value;
         }
-        note(n, at, x, r);
-        return n;
+        out_.length[std::size_t(i)] = n;
     }
-    // The features' moments.
-    void note(Index n, const std::int32_t* at, const double* x, double r) {
-        Values* values = state_.values;
-        if (!values) return;
-        std::uint8_t* alive = state_.alive;
-        for (Index e = 0; e < n; ++e) {
-            values[at[e]].take(x[e], r);
-            if (alive[at[e]] == 2) continue;
-            alive[at[e]] = 2;
-            met_.push_back(at[e]);
-        }
+
+    void add_unseen() {
+        for (const auto& part : unseen_)
+            for (const Unseen& e : part)
+                if (state_.slot[e.feature] == 0) add(e.feature);
     }
-    std::int32_t add(Index j) {
+    void add(Index j) {
         const Index s = Index(c.size);
         c.size += 1;
         c.seen += 1;
@@ -178,19 +241,46 @@ class Translator {
         state_.unit[2 * s] = state_.unit[2 * s + 1] = 1;
         if (state_.values) state_.values[s] = {0, 0, 0, 0};
         for (Index m = 0; m < state_.paths; ++m) std::fill_n(state_.cell(m, s), state_.width, 0.0);
-        return state_.slot[j] = std::int32_t(s + 1);
+        state_.slot[j] = std::int32_t(s + 1);
     }
-    void measure(Index s) {
-        state_.alive[s] = 1;
-        const Values& f = state_.values[s];
-        const double square = f.square();
-        state_.unit[2 * s] = square > 0 ? std::sqrt(f.n / square) : 0;
-        state_.unit[2 * s + 1] = std::sqrt(f.spread(c.weight, 1 / c.weight) / c.weight) * state_.unit[2 * s];
+
+    // Moments and units of the slots from a to b that the block has.
+    void measure(Index a, Index b) {
+        std::vector<std::uint8_t> met(std::size_t(b - a), 0);
+        for (Index i = 0; i < rows_; ++i) {
+            const double r = weight(i);
+            const Index start = out_.start[std::size_t(i)], n = out_.length[std::size_t(i)];
+            const std::int32_t* at = out_.slot.get() + start;
+            const double* x = out_.value.get() + start;
+            for (Index e = 0; e < n; ++e) {
+                const Index s = at[e];
+                if (s < a || s >= b) continue;
+                state_.values[s].take(x[e], r);
+                met[std::size_t(s - a)] = 1;
+            }
+        }
+        for (Index s = a; s < b; ++s) {
+            if (!met[std::size_t(s - a)]) continue;
+            const Values& f = state_.values[s];
+            const double square = f.square(), unit = square > 0 ? std::sqrt(f.n / square) : 0;
+            state_.unit[2 * s] = unit;
+            state_.unit[2 * s + 1] = std::sqrt(f.spread(c.weight, 1 / c.weight) / c.weight) * unit;
+        }
+    }
+    void scale(Index i) {
+        const std::size_t start = std::size_t(out_.start[std::size_t(i)]);
+        for (std::size_t e = start; e < start + std::size_t(out_.length[std::size_t(i)]); ++e)
+            out_.value[e] *= state_.unit[2 * out_.slot[e]];
     }
 
     const StableState& state_;
     StageClock& c;
-    std::vector<std::int32_t> met_;
+    const Rows& X_;
+    Index rows_;
+    const std::int64_t* which_;
+    const double* weight_;
+    Translated out_;
+    std::vector<std::vector<Unseen>> unseen_;
 };
 
 // Slots of purged features go to others, once they are an eighth of all.
@@ -273,9 +363,9 @@ class PathWalk {
   private:
     bool learn(const Translated& X, Index i, const double* y, double r) {
         const Index from = X.start[std::size_t(i)];
-        Index n = X.start[std::size_t(i + 1)] - from;
-        const std::int32_t* at = X.slot.data() + from;
-        const double* x = X.value.data() + from;
+        Index n = X.length[std::size_t(i)];
+        const std::int32_t* at = X.slot.get() + from;
+        const double* x = X.value.get() + from;
         if (state_.clock->dead > dead_) {  // some have been purged since the block was translated
             n = leave_out(n, at, x);
             at = at_.data();
@@ -512,30 +602,6 @@ class StageEnd {
 
 // ---------------------------------------------------------------- a block
 
-// Where threads meet. Stages are short, so they look for each other a while before they sleep.
-class Meeting {
-  public:
-    explicit Meeting(unsigned threads) : threads_(threads) {}
-    void wait() {
-        if (threads_ == 1) return;
-        const unsigned round = round_.load(std::memory_order_acquire);
-        if (there_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
-            there_.store(0, std::memory_order_relaxed);
-            round_.store(round + 1, std::memory_order_release);
-            round_.notify_all();
-            return;
-        }
-        for (int look = 0; look < 20'000; ++look)
-            if (round_.load(std::memory_order_acquire) != round) return;
-        while (round_.load(std::memory_order_acquire) == round) round_.wait(round);
-    }
-
-  private:
-    unsigned threads_;
-    alignas(128) std::atomic<unsigned> there_{0};
-    alignas(128) std::atomic<unsigned> round_{0};
-};
-
 // All paths over one block, path m in the order order[m * rows ...]; writes a line about each stage that
 // ends, and how many did. Returns the rows learned: fewer than there are where the next step would overflow.
 template <class Loss, class Q>
@@ -543,9 +609,7 @@ Index stabilized(const Translated& X, Index rows, Loss, Q q, const double* y, co
                  const std::int32_t* order, const StableState& state, const Stabilizing& rule,
                  unsigned threads, double* stages, Index& ended) {
     StageClock& c = *state.clock;
-    Index longest = 0;
-    for (std::size_t i = 0; i + 1 < X.start.size(); ++i)
-        longest = std::max(longest, X.start[i + 1] - X.start[i]);
+    const Index longest = X.length.empty() ? 0 : *std::max_element(X.length.begin(), X.length.end());
     StageEnd<Q> stage(state, rule, q);
     threads = unsigned(std::max(Index(1), std::min(Index(threads), state.paths)));
     Meeting meeting(threads);

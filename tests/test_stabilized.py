@@ -9,8 +9,13 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.stabilized import Twin, annealed
-from streamsieve import StabilizedSGDClassifier, StabilizedSGDRegressor, TruncatedGradientClassifier
-from streamsieve.experiments import data
+from streamsieve import (
+    SGDClassifier,
+    StabilizedSGDClassifier,
+    StabilizedSGDRegressor,
+    TruncatedGradientClassifier,
+)
+from streamsieve.experiments import data, ma
 from streamsieve.learners import stabilized
 from streamsieve.metrics import selection_stability
 from test_laws import assert_same_state
@@ -109,6 +114,19 @@ def test_threads_do_not_change_a_bit(classes):
     for n_jobs in (2, 3, 8, -1):
         other = StabilizedSGDClassifier(n_paths=5, n_jobs=n_jobs, passes=3, delta=4).fit(X, y)
         assert_same_state(one, other)
+
+
+@pytest.mark.parametrize("layout", [sp.csr_array, sp.csr_array.toarray], ids=["csr", "dense"])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_threads_that_translate_rows_do_not_change_a_bit(layout, standardize):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((1500, 3000), density=0.05, format="csr", rng=rng, data_sampler=rng.normal)
+    X, y = layout(sp.csr_array(X)), rng.random(1500) < 0.5
+    options = {"n_paths": 2, "passes": 2, "K": 10, "standardize": standardize}
+    one = StabilizedSGDClassifier(**options, n_jobs=1).fit(X, y)
+    assert 0 < one.n_stable_ < 3000
+    for n_jobs in (2, 3):
+        assert_same_state(one, StabilizedSGDClassifier(**options, n_jobs=n_jobs).fit(X, y))
 
 
 @pytest.mark.parametrize("cut", [50, 101, 103, 104, 131])
@@ -249,6 +267,31 @@ def test_fit_stops_when_the_weights_do():
     assert StabilizedSGDClassifier(tol=0.0, passes=5).fit(X, y).n_iter_ == 5
 
 
+def test_a_burst_sees_the_feature_of_a_typical_value_twenty_times():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 200)) * (rng.random((4000, 200)) < 0.05)
+    y = X[:, 3] > X[:, 9]
+    for layout in (np.asarray, sp.csr_array):
+        stream = StabilizedSGDClassifier(n_paths=2).partial_fit(layout(X), y, classes=[False, True])
+        assert pytest.approx(20 / 0.05, rel=0.1) == stream.K_
+        few = StabilizedSGDClassifier(n_paths=2, passes=2).fit(layout(X[:600]), y[:600])
+        assert few.K_ == 99  # the second stage, of 5 bursts of 99 log(1 / 0.3), is a pass
+    assert StabilizedSGDClassifier(n_paths=2, passes=2).fit(Source(X[:600], y[:600])).K_ == 99
+    assert StabilizedSGDClassifier(n_paths=2, passes=1).fit(X[:100], y[:100]).K_ == 50  # or noise is learned
+    assert StabilizedSGDClassifier(n_paths=2, passes=1, K=7).fit(X, y).K_ == 7
+
+
+def test_weak_signals_in_a_wide_stream_survive():
+    rng = np.random.default_rng(0)
+    n, p = 25_000, 2_000
+    X = sp.random_array((n, p), density=0.02, format="csr", rng=rng, data_sampler=rng.normal)
+    y = X @ (rng.normal(size=p) * (rng.random(p) < 0.1)) > 0
+    model = StabilizedSGDClassifier(n_paths=4).partial_fit(X[:20_000], y[:20_000], classes=[False, True])
+    plain = SGDClassifier().partial_fit(X[:20_000], y[:20_000], classes=[False, True])
+    assert np.count_nonzero(model.coef_) < 400
+    assert model.score(X[20_000:], y[20_000:]) > plain.score(X[20_000:], y[20_000:])
+
+
 def test_scale_does_not_decide():
     X, y = rows(n=800)
     factors = np.exp(np.random.default_rng(0).normal(size=40) * 3)
@@ -279,9 +322,9 @@ def test_the_picture_has_its_four_panels():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"n_paths": 0}, {"K": 2.5}, {"n_bursts": 0}, {"beta": 1.0}, {"beta": -0.1}, {"gamma": np.inf},
-     {"pi": 1.5}, {"delta": -1}, {"K_rate": 0.0}, {"passes": 0}, {"tol": -1.0}, {"block_size": 0},
-     {"random_state": -1}, {"n_jobs": 0}],
+    [{"n_paths": 0}, {"K": 2.5}, {"K": "long"}, {"n_bursts": 0}, {"beta": 1.0}, {"beta": -0.1},
+     {"gamma": np.inf}, {"pi": 1.5}, {"delta": -1}, {"K_rate": 0.0}, {"passes": 0}, {"tol": -1.0},
+     {"block_size": 0}, {"random_state": -1}, {"n_jobs": 0}],
     ids=str,
 )  # fmt: skip
 def test_parameters_outside_their_domain_are_refused(wrong):
@@ -297,16 +340,6 @@ except FileNotFoundError as missing:
     reason = str(missing)
 
 
-def scaled(name):
-    """Training and test rows, each feature scaled to variance 1 over both, as [Ma] does."""
-    (X, y), (X_test, y_test) = (data.load(name, part) for part in ("train", "test"))
-    both = sp.vstack([X, X_test])
-    mean = np.asarray(both.mean(axis=0)).ravel()
-    deviation = np.sqrt(np.asarray(both.multiply(both).mean(axis=0)).ravel() - mean**2)
-    factors = sp.diags(np.divide(1, deviation, out=np.zeros(len(mean)), where=deviation > 1e-12))
-    return sp.csr_array(X @ factors), y, sp.csr_array(X_test @ factors), y_test
-
-
 class TenPasses(TruncatedGradientClassifier):
     """Truncated gradient as [Ma] 6.2 has it."""
 
@@ -316,14 +349,15 @@ class TenPasses(TruncatedGradientClassifier):
         return self
 
 
-# [Ma] has errors of 17.6 and 13.4% with 3.7 and 5.4% of the features on arcene. This is not reproduced: 22%
-# with 15% of them is what the defaults give.
+# [Ma] has errors of 17.6 and 13.4% with 3.7 and 5.4% of the features on arcene. This is not reproduced: 21%
+# with 14 and 17% of them is what the defaults give. Cross-validation on the 100 training rows has no use for
+# fewer: with 4 to 6% of the features its error goes from 25 to over 30%.
 @pytest.mark.slow
 @pytest.mark.skipif(bool(reason), reason=reason)
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
-@pytest.mark.parametrize(("name", "error", "share"), [("dexter", 0.08, 0.03), ("arcene", 0.25, 0.2)])
+@pytest.mark.parametrize(("name", "error", "share"), [("dexter", 0.08, 0.03), ("arcene", 0.22, 0.175)])
 def test_few_features_that_are_the_same_in_every_order(name, error, share, loss):
-    X, y, X_test, y_test = scaled(name)
+    X, y, X_test, y_test = ma.scaled(name)
     errors = []
 
     class Scored(StabilizedSGDClassifier):

@@ -46,6 +46,7 @@ EXPERIMENTS = {
     "greedy": Entry("[Sun] Tables 4.2, 4.4, 5.3: features found by OFS (FOFS) and SOFS", 1, 5),
     "real": Entry("[Sun] Tables 4.5, 5.6, Figure 3.1, [Slides], [Susan] Table 1: real data at hand", 2, 10),
     "zhai": Entry("[Zhai] Figures 1 to 3: accuracy against the budget on real data", 1, 20),
+    "ma": Entry("[Ma] Tables 2 to 4, Figures 1 to 3: error, sparsity and stability on real data", 1, 20),
     "regularised": Entry("[Sun] Tables 4.1, 4.2, 4.4: features found by FOBOS (OPG) and RDA", 1, 5),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,6 +35,9 @@ _AT = {name: i for i, name in enumerate(CLOCK)}
 _HEAD = 7  # numbers of a path before its intercepts: `PathHead` of the kernel
 _ROOM = 64  # slots at least
 _LINES = 512  # stages that the history holds; when it is full, every second one goes
+_SIGHTINGS = 20  # of a feature in a burst: a change over one or two rows is the noise of these rows
+_SAMPLE = 256  # rows of the first block that tell how often features are seen
+_SHORTEST = 50  # rows of a burst, at least, where its length is derived
 HISTORY = ("stage", "stable", "gravity", "rejection", "K")
 
 
@@ -58,6 +61,8 @@ class StabilizedSGD(Stepping):
     history_ : dict of arrays
         'stage', 'stable', 'gravity', 'rejection' and 'K' after each stage, or, of more than 512, after every
         2nd, 4th, ...
+    K_ : int
+        Rows of a burst at first, as given or derived; 0 before the first block.
     n_iter_ : int
         Passes that `fit` made."""
 
@@ -69,7 +74,13 @@ class StabilizedSGD(Stepping):
         positional=True,
     )
     n_paths: int = param(16, "int >= 1", "Paths, M in the paper.")
-    K: int = param(50, "int >= 1", "Rows of a burst at first, K_0 in the paper.")
+    K: int | Literal["auto"] = param(
+        "auto",
+        "int >= 1 or 'auto'",
+        "Rows of a burst at first, K_0 in the paper. 'auto': as many as it takes to see the feature of a "
+        "typical value 20 times, from the first block; in `fit` no more than let a stage end within a pass; "
+        "at least 50.",
+    )
     K_rate: float = param(
         0.3,
         "float > 0",
@@ -126,7 +137,8 @@ class StabilizedSGD(Stepping):
         super()._check_params()
         if self.k is not None:
             check_budget(self.k)
-        for name in ("n_paths", "K", "n_bursts", "passes", "block_size"):
+        whole = ("n_paths", "n_bursts", "passes", "block_size") + (("K",) if self.K != "auto" else ())
+        for name in whole:
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name}={value!r}; pass an integer of at least 1.")
@@ -150,7 +162,8 @@ class StabilizedSGD(Stepping):
         M, room = int(self.n_paths), _ROOM
         self.n_outputs_ = q
         self.shared_ = np.zeros(len(CLOCK))
-        self.shared_[_AT["K"]], self.shared_[_AT["rejection"]] = self.K, self.beta
+        self.K_ = 0 if self.K == "auto" else int(self.K)
+        self.shared_[_AT["K"]], self.shared_[_AT["rejection"]] = self.K_, self.beta
         self.slot_ = np.zeros(p, dtype=np.int32)  # 1 + the slot of a feature, 0 never seen, -1 purged
         self.id_ = np.zeros(room, dtype=np.int64)
         self.alive_ = np.zeros(room, dtype=np.uint8)
@@ -178,7 +191,7 @@ class StabilizedSGD(Stepping):
             raise ValueError("there is not the same room for all that is known of a feature.")
         if not (0 <= dead <= n <= room and 0 <= self.n_lines_ <= _LINES):
             raise ValueError(f"{n} features with {dead} purged do not fit in room for {room}.")
-        if not (self._now("K") >= self.K and 0 <= self._now("filled") <= self._now("K")):
+        if not (type(self.K_) is int and 0 <= self.K_ <= self._now("K") >= self._now("filled") >= 0):
             raise ValueError("the burst is shorter than the shortest, or than what is done of it.")
         if not 0 <= self._now("bursts") <= self.n_bursts:
             raise ValueError("the stage has more bursts than a stage has.")
@@ -240,7 +253,8 @@ class StabilizedSGD(Stepping):
         try:
             fitted: Self = super().fit(X, y, sample_weight)
         finally:
-            self.__dict__.pop("_passes", None)
+            for name in ("_passes", "_held"):
+                self.__dict__.pop(name, None)
         return fitted
 
     def _fit_source(self, source: Any) -> Self:
@@ -252,8 +266,13 @@ class StabilizedSGD(Stepping):
         before = dict(vars(self))
         try:
             classes = None
-            if isinstance(self, ClassificationLearner):
-                labels = [np.unique(np.asarray(block[1])) for block in source]
+            if isinstance(self, ClassificationLearner) or self.K == "auto":
+                labels, self._held = [], 0
+                for block in source:
+                    target = np.asarray(block[1])
+                    self._held += len(target)
+                    if isinstance(self, ClassificationLearner):
+                        labels.append(np.unique(target))
                 classes = np.unique(np.concatenate(labels)) if labels else None
             first = True
             last = None
@@ -272,6 +291,7 @@ class StabilizedSGD(Stepping):
         except Exception:
             self.__dict__ = before
             raise
+        self.__dict__.pop("_held", None)
         return self
 
     def _update(self, X: Rows, y: Array, w: Array | None) -> None:
@@ -280,6 +300,7 @@ class StabilizedSGD(Stepping):
             return
         self._check_size(y, w)
         n, step, last = len(y), int(self.block_size), None
+        self._held = n
         if not sp.issparse(X):
             X = np.ascontiguousarray(X)
         rows: Core = (X.indptr, X.indices, X.data) if sp.issparse(X) else X
@@ -373,9 +394,12 @@ class StabilizedSGD(Stepping):
         else:
             entries = int((rows[0][which + 1] - rows[0][which]).sum())
         self._reserve(entries)
+        if not self.K_:
+            first = np.arange(n) if which is None else which
+            self.shared_[_AT["K"]] = self.K_ = self._burst(rows, first[:_SAMPLE])
         order = np.tile(np.arange(n, dtype=np.int32), (M, 1))
         self._random(0, int(self._now("blocks"))).permuted(order, axis=1, out=order)
-        stages = np.empty((n // (self.n_bursts * self.K) + 1, len(HISTORY)))
+        stages = np.empty((n // (self.n_bursts * self.K_) + 1, len(HISTORY)))
         done, ended = _core.stabilized(
             rows,
             self._loss(),
@@ -383,7 +407,7 @@ class StabilizedSGD(Stepping):
             w,
             which,
             order,
-            self.K,
+            self.K_,
             self.n_bursts,
             self.beta,
             self.gamma,
@@ -412,6 +436,22 @@ class StabilizedSGD(Stepping):
         for line in stages[:ended]:
             self._note(line)
         return done == n
+
+    def _burst(self, rows: Core, which: NDArray[np.int64]) -> int:
+        """Rows of a burst that sees the feature of a typical value `_SIGHTINGS` times."""
+        if isinstance(rows, tuple):
+            indptr, indices, values = rows
+            spans = [slice(indptr[i], indptr[i + 1]) for i in which]
+            features = np.concatenate([indices[span][values[span] != 0] for span in spans])
+            times = np.unique(features, return_counts=True)[1]
+        else:
+            times = np.count_nonzero(rows[which], axis=0)
+        # of another row than the value's own, the chance to have its feature
+        pairs = max(1.0, float(np.dot(times, times - 1.0)))
+        rows_needed = int(np.ceil(_SIGHTINGS * max(1.0, float(times.sum())) * max(1, len(which) - 1) / pairs))
+        # bursts are that much longer from the second stage on
+        stage = self.n_bursts * max(1.0, -np.log(self.K_rate))
+        return int(max(_SHORTEST, min(rows_needed, self.__dict__.get("_held", np.inf) / stage)))
 
     def _note(self, line: Array) -> None:
         if line[0] % self.stride_:
@@ -573,7 +613,9 @@ class StabilizedSGDRegressor(StabilizedSGD, RegressionLearner):
     evaluated above delta and carried over up to it, so that no count is lost. With `standardize` steps are
     taken in units of the root mean square of a feature's non-zero values, and changes are weighed by its
     deviation in that unit: with data scaled to variance 1, and without that, a feature is kept for being
-    rare, since its values are large. An intercept, never truncated. Steps need not be given: they are
+    rare, since its values are large. The first bursts are as long as it takes to see a typical feature 20
+    times, where the paper has 5 rows for all data: a change over one or two rows is their noise, the gravity
+    its quantile, and weak signals drown. An intercept, never truncated. Steps need not be given: they are
     derived as those of `SGDRegressor` are, from the features that are stable and the last 256 rows or so.
     Several targets share the features: a change is the largest over them.
 

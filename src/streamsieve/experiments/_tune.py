@@ -1,0 +1,25 @@
+"""Parameters that do best on the training rows, by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Params = dict[str, Any]
+#: Fitted models with the parameters that gave them; a run may be read more than once on its way.
+Trials = Callable[[Any, NDArray[np.float64]], Iterator[tuple[Params, Any]]]
+
+
+def cross_validated(trials: Trials, X: Any, y: NDArray[np.float64], folds: int = 5, seed: int = 0) -> Params:
+    """The parameters with the fewest errors on rows left out; of those that tie, with the fewest features."""
+    fold = np.random.default_rng(seed).permutation(len(y)) % folds
+    tried: dict[str, tuple[Params, NDArray[np.float64]]] = {}
+    for out in (fold == f for f in range(folds)):
+        for params, model in trials(X[~out], y[~out]):
+            cost = np.array([np.sum(model.predict(X[out]) != y[out]), np.count_nonzero(model.coef_)])
+            _, before = tried.get(repr(params), (params, np.zeros(2)))
+            tried[repr(params)] = params, before + cost
+    return min(tried.values(), key=lambda found: tuple(found[1]))[0]

@@ -1,0 +1,87 @@
+"""The tables and figures of [Ma], where its data are at hand, and how parameters are chosen."""
+
+import numpy as np
+import pytest
+
+from streamsieve.experiments import _run, data, ma
+from streamsieve.experiments._report import Figure, Outcomes
+from streamsieve.experiments._tune import cross_validated
+
+try:
+    data.folder()
+    reason = ""
+except FileNotFoundError as missing:
+    reason = str(missing)
+
+at_hand = pytest.mark.skipif(bool(reason), reason=reason)
+
+
+class Sign:
+    """The sign of one feature, turned by `side`; `size` weights of which all but one do nothing."""
+
+    def __init__(self, side, size):
+        self.side, self.coef_ = side, np.ones(size)
+
+    def predict(self, X):
+        return self.side * np.sign(X[:, 0])
+
+
+def test_parameters_are_chosen_by_errors_on_rows_left_out_then_by_size():
+    X = np.random.default_rng(0).normal(size=(53, 1))
+    y = np.sign(X[:, 0])
+    tried = [(-1, 1), (1, 7), (1, 3), (1, 5)]
+    seen = []
+
+    def trials(_, y):
+        seen.append(len(y))
+        for side, size in tried:
+            yield {"side": side, "size": size}, Sign(side, size)
+
+    assert cross_validated(trials, X, y) == {"side": 1, "size": 3}
+    assert sum(53 - n for n in seen) == 53  # each row is left out once
+
+
+def test_rejection_anneals_from_one_to_nothing():
+    for gamma in ma.GAMMAS:
+        np.testing.assert_allclose(ma.annealed(np.array([0.0, 1.0]), gamma), [1, 0], atol=1e-12)
+
+
+@at_hand
+def test_features_have_variance_one():
+    X, _, X_test, _ = ma.scaled("dexter")
+    both = np.concatenate([X.toarray(), X_test.toarray()])
+    spread = both.std(axis=0)
+    np.testing.assert_allclose(spread[spread > 0], 1)
+
+
+@at_hand
+def test_every_quick_job_has_its_parameters():
+    for job in ma.jobs(7, True):
+        if job["what"] == "table":
+            ma.given(job["data"], job["method"], job["loss"])
+    chunks = [(j["first"], j["count"]) for j in ma.jobs(7, True) if j.get("method") == "RDA"]
+    assert set(chunks) == {(0, 5), (5, 2)}
+
+
+@at_hand
+def test_the_report_has_a_row_for_what_was_run_and_three_figures(monkeypatch, tmp_path):
+    monkeypatch.setattr(ma, "LAST", 3)
+    wanted = {"data": "dexter", "loss": "logistic"}
+    jobs = [
+        job
+        for job in ma.jobs(2, True)
+        if job["what"] != "table" or (wanted.items() <= job.items() and job["method"] in ("RDA", ma.OURS))
+    ]
+    outcomes = Outcomes([(job, _run.measured("ma", job)[0]) for job in jobs])
+    table, *figures = ma.report(outcomes)
+    assert [row[:3] for row in table.rows] == [["logistic", "dexter", "RDA"], ["logistic", "dexter", ma.OURS]]
+    ours = table.rows[1]
+    assert len(ours) == len(table.columns)
+    assert ours[3].mean < 10
+    assert (ours[3].published, ours[5].published, ours[7].published) == (6.41, 1.32, 0.58)
+    assert ours[5].mean < 3
+    assert ours[7].mean > 0.5
+    assert len(figures) == 3
+    for figure in figures:
+        assert isinstance(figure, Figure)
+        assert figure.draw(tmp_path).stat().st_size > 1000
