@@ -629,3 +629,77 @@ def test_killed_thirty_times_and_resumed_is_undisturbed(files, tmp_path):
         (tmp_path / str(i)).mkdir()
         killed += same_model_however_often_it_is_killed(files, tmp_path / str(i), case, 5, i)
     assert killed >= 30
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("verb", ["fit", "evaluate"])
+def test_a_signal_ends_a_run_that_waits_for_standard_input(verb, how, code, files, tmp_path):
+    words = [
+        verb,
+        "-",
+        "--target",
+        "y",
+        "--method",
+        "sfsa",
+        "-k",
+        "3",
+        "-o",
+        tmp_path / "m",
+        "--format",
+        "csv",
+    ]
+    words += ["--checkpoint", tmp_path / "c", "--every", "1rows"] if verb == "fit" else []
+    child = subprocess.Popen(
+        [*PROGRAM, *map(str, words)], stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    text = (files / "rows.csv").read_bytes()
+    first = text.index(b"\n") + 1
+    child.stdin.write(text + 12 * text[first:])  # more than is read at a time, and no end
+    child.stdin.flush()
+    told = b""
+    while b"131,072 rows" not in told and b"102,400 rows" not in told:
+        told += child.stderr.readline()
+    time.sleep(1)  # then all that can be is learned
+    child.send_signal(how)
+    try:
+        assert child.wait(20) == code  # standard input is still open
+    finally:
+        child.kill()
+        out, rest = child.communicate()
+    assert b"Traceback" not in rest
+    assert b"Fatal" not in rest
+    if verb == "fit":
+        assert read_checkpoint(tmp_path / "c").about["rows"] >= 131_072
+    else:
+        assert b"recent_loss" in out
+
+
+def test_a_signal_between_reading_a_block_and_learning_it_loses_nothing(files, tmp_path):
+    from streamsieve.cli._learn import Keep, Run, Signals, Source, Stopped
+    from streamsieve.cli._methods import Ask
+    from streamsieve.cli._output import Say
+
+    source = Source((str(files / "rows.csv"),), {"target": "y", "passes": 3, "missing": "error"})
+    ask, file = Ask(k=3, method="sfsa"), str(tmp_path / "c")
+
+    def late(blocks):
+        for number, block in enumerate(blocks):
+            if number == 4:  # the stream has moved on; the block is not in anyone's hands
+                raise Stopped(signal.SIGTERM)
+            yield block
+
+    run = Run(source, ask, Keep(file, (None, 1), False), Say(True))
+    run.begin()
+    run.blocks = late(run.blocks)
+    with pytest.raises(Stopped):
+        run.go(Signals())
+    run.stop()
+    rest, whole = (
+        Run(source, ask, Keep(file, (None, 1), True), Say(True)),
+        Run(source, ask, Keep(None, (None, 1), False), Say(True)),
+    )
+    for one in (rest, whole):
+        one.begin()
+        one.go(Signals())
+    assert rest.rows == whole.rows == 3 * N
+    assert_array_equal(rest.model.coef_, whole.model.coef_)

@@ -49,6 +49,11 @@ class Verbs(click.Group):
         except BrokenPipeError:  # whoever read our output has enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains when it flushes at the end
             ctx.exit(0)
+        except KeyboardInterrupt:
+            from ._output import leave
+
+            click.echo("Stopped.", err=True)
+            leave(130)
         except FAILURES as error:
             names = [kind.__name__ for kind in type(error).__mro__]
             code = next((CODES[name] for name in names if name in CODES), 1)

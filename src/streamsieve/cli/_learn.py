@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from .. import evaluate
 from ..persist import CheckpointError, is_checkpoint, read_checkpoint, save
 from ..streams import read
 from ._methods import Ask, as_labels, on_averages
-from ._output import Say
+from ._output import Say, leave
 from ._progress import Meter
 
 _FIRST_ROWS, _FIRST_BYTES = 10_000, 64 << 20  # what is looked at to tell the task, the labels and the width
@@ -154,7 +153,7 @@ def learn(source: Source, ask: Ask, keep: Keep, say: Say) -> Learned:
                 run.go(signals)
         except Stopped as stop:
             run.stop()
-            sys.exit(128 + stop.number)
+            leave(128 + stop.number)
     return run.end()
 
 
@@ -275,7 +274,7 @@ class Run:
         for block in self.blocks:
             if limit is not None and block.X.shape[1] > limit:
                 raise TooWide(self.rows, block.X.shape[1], limit)
-            yield block, None
+            yield block, self.stream.position()  # a signal from here on finds the place before
 
     def bytes(self) -> int | None:
         """Read so far, over all passes."""
@@ -342,8 +341,7 @@ class Run:
     # ---------------------------------------------------------------- ending
 
     def about(self) -> dict[str, Any]:
-        position = self.position if self.position is not None else self.stream.position()
-        return {**self.describe(), "asked": self.ask.told(), "position": position, "done": self.done}
+        return {**self.describe(), "asked": self.ask.told(), "position": self.position, "done": self.done}
 
     def describe(self) -> dict[str, Any]:
         return {
@@ -361,7 +359,9 @@ class Run:
     def stop(self) -> None:
         if self.keep.file is None:
             self.say("Stopped; without --checkpoint nothing is kept.")
-        elif self.model is not None and self.rows:
+        elif not self.rows:
+            self.say("Stopped before a row was learned.")
+        else:
             self.keep.write(self.model, self.about(), self.rows)
             self.say(f"Stopped after {self.rows:,} rows; --resume goes on from {self.keep.file}.")
 
