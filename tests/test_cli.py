@@ -703,3 +703,10 @@ def test_a_signal_between_reading_a_block_and_learning_it_loses_nothing(files, t
         one.go(Signals())
     assert rest.rows == whole.rows == 3 * N
     assert_array_equal(rest.model.coef_, whole.model.coef_)
+
+
+def test_rows_without_weight_are_named_not_a_traceback(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,w,y\n" + "1,2.5,0,1.5\n3,1.5,0,2.5\n" * 20)
+    done = run("select", tmp_path / "a.csv", "--target", "y", "--weight", "w")
+    assert done.exit_code == 1
+    assert "no rows of a weight above 0" in done.stderr
