@@ -710,3 +710,8 @@ def test_rows_without_weight_are_named_not_a_traceback(tmp_path):
     done = run("select", tmp_path / "a.csv", "--target", "y", "--weight", "w")
     assert done.exit_code == 1
     assert "no rows of a weight above 0" in done.stderr
+
+
+def test_the_last_line_of_progress_is_written_once(files):
+    lines = good("select", files / "rows.csv", "--target", "y", "--limit", 4096).stderr.splitlines()
+    assert len([line for line in lines if "4,096 rows" in line]) == 1
