@@ -715,3 +715,21 @@ def test_rows_without_weight_are_named_not_a_traceback(tmp_path):
 def test_the_last_line_of_progress_is_written_once(files):
     lines = good("select", files / "rows.csv", "--target", "y", "--limit", 4096).stderr.splitlines()
     assert len([line for line in lines if "4,096 rows" in line]) == 1
+
+
+def test_columns_that_no_feature_is_made_of_may_hold_dates(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    X, day = rng.normal(size=(300, 3)), np.arange(300).astype("datetime64[D]")
+    columns = {f"x{j}": X[:, j] for j in range(3)} | {"day": day, "y": X[:, 1] + 0.5}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    refused = run("select", tmp_path / "a.parquet", "--target", "y", "-k", 1)
+    assert refused.exit_code == 3
+    assert "'day'" in refused.stderr
+    good("fit", tmp_path / "a.parquet", "--target", "y", "-k", 1, "--drop", "day", "-o", tmp_path / "m")
+    rows = table(good("predict", tmp_path / "m", tmp_path / "a.parquet"))
+    assert_allclose([float(row["prediction"]) for row in rows], X[:, 1] + 0.5)
+    rows = table(good("select", tmp_path / "a.parquet", "--target", "y", "-k", 1, "--columns", "x0,x1"))
+    assert [row["feature"] for row in rows] == ["x1"]
