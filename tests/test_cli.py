@@ -733,3 +733,11 @@ def test_columns_that_no_feature_is_made_of_may_hold_dates(tmp_path):
     assert_allclose([float(row["prediction"]) for row in rows], X[:, 1] + 0.5)
     rows = table(good("select", tmp_path / "a.parquet", "--target", "y", "-k", 1, "--columns", "x0,x1"))
     assert [row["feature"] for row in rows] == ["x1"]
+
+
+def test_a_column_called_as_a_value_of_another_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("a,a=b,y\n" + "b,1,3.5\nc,2,1.5\n" * 20)
+    done = run("select", tmp_path / "a.csv", "--target", "y")
+    assert done.exit_code == 3
+    assert "'a=b', which is a column too" in done.stderr
+    assert "--drop" in done.stderr
