@@ -741,3 +741,12 @@ def test_a_column_called_as_a_value_of_another_is_refused(tmp_path):
     assert done.exit_code == 3
     assert "'a=b', which is a column too" in done.stderr
     assert "--drop" in done.stderr
+
+
+def test_resuming_says_which_option_has_changed(files, tmp_path):
+    words = ["fit", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "m"]
+    words += ["--checkpoint", tmp_path / "c"]
+    good(*words)
+    done = run(*words, "--drop", "x1", "--resume")
+    assert done.exit_code == 4
+    assert "with drop None, not ['x1'];" in done.stderr

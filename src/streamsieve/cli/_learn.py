@@ -223,12 +223,16 @@ class Run:
             raise CheckpointError(
                 f"{file} is a model, not a checkpoint: it does not say where its stream stood."
             )
-        for what, now in (("source", self.source.told()), ("asked", self.ask.told())):
-            if about[what] != now:
-                changed = [name for name in now if about[what].get(name) != now[name]]
-                then = ", ".join(f"{name} {about[what].get(name)!r}" for name in changed)
+        old, new = about["source"], self.source.told()
+        for then, now in (
+            ({"files": old["files"]}, {"files": new["files"]}), (old["read"], new["read"]),
+            (about["asked"], self.ask.told()),
+        ):  # fmt: skip
+            changed = [name for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
+            if changed:
+                told = ", ".join(f"{name} {then.get(name)!r}, not {now.get(name)!r}" for name in changed)
                 raise CheckpointError(
-                    f"{file} is of another run, with {then}; give the same options, or leave --resume out."
+                    f"{file} is of another run, with {told}; give the same options, or leave --resume out."
                 )
         self.model, self.task, self.method = held.object, about["task"], about["method"]
         self.classes = getattr(self.model, "classes_", None)
