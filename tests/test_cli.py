@@ -750,3 +750,12 @@ def test_resuming_says_which_option_has_changed(files, tmp_path):
     done = run(*words, "--drop", "x1", "--resume")
     assert done.exit_code == 4
     assert "with drop None, not ['x1'];" in done.stderr
+
+
+def test_messages_name_options_not_parameters(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,y\n1,,3\n")
+    assert (
+        "pass --missing mean or --missing zero" in run("select", tmp_path / "a.csv", "--target", "y").stderr
+    )
+    (tmp_path / "a.svm").write_text("1 0:2\n")
+    assert "pass --zero-based" in run("select", tmp_path / "a.svm").stderr
