@@ -399,7 +399,7 @@ def test_exit_codes(files, tmp_path):
     assert run("fit", files / "rows.svm", "-o", tmp_path / "m", "--every", "soon").exit_code == 2
     assert run("fit", files / "rows.svm", "-o", tmp_path / "m", "--resume", "-k", 2).exit_code == 2
     assert run("fit", files / "rows.svm", "-o", tmp_path / "m", "--memory", "much").exit_code == 2
-    assert run("fit", files / "rows.svm", "-o", tmp_path / "no" / "m", "-k", 2).exit_code == 1
+    assert run("fit", files / "rows.svm", "-o", tmp_path / "no" / "m", "-k", 2).exit_code == 2
 
 
 def test_a_label_that_comes_late_is_named(tmp_path):
@@ -735,6 +735,22 @@ def test_columns_that_no_feature_is_made_of_may_hold_dates(tmp_path):
     assert [row["feature"] for row in rows] == ["x1"]
 
 
+def test_help_names_every_method():
+    from streamsieve.cli._methods import methods
+    from streamsieve.cli._options import METHODS
+
+    assert set(re.findall(r"\w+", METHODS.replace("p^2", ""))) >= set(methods())
+
+
+@pytest.mark.parametrize("option", ["--output", "--checkpoint"])
+def test_a_folder_that_is_not_there_is_said_before_a_row_is_read(option, files, tmp_path):
+    words = ["select", files / "rows.csv", "--target", "y", option, tmp_path / "none" / "m"]
+    done = run(*words)
+    assert done.exit_code == 2
+    assert "there is no folder" in done.stderr
+    assert "rows" not in done.stderr.split("Error")[0].replace("SOURCE", "")
+
+
 def test_a_column_called_as_a_value_of_another_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("a,a=b,y\n" + "b,1,3.5\nc,2,1.5\n" * 20)
     done = run("select", tmp_path / "a.csv", "--target", "y")
@@ -743,13 +759,16 @@ def test_a_column_called_as_a_value_of_another_is_refused(tmp_path):
     assert "--drop" in done.stderr
 
 
-def test_resuming_says_which_option_has_changed(files, tmp_path):
-    words = ["fit", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "m"]
-    words += ["--checkpoint", tmp_path / "c"]
-    good(*words)
-    done = run(*words, "--drop", "x1", "--resume")
-    assert done.exit_code == 4
-    assert "with drop None, not ['x1'];" in done.stderr
+def test_csv_of_other_shapes(tmp_path):
+    rng = np.random.default_rng(0)
+    x, zone = rng.normal(size=200), rng.choice([10, 20, 30], 200)
+    lines = [f"{a};{b};{3 * a + (b == 20)}" for a, b in zip(x, zone)]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    shape = ["--delimiter", ";", "--no-header", "--categorical", "1"]
+    done = good("select", tmp_path / "a.csv", "--target", "2", *shape, "-k", 2, "-o", tmp_path / "m")
+    assert [row["feature"] for row in table(done)] == ["0", "1=20"]
+    rows = table(good("predict", tmp_path / "m", tmp_path / "a.csv"))
+    assert_allclose([float(row["prediction"]) for row in rows], 3 * x + (zone == 20), atol=1e-9)
 
 
 def test_messages_name_options_not_parameters(tmp_path):
@@ -759,3 +778,12 @@ def test_messages_name_options_not_parameters(tmp_path):
     )
     (tmp_path / "a.svm").write_text("1 0:2\n")
     assert "pass --zero-based" in run("select", tmp_path / "a.svm").stderr
+
+
+def test_resuming_says_which_option_has_changed(files, tmp_path):
+    words = ["fit", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "m"]
+    words += ["--checkpoint", tmp_path / "c"]
+    good(*words)
+    done = run(*words, "--drop", "x1", "--resume")
+    assert done.exit_code == 4
+    assert "with drop None, not ['x1'];" in done.stderr

@@ -33,7 +33,7 @@ class At(_options.ParamType):
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False),
+    type=_options.Output(),
     help="File to write the curve to, as JSON, for `report`.",
 )
 @_options.model

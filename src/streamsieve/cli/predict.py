@@ -93,7 +93,9 @@ def _open(files: tuple[str, ...], done: Any, told: dict[str, Any]) -> tuple[Any,
     from ..streams import read
 
     known = (done.about["source"] or {}).get("read", {})
-    options = {name: known[name] for name in ("missing", "zero_based") if name in known}
+    options = {
+        name: known[name] for name in ("missing", "zero_based", "delimiter", "header") if name in known
+    }
     options |= {name: value for name, value in told.items() if value is not None}
     features = None
     if done.names is not None:
