@@ -787,3 +787,16 @@ def test_resuming_says_which_option_has_changed(files, tmp_path):
     done = run(*words, "--drop", "x1", "--resume")
     assert done.exit_code == 4
     assert "with drop None, not ['x1'];" in done.stderr
+
+
+def test_a_model_of_a_frame_predicts_a_file_without_a_warning(files, tmp_path):
+    import pandas as pd
+
+    frame = pd.read_csv(files / "rows.csv")
+    model = OFSARegressor(k=2).fit(frame[["x1", "x3", "x7"]], frame["y"])
+    save(model, tmp_path / "m")
+    words = [*PROGRAM, "predict", tmp_path / "m", files / "rows.csv", "--limit", "9", "-q"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    rows = [float(line) for line in done.stdout.splitlines()[1:]]
+    assert_allclose(rows, model.predict(frame[["x1", "x3", "x7"]][:9]))

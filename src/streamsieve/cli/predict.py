@@ -39,11 +39,14 @@ def command(
     object a line.
     """
     import json
+    import warnings
 
     from ._progress import Meter
     from ._stored import open_model, spread
 
     done = open_model(model)
+    # of a model fitted on a frame: its columns are found by name, in the file
+    warnings.filterwarnings("ignore", "X does not have valid feature names")
     columns = ["prediction"]
     classes = getattr(done.model, "classes_", None)
     if proba and not hasattr(done.model, "predict_proba"):
