@@ -399,7 +399,7 @@ def test_exit_codes(files, tmp_path):
     assert run("fit", files / "rows.svm", "-o", tmp_path / "m", "--every", "soon").exit_code == 2
     assert run("fit", files / "rows.svm", "-o", tmp_path / "m", "--resume", "-k", 2).exit_code == 2
     assert run("fit", files / "rows.svm", "-o", tmp_path / "m", "--memory", "much").exit_code == 2
-    assert run("fit", files / "rows.svm", "-o", tmp_path / "no" / "m", "-k", 2).exit_code == 1
+    assert run("fit", files / "rows.svm", "-o", tmp_path / "no" / "m", "-k", 2).exit_code == 2
 
 
 def test_a_label_that_comes_late_is_named(tmp_path):
@@ -629,3 +629,174 @@ def test_killed_thirty_times_and_resumed_is_undisturbed(files, tmp_path):
         (tmp_path / str(i)).mkdir()
         killed += same_model_however_often_it_is_killed(files, tmp_path / str(i), case, 5, i)
     assert killed >= 30
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("verb", ["fit", "evaluate"])
+def test_a_signal_ends_a_run_that_waits_for_standard_input(verb, how, code, files, tmp_path):
+    words = [
+        verb,
+        "-",
+        "--target",
+        "y",
+        "--method",
+        "sfsa",
+        "-k",
+        "3",
+        "-o",
+        tmp_path / "m",
+        "--format",
+        "csv",
+    ]
+    words += ["--checkpoint", tmp_path / "c", "--every", "1rows"] if verb == "fit" else []
+    child = subprocess.Popen(
+        [*PROGRAM, *map(str, words)], stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    text = (files / "rows.csv").read_bytes()
+    first = text.index(b"\n") + 1
+    child.stdin.write(text + 12 * text[first:])  # more than is read at a time, and no end
+    child.stdin.flush()
+    told = b""
+    while b"131,072 rows" not in told and b"102,400 rows" not in told:
+        told += child.stderr.readline()
+    time.sleep(1)  # then all that can be is learned
+    child.send_signal(how)
+    try:
+        assert child.wait(20) == code  # standard input is still open
+    finally:
+        child.kill()
+        out, rest = child.communicate()
+    assert b"Traceback" not in rest
+    assert b"Fatal" not in rest
+    if verb == "fit":
+        assert read_checkpoint(tmp_path / "c").about["rows"] >= 131_072
+    else:
+        assert b"recent_loss" in out
+
+
+def test_a_signal_between_reading_a_block_and_learning_it_loses_nothing(files, tmp_path):
+    from streamsieve.cli._learn import Keep, Run, Signals, Source, Stopped
+    from streamsieve.cli._methods import Ask
+    from streamsieve.cli._output import Say
+
+    source = Source((str(files / "rows.csv"),), {"target": "y", "passes": 3, "missing": "error"})
+    ask, file = Ask(k=3, method="sfsa"), str(tmp_path / "c")
+
+    def late(blocks):
+        for number, block in enumerate(blocks):
+            if number == 4:  # the stream has moved on; the block is not in anyone's hands
+                raise Stopped(signal.SIGTERM)
+            yield block
+
+    run = Run(source, ask, Keep(file, (None, 1), False), Say(True))
+    run.begin()
+    run.blocks = late(run.blocks)
+    with pytest.raises(Stopped):
+        run.go(Signals())
+    run.stop()
+    rest, whole = (
+        Run(source, ask, Keep(file, (None, 1), True), Say(True)),
+        Run(source, ask, Keep(None, (None, 1), False), Say(True)),
+    )
+    for one in (rest, whole):
+        one.begin()
+        one.go(Signals())
+    assert rest.rows == whole.rows == 3 * N
+    assert_array_equal(rest.model.coef_, whole.model.coef_)
+
+
+def test_rows_without_weight_are_named_not_a_traceback(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,w,y\n" + "1,2.5,0,1.5\n3,1.5,0,2.5\n" * 20)
+    done = run("select", tmp_path / "a.csv", "--target", "y", "--weight", "w")
+    assert done.exit_code == 1
+    assert "no rows of a weight above 0" in done.stderr
+
+
+def test_the_last_line_of_progress_is_written_once(files):
+    lines = good("select", files / "rows.csv", "--target", "y", "--limit", 4096).stderr.splitlines()
+    assert len([line for line in lines if "4,096 rows" in line]) == 1
+
+
+def test_columns_that_no_feature_is_made_of_may_hold_dates(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    X, day = rng.normal(size=(300, 3)), np.arange(300).astype("datetime64[D]")
+    columns = {f"x{j}": X[:, j] for j in range(3)} | {"day": day, "y": X[:, 1] + 0.5}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    refused = run("select", tmp_path / "a.parquet", "--target", "y", "-k", 1)
+    assert refused.exit_code == 3
+    assert "'day'" in refused.stderr
+    good("fit", tmp_path / "a.parquet", "--target", "y", "-k", 1, "--drop", "day", "-o", tmp_path / "m")
+    rows = table(good("predict", tmp_path / "m", tmp_path / "a.parquet"))
+    assert_allclose([float(row["prediction"]) for row in rows], X[:, 1] + 0.5)
+    rows = table(good("select", tmp_path / "a.parquet", "--target", "y", "-k", 1, "--columns", "x0,x1"))
+    assert [row["feature"] for row in rows] == ["x1"]
+
+
+def test_help_names_every_method():
+    from streamsieve.cli._methods import methods
+    from streamsieve.cli._options import METHODS
+
+    assert set(re.findall(r"\w+", METHODS.replace("p^2", ""))) >= set(methods())
+
+
+@pytest.mark.parametrize("option", ["--output", "--checkpoint"])
+def test_a_folder_that_is_not_there_is_said_before_a_row_is_read(option, files, tmp_path):
+    words = ["select", files / "rows.csv", "--target", "y", option, tmp_path / "none" / "m"]
+    done = run(*words)
+    assert done.exit_code == 2
+    assert "there is no folder" in done.stderr
+    assert "rows" not in done.stderr.split("Error")[0].replace("SOURCE", "")
+
+
+def test_a_column_called_as_a_value_of_another_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("a,a=b,y\n" + "b,1,3.5\nc,2,1.5\n" * 20)
+    done = run("select", tmp_path / "a.csv", "--target", "y")
+    assert done.exit_code == 3
+    assert "'a=b', which is a column too" in done.stderr
+    assert "--drop" in done.stderr
+
+
+def test_csv_of_other_shapes(tmp_path):
+    rng = np.random.default_rng(0)
+    x, zone = rng.normal(size=200), rng.choice([10, 20, 30], 200)
+    lines = [f"{a};{b};{3 * a + (b == 20)}" for a, b in zip(x, zone)]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    shape = ["--delimiter", ";", "--no-header", "--categorical", "1"]
+    done = good("select", tmp_path / "a.csv", "--target", "2", *shape, "-k", 2, "-o", tmp_path / "m")
+    assert [row["feature"] for row in table(done)] == ["0", "1=20"]
+    rows = table(good("predict", tmp_path / "m", tmp_path / "a.csv"))
+    assert_allclose([float(row["prediction"]) for row in rows], 3 * x + (zone == 20), atol=1e-9)
+
+
+def test_messages_name_options_not_parameters(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,y\n1,,3\n")
+    assert (
+        "pass --missing mean or --missing zero" in run("select", tmp_path / "a.csv", "--target", "y").stderr
+    )
+    (tmp_path / "a.svm").write_text("1 0:2\n")
+    assert "pass --zero-based" in run("select", tmp_path / "a.svm").stderr
+
+
+def test_resuming_says_which_option_has_changed(files, tmp_path):
+    words = ["fit", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "m"]
+    words += ["--checkpoint", tmp_path / "c"]
+    good(*words)
+    done = run(*words, "--drop", "x1", "--resume")
+    assert done.exit_code == 4
+    assert "with drop None, not ['x1'];" in done.stderr
+
+
+def test_a_model_of_a_frame_predicts_a_file_without_a_warning(files, tmp_path):
+    import pandas as pd
+
+    frame = pd.read_csv(files / "rows.csv")
+    model = OFSARegressor(k=2).fit(frame[["x1", "x3", "x7"]], frame["y"])
+    save(model, tmp_path / "m")
+    words = [*PROGRAM, "predict", tmp_path / "m", files / "rows.csv", "--limit", "9", "-q"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    rows = [float(line) for line in done.stdout.splitlines()[1:]]
+    assert_allclose(rows, model.predict(frame[["x1", "x3", "x7"]][:9]))

@@ -87,10 +87,10 @@ def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale:
         Divide every feature by its deviation. Without it the features keep their units, and selection
         compares raw weights.
     """
+    if averages.n_features_in_ is None or averages.sum_weights_ <= 0:
+        raise ValueError("These running averages hold no rows of a weight above 0; call update first.")
     p = averages.n_features_
     moments, center, weight = averages._moments()
-    if weight <= 0:
-        raise ValueError("These running averages hold no rows; call update first.")
     if averages.effective_n_ < 0.1 * averages.n_samples_ and not averages.forgets:
         warnings.warn(
             f"The sample weights of {averages.n_samples_} rows sum to {weight:.3g}. A weight counts as so "

@@ -27,6 +27,19 @@ CODES = {"BadData": 3, "CheckpointError": 4}
 FAILURES = (ValueError, OSError, MemoryError, ImportError)
 
 
+#: What the library's messages call its parameters, and what they are here.
+_SAID = {
+    "missing='keep' or 'zero'": "--missing mean or --missing zero",
+    "categories='onehot' to encode or 'drop'": "--categories onehot to encode or --categories drop",
+    "a larger max_categories": "a larger --max-categories",
+    "(drop)": "(--drop)",
+    "zero_based=True": "--zero-based",
+    "pass format=": "pass --format",
+    "passes=": "--passes ",
+    "target=": "--target ",
+}
+
+
 class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(VERBS)
@@ -49,6 +62,11 @@ class Verbs(click.Group):
         except BrokenPipeError:  # whoever read our output has enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains when it flushes at the end
             ctx.exit(0)
+        except KeyboardInterrupt:
+            from ._output import leave
+
+            click.echo("Stopped.", err=True)
+            leave(130)
         except FAILURES as error:
             names = [kind.__name__ for kind in type(error).__mro__]
             code = next((CODES[name] for name in names if name in CODES), 1)
@@ -59,7 +77,10 @@ class Verbs(click.Group):
 def _words(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
-    return str(error) or type(error).__name__
+    text = str(error) or type(error).__name__
+    for python, option in _SAID.items():
+        text = text.replace(python, option)
+    return text
 
 
 @click.command(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from .. import evaluate
 from ..persist import CheckpointError, is_checkpoint, read_checkpoint, save
 from ..streams import read
 from ._methods import Ask, as_labels, on_averages
-from ._output import Say
+from ._output import Say, leave
 from ._progress import Meter
 
 _FIRST_ROWS, _FIRST_BYTES = 10_000, 64 << 20  # what is looked at to tell the task, the labels and the width
@@ -154,7 +153,7 @@ def learn(source: Source, ask: Ask, keep: Keep, say: Say) -> Learned:
                 run.go(signals)
         except Stopped as stop:
             run.stop()
-            sys.exit(128 + stop.number)
+            leave(128 + stop.number)
     return run.end()
 
 
@@ -224,12 +223,16 @@ class Run:
             raise CheckpointError(
                 f"{file} is a model, not a checkpoint: it does not say where its stream stood."
             )
-        for what, now in (("source", self.source.told()), ("asked", self.ask.told())):
-            if about[what] != now:
-                changed = [name for name in now if about[what].get(name) != now[name]]
-                then = ", ".join(f"{name} {about[what].get(name)!r}" for name in changed)
+        old, new = about["source"], self.source.told()
+        for then, now in (
+            ({"files": old["files"]}, {"files": new["files"]}), (old["read"], new["read"]),
+            (about["asked"], self.ask.told()),
+        ):  # fmt: skip
+            changed = [name for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
+            if changed:
+                told = ", ".join(f"{name} {then.get(name)!r}, not {now.get(name)!r}" for name in changed)
                 raise CheckpointError(
-                    f"{file} is of another run, with {then}; give the same options, or leave --resume out."
+                    f"{file} is of another run, with {told}; give the same options, or leave --resume out."
                 )
         self.model, self.task, self.method = held.object, about["task"], about["method"]
         self.classes = getattr(self.model, "classes_", None)
@@ -275,7 +278,7 @@ class Run:
         for block in self.blocks:
             if limit is not None and block.X.shape[1] > limit:
                 raise TooWide(self.rows, block.X.shape[1], limit)
-            yield block, None
+            yield block, self.stream.position()  # a signal from here on finds the place before
 
     def bytes(self) -> int | None:
         """Read so far, over all passes."""
@@ -342,8 +345,7 @@ class Run:
     # ---------------------------------------------------------------- ending
 
     def about(self) -> dict[str, Any]:
-        position = self.position if self.position is not None else self.stream.position()
-        return {**self.describe(), "asked": self.ask.told(), "position": position, "done": self.done}
+        return {**self.describe(), "asked": self.ask.told(), "position": self.position, "done": self.done}
 
     def describe(self) -> dict[str, Any]:
         return {
@@ -361,7 +363,9 @@ class Run:
     def stop(self) -> None:
         if self.keep.file is None:
             self.say("Stopped; without --checkpoint nothing is kept.")
-        elif self.model is not None and self.rows:
+        elif not self.rows:
+            self.say("Stopped before a row was learned.")
+        else:
             self.keep.write(self.model, self.about(), self.rows)
             self.say(f"Stopped after {self.rows:,} rows; --resume goes on from {self.keep.file}.")
 

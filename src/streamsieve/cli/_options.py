@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -72,6 +73,21 @@ class Budget(ParamType):
         return int(value)
 
 
+class Output(click.Path):
+    """A file to write at the end: what stands in the way is said before days of learning, not after."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, writable=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        folder = os.path.dirname(os.path.realpath(value))
+        if not os.path.isdir(folder):
+            self.fail(f"{value}: there is no folder {folder}.", param, ctx)
+        if not os.access(folder, os.W_OK):
+            self.fail(f"{value}: the folder {folder} cannot be written to.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 class Names(ParamType):
     """Names with commas between them."""
 
@@ -102,6 +118,10 @@ stream = _all(
         show_default=True,
         help="auto, svmlight, csv, tsv, parquet, arrow, npy, npz.",
     ),
+    click.option("--delimiter", help="What separates the cells of CSV.  [default: a comma; TSV: a tab]"),
+    click.option(
+        "--header/--no-header", default=True, help="CSV has names in its first row, or else 0, 1, ..."
+    ),
     click.option("--columns", type=Names(), help="Only these columns as features."),
     click.option("--drop", type=Names(), help="All columns but these."),
     click.option(
@@ -110,6 +130,9 @@ stream = _all(
         default="onehot",
         show_default=True,
         help="Columns that are not numbers: a feature for each value met, left out, or refused.",
+    ),
+    click.option(
+        "--categorical", type=Names(), help="Columns of CSV that are categories though they begin as numbers."
     ),
     click.option(
         "--max-categories",
@@ -189,9 +212,7 @@ model = _all(
 )
 
 checkpoint = _all(
-    click.option(
-        "--checkpoint", type=click.Path(dir_okay=False), help="File to keep the state of the run in."
-    ),
+    click.option("--checkpoint", type=Output(), help="File to keep the state of the run in."),
     click.option("--every", type=Every(), default="60s", show_default=True, help="60s, 10min, 1000000rows."),
     click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one."),
 )
@@ -204,5 +225,5 @@ output = _all(
 METHODS = (
     "Methods on running averages (p^2 memory): ols, olsth, ofsa, olasso, oelasticnet, oadaptivelasso, omcp, "
     "oscad. Row by row: sgd, sfsa, tsgd, siht, olst, olstthentsgd, barda, bamd, ofs, sofs, "
-    "truncatedgradient, fobos, rda, l1arda, adafobos, sadmm."
+    "truncatedgradient, fobos, rda, l1arda, adafobos, sadmm, stabilizedsgd."
 )

@@ -15,6 +15,7 @@ class Meter:
     def __init__(self, what: str, total: int | None, quiet: bool, rows: int = 0) -> None:
         self.what, self.total, self.quiet = what, total, quiet
         self.begun, self.start = rows, perf_counter()
+        self.said = -1  # rows of the last line
         self.next_row = 1024
         while self.next_row <= rows:
             self.next_row *= 2
@@ -69,7 +70,8 @@ class Meter:
         if self.bar is not None:
             self.bar.update(self.task, completed=done, rows=text)
             self.next_look = perf_counter() + 0.5
-        elif rows >= self.next_row or last:
+        elif rows >= self.next_row or (last and rows != self.said):
+            self.said = rows
             share = f"  {done / self.total:4.0%}" if self.total and done is not None else ""
             click.echo(f"{self.what}{share}  {text}", err=True)
         while self.next_row <= rows:

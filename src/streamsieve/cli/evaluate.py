@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -32,7 +33,7 @@ class At(_options.ParamType):
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False),
+    type=_options.Output(),
     help="File to write the curve to, as JSON, for `report`.",
 )
 @_options.model
@@ -48,12 +49,11 @@ def command(
     need not be split, and a change in the stream shows.
     """
     import json
-    import sys
 
     from ..evaluate import Prequential, prequential
     from ._learn import Keep, Signals, Stopped, prepared, source_of
     from ._methods import Ask
-    from ._output import Say, emit, plain
+    from ._output import Say, emit, leave, plain
     from ._progress import Meter
 
     names = ("k", "method", "task", "classes", "settings", "memory")
@@ -74,11 +74,14 @@ def command(
                 meter.update(rows, run.bytes(), look)
             signals.check()
 
+        def blocks() -> Iterator[Any]:
+            for block in run.labelled():
+                signals.busy = True
+                yield block
+                signals.busy = False
+
         try:
-            signals.busy = True
-            points = prequential(
-                run.model, run.labelled(), classes=run.classes, at=at, progress=progress
-            ).points
+            points = prequential(run.model, blocks(), classes=run.classes, at=at, progress=progress).points
         except Stopped as stop:
             code = 128 + stop.number
     about = {"method": run.method, "task": run.task, "features": int(getattr(run.model, "n_features_in_", 0))}
@@ -94,4 +97,5 @@ def command(
         title="Test, then train",
         about=about,
     )
-    sys.exit(code)
+    if code:
+        leave(code)

@@ -11,9 +11,7 @@ from . import _options
 
 @click.command("fit", epilog=_options.METHODS)
 @_options.sources
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), required=True, help="File to write the model to."
-)
+@click.option("-o", "--output", type=_options.Output(), required=True, help="File to write the model to.")
 @_options.model
 @_options.stream
 @_options.passing

@@ -11,9 +11,7 @@ from . import _options
 
 @click.command("merge")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), required=True, help="File to write the sum to."
-)
+@click.option("-o", "--output", type=_options.Output(), required=True, help="File to write the sum to.")
 @_options.output
 def command(files: tuple[str, ...], output: str, as_json: bool, quiet: bool) -> None:
     """Add up running averages: models (or checkpoints) of `fit` with the same method on different rows.

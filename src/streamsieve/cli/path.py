@@ -25,9 +25,7 @@ _PATHS = ["olsth", "ofsa", "olasso", "oelasticnet", "oadaptivelasso", "omcp", "o
     "-n", "--sizes", type=click.IntRange(2), default=30, show_default=True, help="Rows of the table, about."
 )
 @click.option("--all", "every_size", is_flag=True, help="Every size there is.")
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), help="File to write the averages to (a model)."
-)
+@click.option("-o", "--output", type=_options.Output(), help="File to write the averages to (a model).")
 @click.option(
     "--task", type=click.Choice(["auto", "regression", "classification"]), default="auto", show_default=True
 )

@@ -39,11 +39,14 @@ def command(
     object a line.
     """
     import json
+    import warnings
 
     from ._progress import Meter
     from ._stored import open_model, spread
 
     done = open_model(model)
+    # of a model fitted on a frame: its columns are found by name, in the file
+    warnings.filterwarnings("ignore", "X does not have valid feature names")
     columns = ["prediction"]
     classes = getattr(done.model, "classes_", None)
     if proba and not hasattr(done.model, "predict_proba"):
@@ -93,7 +96,9 @@ def _open(files: tuple[str, ...], done: Any, told: dict[str, Any]) -> tuple[Any,
     from ..streams import read
 
     known = (done.about["source"] or {}).get("read", {})
-    options = {name: known[name] for name in ("missing", "zero_based") if name in known}
+    options = {
+        name: known[name] for name in ("missing", "zero_based", "delimiter", "header") if name in known
+    }
     options |= {name: value for name, value in told.items() if value is not None}
     features = None
     if done.names is not None:

@@ -9,7 +9,7 @@ from . import _options
 
 @click.command("report")
 @click.argument("model", type=click.Path(dir_okay=False))
-@click.option("-o", "--output", type=click.Path(dir_okay=False), required=True, help="HTML file to write.")
+@click.option("-o", "--output", type=_options.Output(), required=True, help="HTML file to write.")
 @click.option("--curve", type=click.Path(dir_okay=False), help="A curve that `evaluate --output` wrote.")
 @click.option("--title", help="Heading of the page.")
 @_options.output

@@ -11,7 +11,7 @@ from . import _options
 
 @click.command("select", epilog=_options.METHODS)
 @_options.sources
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="File to write the model to as well.")
+@click.option("-o", "--output", type=_options.Output(), help="File to write the model to as well.")
 @_options.model
 @_options.stream
 @_options.passing

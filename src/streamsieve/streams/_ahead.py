@@ -13,7 +13,8 @@ T = TypeVar("T")
 def ahead(items: Iterator[T], depth: int) -> Generator[T]:
     """The same items, made by another thread at most `depth` of them ahead.
 
-    Errors are raised where the items are used. Closing it closes `items` too, before it returns.
+    Errors are raised where the items are used. Closing it closes `items` too, before it returns. What a
+    signal's handler raises does not wait for that: the thread may wait for input that never comes.
     """
     ready: queue.Queue[tuple[T] | BaseException | None] = queue.Queue(maxsize=depth)
     stop = threading.Event()
@@ -42,11 +43,16 @@ def ahead(items: Iterator[T], depth: int) -> Generator[T]:
 
     thread = threading.Thread(target=run, name="streamsieve-reader", daemon=True)
     thread.start()
+    signalled = True
     try:
         while isinstance(item := ready.get(), tuple):
+            signalled = False
             yield item[0]
+            signalled = True
+        signalled = False
         if item is not None:
             raise item
     finally:
         stop.set()
-        thread.join()
+        if not signalled:
+            thread.join()

@@ -40,17 +40,13 @@ class Tabular(Reader):
         """What becomes of the columns of a narwhals frame; an error where they are not those of the first."""
         import narwhals as nw
 
-        texts = []
-        for c, (column, dtype) in enumerate(frame.schema.items()):
+        columns = [str(column) for column in frame.columns]
+        texts, others = [], {}
+        for c, dtype in enumerate(frame.schema.values()):
             if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
                 texts.append(c)
-            elif not (dtype.is_numeric() or dtype == nw.Boolean) and column not in self.options.drop:
-                raise BadData(
-                    f"values of type {dtype} are no features; leave the column out (drop)",
-                    name,
-                    column=column,
-                )
-        columns = [str(column) for column in frame.columns]
+            elif not (dtype.is_numeric() or dtype == nw.Boolean):
+                others[c] = dtype
         if self.table is None:
             self._settle(Table(columns, texts, self.options, name))
         table = self.table
@@ -58,6 +54,12 @@ class Tabular(Reader):
         if columns != table.columns or texts != table.texts:
             raise BadData(
                 f"the columns or their types are not those of the first frame of {table.file}", name
+            )
+        for c in sorted(others.keys() & {*table.numbers, *table.others}):
+            raise BadData(
+                f"values of type {others[c]} are no numbers; leave the column out (drop)",
+                name,
+                column=columns[c],
             )
         return table
 

@@ -125,9 +125,15 @@ class Table:
                     f"more than {self.max_categories:,} different values, the last {value[:40]!r}; leave the "
                     "column out (drop), or pass a larger max_categories", self.file, column=column
                 )  # fmt: skip
+            name = f"{column}={value}"
+            if name in self._at:
+                raise BadData(
+                    f"its value {value!r} makes the feature {name!r}, which is a column too; rename one, or "
+                    "leave it out (drop)", self.file, column=column
+                )  # fmt: skip
             place = places[value] = len(self.names)
             self.met.append((k, value))
-            self.names.append(f"{column}={value}")
+            self.names.append(name)
         return place
 
     def rows(
