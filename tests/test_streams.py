@@ -380,6 +380,17 @@ def test_going_on_from_a_position_equals_an_uninterrupted_run(sources, kind, shu
 
 
 @pytest.mark.usefixtures("sources")
+def test_a_position_of_a_file_changed_in_place_is_refused(folder):
+    file = folder / "rows.svm"
+    file.write_text("1 1:2\n-1 2:3\n")
+    stream = read(file)
+    next(iter(stream))
+    position = stream.position()
+    file.write_text("1 1:2\n-1 2:4\n")
+    with pytest.raises(ValueError, match="another stream: its source was"):
+        read(file).seek(position)
+
+
 def test_a_position_of_another_source_is_refused(folder):
     stream = read(folder / "d.csv", target="y")
     next(iter(stream))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import glob
 import gzip
+import hashlib
 import io
 import os
 import re
@@ -28,6 +29,7 @@ _FORMATS = {
 FORMATS = tuple(_FORMATS)
 _BY_ENDING = {ending: name for name, endings in _FORMATS.items() for ending in endings}
 _BY_START = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\x93NUMPY": "npy", b"PK\x03\x04": "npz"}
+_ENDS = 1 << 16  # bytes at either end of a file that tell whether it is still the same
 _PACKED = ("gz", "bz2", "zst", "zstd", "gzip")
 
 
@@ -38,8 +40,14 @@ class File(NamedTuple):
 
     @property
     def mark(self) -> list[Any]:
-        """What a position must agree with."""
-        return [os.path.basename(self.name), self.size]
+        """What a position must agree with: the name, the size, and a sum over the beginning and the end."""
+        told: list[Any] = [os.path.basename(self.name), self.size]
+        if self.path is not None and self.size is not None:
+            with open(self.path, "rb") as file:
+                ends = file.read(_ENDS)
+                file.seek(max(0, self.size - _ENDS))
+                told.append(hashlib.sha256(ends + file.read(_ENDS)).hexdigest())
+        return told
 
 
 def find(source: str | os.PathLike[str] | Iterable[Any]) -> list[File]:
