@@ -190,6 +190,7 @@ model = _all(
         "--method",
         default="auto",
         show_default=True,
+        callback=lambda ctx, param, value: value.lower(),  # noqa: ARG005
         help="auto, or one of those below.",
     ),
     click.option(
