@@ -180,7 +180,17 @@ def test_every_method_can_be_asked_for(files, tmp_path):
 
     assert {"ofsa", "sfsa", "barda", "olstthentsgd", "truncatedgradient"} <= set(methods())
     for method in methods():
-        words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "-q", "--method", method.upper(), "--limit", 500]
+        words = [
+            "fit",
+            files / "rows.svm",
+            "-o",
+            tmp_path / "m",
+            "-q",
+            "--method",
+            method.upper(),
+            "--limit",
+            500,
+        ]
         words += ["--task", "classification", "--features", P]
         keeps = hasattr(
             getattr(streamsieve, next(n for n in streamsieve.__all__ if n.lower() == f"{method}classifier")),

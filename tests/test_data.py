@@ -98,6 +98,13 @@ def test_what_is_missing_is_said_and_where_it_is_to_be_had(place):
     assert data.missing("news20") is None
 
 
+def test_without_any_data_the_report_says_what_is_missing(place):  # noqa: ARG001
+    assert real.jobs(1, False) == []
+    (table,) = real.report(Outcomes([]))
+    assert not table.rows
+    assert "url is not at hand" in table.note
+
+
 def test_every_table_of_real_data_is_made_where_the_data_are(place, monkeypatch):
     monkeypatch.setattr(
         real, "SPLIT", {name: (0.75, (2, 3), told) for name, (_, _, told) in real.SPLIT.items()}

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from streamsieve.cli import main
-from streamsieve.experiments import EXPERIMENTS, _run, detection, drift, module
+from streamsieve.experiments import EXPERIMENTS, _run, data, detection, drift, module
 from streamsieve.experiments._report import Cell, Figure, Outcomes, Panel, Table, printed
 
 # ---------------------------------------------------------------- machinery
@@ -132,7 +132,7 @@ def test_every_experiment_has_jobs_that_json_can_hold(name):
     quick, paper = module(name).jobs(1, True), module(name).jobs(2, False)
     for jobs in (quick, paper):
         keys = [json.dumps(job, sort_keys=True) for job in jobs]
-        assert keys
+        assert keys or (name == "real" and data.missing("dexter"))  # it has jobs for the data at hand
         assert len(set(keys)) == len(keys)
 
 
