@@ -35,6 +35,7 @@ _SAID = {
     "(drop)": "(--drop)",
     "zero_based=True": "--zero-based",
     "pass format=": "pass --format",
+    "categorical=": "--categorical",
     "passes=": "--passes ",
     "target=": "--target ",
 }

@@ -11,7 +11,7 @@ FAULTS = (
     "index 0, but indices count from one; pass zero_based=True if they count from zero",
     "the index in {text} is beyond {width}",
     "an index occurs twice in the row of {text}",
-    "{text} is not a number",
+    "{text} is not a number{hint}",
     "{text} is infinite or too large for a double",
     "a missing value, {text}; pass missing='keep' or 'zero' where features may be missing",
     "the row ends here, with fewer cells than the {columns} columns of the header",

@@ -103,8 +103,10 @@ class Csv(Files):
         error = None
         if fault:
             ends = (self.delimiter + "\r\n").encode()
+            hint = ", as in the rows before; pass categorical= for a column of words"
+            hint = hint if column in table.numbers else ""
             error = refusal(file, chunk, fault, where, column=table.columns[column], ends=ends,
-                            columns=len(table.columns))  # fmt: skip
+                            columns=len(table.columns), hint=hint)  # fmt: skip
         values: list[list[str]] = [[] for _ in table.coded]
         for k, begin, end in met:
             values[k].append(_decoded(chunk.text[begin:end].tobytes()))

@@ -114,7 +114,7 @@ def refusal(
     if column is None:
         column = at - (int(before[-1]) + 1 if len(before) else 0) + 1
     text = quoted(chunk.text, at, ends)
-    reason = FAULTS[fault].format(text=text, **words)
+    reason = FAULTS[fault].format(text=text, **{"hint": "", **words})
     return BadData(reason, file.name, chunk.line + len(before), column, text)
 
 
