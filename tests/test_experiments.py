@@ -142,6 +142,25 @@ def test_the_list_names_every_experiment():
     assert [line.split("\t")[0] for line in shown.output.splitlines()] == list(EXPERIMENTS)
 
 
+def test_all_goes_on_where_data_are_missing(monkeypatch, tmp_path):
+    def run(name, out, **_):
+        if name == "zhai":
+            raise FileNotFoundError("zhai.svm is not at hand")
+        out.mkdir(parents=True)
+        (out / "results.md").write_text(f"## {name}\n")
+        return []
+
+    monkeypatch.setattr(_run, "run", run)
+    shown = CliRunner().invoke(main, ["experiment", "all", "--out", str(tmp_path / "all")])
+    assert shown.exit_code == 0
+    assert "zhai.svm is not at hand" in shown.stderr
+    page = (tmp_path / "all.md").read_text()
+    assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
+        name for name in EXPERIMENTS if name != "zhai"
+    ]
+    assert CliRunner().invoke(main, ["experiment", "zhai", "--out", str(tmp_path)]).exit_code == 1
+
+
 # ---------------------------------------------------------------- numbers
 
 # At least so many percent of the true features: signal, n.

@@ -48,6 +48,10 @@ def on_averages(kind: Any) -> bool:
     return issubclass(kind, FromAverages)
 
 
+#: The options of `_options.model`: fields of `Ask`.
+ASKED = ("k", "method", "task", "classes", "settings", "memory")
+
+
 @dataclass(frozen=True)
 class Ask:
     """What the command line says about the model."""

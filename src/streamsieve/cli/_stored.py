@@ -13,7 +13,7 @@ from ..averages.estimators import FromAverages
 from ..averages.running import RunningAverages
 from ..persist import CheckpointError, read_checkpoint
 from ._learn import Learned
-from ._methods import Ask, on_averages
+from ._methods import ASKED, Ask, on_averages
 from ._output import Say
 
 
@@ -68,8 +68,7 @@ def averages_of(model: Any, file: str) -> RunningAverages:
 def select_stored(file: str, told: dict[str, Any], say: Say) -> Learned:
     """The model of a file, or another one extracted from its averages."""
     done = open_model(file)
-    names = ("k", "method", "task", "classes", "settings", "memory")
-    ask = Ask(**{name: told[name] for name in names})
+    ask = Ask(**{name: told[name] for name in ASKED})
     if ask.k is None and ask.method == "auto" and not ask.settings:
         return done
     averages = averages_of(done.model, file)

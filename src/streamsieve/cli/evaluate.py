@@ -52,12 +52,11 @@ def command(
 
     from ..evaluate import Prequential, prequential
     from ._learn import Keep, Signals, Stopped, prepared, source_of
-    from ._methods import Ask
+    from ._methods import ASKED, Ask
     from ._output import Say, emit, leave, plain
     from ._progress import Meter
 
-    names = ("k", "method", "task", "classes", "settings", "memory")
-    ask = Ask(**{name: told.pop(name) for name in names}, missing=told["missing"])
+    ask = Ask(**{name: told.pop(name) for name in ASKED}, missing=told["missing"])
     run = prepared(source_of(source, told), ask, Keep(None, (None, None), False), Say(quiet))
     total = run.stream.bytes_total
     passes = told["passes"]

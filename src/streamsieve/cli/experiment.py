@@ -40,6 +40,7 @@ def command(name: str, scale: str, runs: int, out: Path, fresh: bool, workers: i
     from ..experiments._run import gather, run
 
     log = Console(stderr=True)
+    done: list[str] = []
     for each in EXPERIMENTS if name == "all" else [name]:
         with Progress(
             TextColumn("{task.fields[name]}"),
@@ -64,12 +65,16 @@ def command(name: str, scale: str, runs: int, out: Path, fresh: bool, workers: i
                     ),
                 )
             except FileNotFoundError as missing:
-                raise click.ClickException(str(missing)) from missing
+                if name != "all":
+                    raise click.ClickException(str(missing)) from missing
+                log.print(f"{each}: {escape(str(missing))}")
+                continue
+        done.append(each)
         for part in parts:
             _show(part)
         log.print(f"[dim]Written: {escape(str(out / each / 'results.md'))}")
     if name == "all":
-        log.print(f"[dim]Written: {escape(str(gather(out, list(EXPERIMENTS))))}")
+        log.print(f"[dim]Written: {escape(str(gather(out, done)))}")
 
 
 def _show(part: object) -> None:

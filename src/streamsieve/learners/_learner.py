@@ -366,6 +366,32 @@ class Standardizing(RowLearner):
         return spread
 
 
+class Listed(Rowwise):
+    """A model that lists its features: `_model` has them, their weights (k, q) and the intercepts (q,)."""
+
+    def _model(self) -> tuple[NDArray[np.int64], Array, Array]:
+        raise NotImplementedError  # pragma: no cover
+
+    def _linear(self) -> tuple[Array, Array]:
+        kept, weights, bias = self._model()
+        coef = np.zeros((weights.shape[1], self.n_features_in_))
+        coef[:, kept] = weights.T
+        return coef, bias
+
+    def _scores(self, rows: Core, n: int) -> Array:
+        kept, weights, bias = self._model()
+        w = np.zeros((self.n_features_in_, weights.shape[1]))
+        w[kept] = weights
+        out = np.empty((n, weights.shape[1]))
+        _core.margins(rows, w, 1.0, bias, out)
+        return out
+
+    @property
+    def bias_(self) -> Array:  # type: ignore[override]
+        """Intercepts, shape (q,)."""
+        return self._model()[2]
+
+
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 

@@ -18,6 +18,7 @@ from ._learner import (
     Array,
     ClassificationLearner,
     Core,
+    Listed,
     RegressionLearner,
     Standardizing,
     check_budget,
@@ -31,7 +32,7 @@ _VARIANTS = ("plain", "momentum", "nesterov", "adam")
 _REFIT_BLOCK = 256  # rows that are handed to the running averages at a time
 
 
-class SFSA(Standardizing):
+class SFSA(Listed, Standardizing):
     k: int = param(10, "int >= 1", "Number of features to keep, at most.", positional=True)
     T: int | Literal["auto"] = param(
         "auto",
@@ -225,25 +226,6 @@ class SFSA(Standardizing):
         if rung["batches"] == 0 and rung["filled"] > 0:
             rung = rung.ended(self._rule())
         return rung.model(self.k)
-
-    def _linear(self) -> tuple[Array, Array]:
-        kept, weights, bias = self._model()
-        coef = np.zeros((self.n_outputs_, self.n_features_in_))
-        coef[:, kept] = weights.T
-        return coef, bias
-
-    def _scores(self, rows: Core, n: int) -> Array:
-        kept, weights, bias = self._model()
-        w = np.zeros((self.n_features_in_, self.n_outputs_))
-        w[kept] = weights
-        out = np.empty((n, self.n_outputs_))
-        _core.margins(rows, w, 1.0, bias, out)
-        return out
-
-    @property
-    def bias_(self) -> Array:  # type: ignore[override]
-        """Intercepts, shape (q,)."""
-        return self._model()[2]
 
     @property
     def maturity_(self) -> int:

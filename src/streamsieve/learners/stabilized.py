@@ -17,6 +17,7 @@ from ._learner import (
     Array,
     ClassificationLearner,
     Core,
+    Listed,
     RegressionLearner,
     Stepping,
     _resized,
@@ -41,7 +42,7 @@ _SHORTEST = 50  # rows of a burst, at least, where its length is derived
 HISTORY = ("stage", "stable", "gravity", "rejection", "K")
 
 
-class StabilizedSGD(Stepping):
+class StabilizedSGD(Listed, Stepping):
     _remark: ClassVar[str] = """
     Paths run on threads; their number does not change the model. The rows that come are put aside until
     there are `block_size` of them; then every path goes over that block in an order of its own, so that it
@@ -501,25 +502,6 @@ class StabilizedSGD(Stepping):
             rank = np.lexsort((now.id_[slots[kept]], -size[kept], -now.tally_[slots[kept], 2]))
             kept = kept[rank[: self.k]]
         return now.id_[slots[kept]], weights[kept] * now.unit_[slots[kept], :1], bias
-
-    def _linear(self) -> tuple[Array, Array]:
-        features, weights, bias = self._model()
-        coef = np.zeros((self.n_outputs_, self.n_features_in_))
-        coef[:, features] = weights.T
-        return coef, bias
-
-    def _scores(self, rows: Core, n: int) -> Array:
-        features, weights, bias = self._model()
-        w = np.zeros((self.n_features_in_, self.n_outputs_))
-        w[features] = weights
-        out = np.empty((n, self.n_outputs_))
-        _core.margins(rows, w, 1.0, bias, out)
-        return out
-
-    @property
-    def bias_(self) -> Array:  # type: ignore[override]
-        """Intercepts, shape (q,)."""
-        return self._model()[2]
 
     @property
     def selection_probabilities_(self) -> Array:
