@@ -99,9 +99,19 @@ def _list() -> None:
     console = Console()
     if not console.is_terminal:
         for name, entry in EXPERIMENTS.items():
-            click.echo(f"{name}\t{entry.what}\t{entry.quick:g}\t{entry.paper:g}")
+            click.echo("\t".join([name, entry.what, _minutes(entry.quick), _minutes(entry.paper)]))
         return
-    table = Table("name", "reproduces", "quick, 1 run", "paper, 5 runs", caption="Minutes on two cores.")
+    table = Table(
+        "name",
+        "reproduces",
+        "quick, 1 run",
+        "paper, 5 runs",
+        caption="Minutes on two cores; - is not measured.",
+    )
     for name, entry in EXPERIMENTS.items():
-        table.add_row(name, escape(entry.what), f"{entry.quick:g}", f"{entry.paper:g}")
+        table.add_row(name, escape(entry.what), _minutes(entry.quick), _minutes(entry.paper))
     console.print(table)
+
+
+def _minutes(measured: float | None) -> str:
+    return "-" if measured is None else f"{measured:g}"
