@@ -138,4 +138,11 @@ def report(outcomes: Outcomes) -> list[Part]:
     return [*parts, Note(CAUSES)]
 
 
-CAUSES = ()
+CAUSES = (
+    "**FOFS, SOFS, OPG** find what chance finds, 10 %, where up to 18 % are published of FOFS. Weights of "
+    "the last row are read, not an average, so their AUC varies from row to row.",
+    "**OFSA and OMCP**: as in `detection`, descent that has not converged would do better here, where all "
+    "true weights have one sign, and worse elsewhere; the AUC follows from the features found, and from "
+    "refitting them by least squares.",
+    "**OLSth** at 0.9995 beside a published 1.000 is a matter of rounding.",
+)
