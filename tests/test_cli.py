@@ -21,7 +21,7 @@ from streamsieve import OFSARegressor, RunningAverages, load, read_checkpoint, s
 from streamsieve.cli import VERBS, main
 
 N, P = 12_000, 12
-PROGRAM = [sys.executable, "-c", "from streamsieve.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from streamsieve.cli import program; program()"]
 
 
 def run(*words, **options):

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from .._base import Classifier, OnlineModel, Regressor, param
 from .._input import Rows, as_rows, check_rows
@@ -23,6 +22,8 @@ from .standardize import Array, Standardized, standardize
 
 
 class FromAverages(OnlineModel):
+    _averaged: ClassVar[bool] = True
+
     alpha: Alpha = param(
         None,
         "float in [0, 1), callable or None",
@@ -121,7 +122,7 @@ class FromAverages(OnlineModel):
     @property
     def model_(self) -> LinearModel:
         """The model as of now, with standard errors, R^2 and residual variance; extracted when first read."""
-        check_is_fitted(self)
+        self._check_fitted()
         self._check_unchanged()
         taken = getattr(self.averages_, "_changes", self.averages_.n_samples_)
         as_of = (taken, tuple(self.get_params(deep=False).items()))
@@ -150,7 +151,7 @@ class FromAverages(OnlineModel):
         return Pairs(self.n_features_in_) if self.interactions else None
 
     def _decision(self, X: Any) -> Array:
-        check_is_fitted(self)
+        self._check_fitted()
         rows = self._rows(X, reset=False)[:, : self.n_features_in_]  # of later features nothing is known yet
         rows = self._imputed(rows)
         pairs = self._pairs()
@@ -180,7 +181,7 @@ class FromAverages(OnlineModel):
         pairs = self._pairs()
         if pairs is None:
             return super().transform(X)
-        check_is_fitted(self)
+        self._check_fitted()
         return pairs.expand(self._rows(X, reset=False), self.model_.support)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -188,7 +189,7 @@ class FromAverages(OnlineModel):
         pairs = self._pairs()
         if pairs is None:
             return super().get_feature_names_out(input_features)
-        check_is_fitted(self)
+        self._check_fitted()
         known = getattr(self, "feature_names_in_", input_features)
         return np.array(pairs.names(known), dtype=object)[self.model_.support]
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from .. import _light
+
 VERBS = {
     "select": "The features that matter in a stream of rows.",
     "fit": "Learn a model from a stream of rows and write it to a file.",
@@ -94,3 +96,9 @@ def _words(error: BaseException) -> str:
 @click.version_option(package_name="streamsieve")
 def main() -> None:
     """Pick the k features that matter out of a stream too large to hold."""
+
+
+def program() -> None:
+    """The command `streamsieve`: a process of its own, which need not load scikit-learn."""
+    _light.wanted = True
+    main()

@@ -42,12 +42,6 @@ def estimator_class(method: str, task: str) -> Any:
     return getattr(streamsieve, names[0])
 
 
-def on_averages(kind: Any) -> bool:
-    from ..averages.estimators import FromAverages
-
-    return issubclass(kind, FromAverages)
-
-
 #: The options of `_options.model`: fields of `Ask`.
 ASKED = ("k", "method", "task", "classes", "settings", "memory")
 

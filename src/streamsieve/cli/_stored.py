@@ -9,11 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..averages.crossval import FoldAverages
-from ..averages.estimators import FromAverages
 from ..averages.running import RunningAverages
 from ..persist import CheckpointError, read_checkpoint
 from ._learn import Learned
-from ._methods import ASKED, Ask, on_averages
+from ._methods import ASKED, Ask
 from ._output import Say
 
 
@@ -47,7 +46,7 @@ def defaults(model: Any) -> dict[str, Any]:
 
 def rows_of(model: Any) -> int | None:
     """Rows a model has learned, where it keeps count."""
-    if isinstance(model, FromAverages):
+    if getattr(model, "_averaged", False):
         return int(model.averages_.n_samples_)
     clock = getattr(model, "clock_", None)
     return None if clock is None else int(clock[0])
@@ -58,7 +57,7 @@ def averages_of(model: Any, file: str) -> RunningAverages:
         return model
     if isinstance(model, FoldAverages):
         return model.total()
-    if not isinstance(model, FromAverages):
+    if not getattr(model, "_averaged", False):
         raise CheckpointError(
             f"{file} holds a {type(model).__name__}, which keeps no averages; fit with ofsa or olsth."
         )
@@ -76,7 +75,7 @@ def select_stored(file: str, told: dict[str, Any], say: Say) -> Learned:
     if ask.method == "auto" and ask.k == "auto":
         method = "olsth"
     model = ask.build(method, done.about["task"])
-    if not on_averages(type(model)):
+    if not model._averaged:
         raise click.UsageError(
             f"--method {method} needs rows; from the averages of {file} come ols, olsth, ofsa, ..."
         )

@@ -25,14 +25,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
-from .._base import Classifier, OnlineModel, Regressor, param
+from .._base import Classifier, OnlineModel, Regressor, available_if, param
 from .._input import Rows, as_rows, check_rows
-from ..losses import LOSSES
+from ..losses import LOSSES, expit
 
 Array = NDArray[np.float64]
 Core = Any  # rows as the kernels take them: a C-ordered 2-D array, or (indptr, indices, data)
@@ -266,7 +263,7 @@ class Rowwise(OnlineModel):
         return out
 
     def _decision(self, X: Any) -> Array:
-        check_is_fitted(self, "n_features_in_")
+        self._check_fitted()
         rows = self._rows(X, reset=False)
         if rows.shape[1] > self.n_features_in_:  # features that no batch has brought have no weight yet
             rows = rows[:, : self.n_features_in_]
