@@ -15,11 +15,21 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import _light
-from ._input import FLOATS, Rows, as_rows, as_targets, as_weights, check_rows, is_frame_like, some_weight
+from ._input import (
+    FLOATS,
+    Rows,
+    as_rows,
+    as_scipy,
+    as_targets,
+    as_weights,
+    check_rows,
+    is_frame_like,
+    is_sparse,
+    some_weight,
+)
 
 if TYPE_CHECKING or not _light.wanted:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -109,17 +119,22 @@ class OnlineModel(SelectorMixin, BaseEstimator):
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
         """X as the kernels take it, of the width and with the names seen before."""
-        plain = (type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS) or sp.issparse(X)
+        plain = (type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS) or is_sparse(X)
         names = None if reset else getattr(self, "feature_names_in_", None)
         rows = as_rows(X)[0]
         if (reset or not plain) and rows.shape[1] == 0:
             raise ValueError(f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
         if reset and plain:
             self.n_features_in_ = X.shape[1]
-        elif not plain or names is not None or X.shape[1] != self.n_features_in_:
-            from sklearn.utils.validation import validate_data  # its own words about names and width
+        elif not _light.wanted and (not plain or names is not None):
+            from sklearn.utils.validation import validate_data  # its own words about names
 
             validate_data(self, X, reset=reset, skip_check_array=True)
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
         return check_rows(rows, self.n_features_in_, nan_ok=self._nan_ok(), names=names, limit=self._limit)
 
     def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:
@@ -149,7 +164,7 @@ class OnlineModel(SelectorMixin, BaseEstimator):
                 self._reset(rows.shape[1], Y.shape[1])
             if w is not None and not w.all():
                 keep = w > 0
-                rows, Y, w = rows[keep], Y[keep], w[keep]
+                rows, Y, w = (as_scipy(rows) if is_sparse(rows) else rows)[keep], Y[keep], w[keep]
             if rows.shape[0]:
                 self._update(rows, Y, w)
         except Exception:

@@ -1,12 +1,13 @@
-"""What stands for scikit-learn's base classes in the process of the `streamsieve` command.
+"""What the `streamsieve` command does without, in its own process: scikit-learn, and scipy's sparse matrices.
 
-There nobody hands the estimators to scikit-learn, and importing it would take longer than most commands' work.
-The command sets `wanted` before an estimator is loaded; everywhere else the base classes are scikit-learn's own.
+Importing them takes longer than most commands' work, and there nobody hands the estimators to scikit-learn
+nor asks of rows more than their arrays. The command sets `wanted` before an estimator is loaded; everywhere
+else base classes are scikit-learn's own, and blocks scipy's.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -37,3 +38,18 @@ class RegressorMixin:
 
 class ClassifierMixin:
     pass
+
+
+@dataclass
+class Csr:
+    """Rows of a CSR matrix, of which only the arrays are used."""
+
+    data: NDArray[Any]
+    indices: NDArray[Any]
+    indptr: NDArray[Any]
+    shape: tuple[int, int]
+
+    def __getitem__(self, rows: slice) -> Csr:
+        indptr = self.indptr[rows.start or 0 : None if rows.stop is None else rows.stop + 1]
+        held = slice(indptr[0], indptr[-1])
+        return Csr(self.data[held], self.indices[held], indptr - indptr[0], (len(indptr) - 1, self.shape[1]))

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import metrics
 from ._base import Classifier
+from ._input import as_scipy, is_sparse
 from .losses import LOSSES
 
 _MOST = 200_000  # scores kept for an AUC; past that every second one is dropped
@@ -179,7 +179,7 @@ def prequential(
 def fitting(X: Any, estimator: Any) -> Any:
     """Rows that an estimator with ``grow=True`` takes though they are wider or narrower than those before."""
     known = getattr(estimator, "n_features_in_", None)
-    return X if known in (None, X.shape[1]) or sp.issparse(X) else sp.csr_array(X)
+    return X if known in (None, X.shape[1]) or is_sparse(X) else as_scipy(X)
 
 
 def measure(estimator: Any, stream: Iterable[Any]) -> dict[str, float]:

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._base import Classifier, OnlineModel, Regressor, param
-from .._input import Rows, as_rows, check_rows
+from .._input import Rows, as_rows, as_scipy, check_rows
+from .._light import Csr
 from . import extract
 from .crossval import FoldAverages, cross_validate
 from .forgetting import Alpha
@@ -92,6 +93,7 @@ class FromAverages(OnlineModel):
                 raise ValueError(f"the averages are not of {self.n_features_in_} columns.")
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
+        X = as_scipy(X) if isinstance(X, Csr) else X  # here more is asked of it than its arrays
         if reset or not self.grow or not sp.issparse(X) or self.interactions:
             return super()._rows(X, reset=reset)
         rows = as_rows(X)[0]

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 import numpy as np
-import scipy.sparse as sp
 
+from .._input import as_scipy
+from .._light import Csr
 from ..averages.crossval import FoldAverages
 from ..averages.running import RunningAverages
 from ..persist import CheckpointError, read_checkpoint
@@ -162,6 +163,6 @@ def spread(X: Any, features: np.ndarray[Any, Any] | None, p: int) -> Any:
     """Rows of some features (None: the first ones) in the p columns that a model knows; the rest is 0."""
     if features is None and X.shape[1] == p:
         return X
-    X = sp.csr_array(X)[:, : p if features is None else len(features)]
+    X = as_scipy(X)[:, : p if features is None else len(features)]
     indices = X.indices if features is None else features[X.indices].astype(X.indices.dtype)
-    return sp.csr_array((X.data, indices, X.indptr), shape=(X.shape[0], p))
+    return as_scipy(Csr(X.data, indices, X.indptr, (X.shape[0], p)))
