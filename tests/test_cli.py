@@ -853,3 +853,10 @@ def test_the_process_of_the_command_does_without_scikit_learn(method, files, tmp
     words = ["evaluate", data, "--method", method, *k, "-q"]
     assert alone(*words)[0] == good(*words).stdout
     alone("report", model, "--output", tmp_path / "page.html")
+
+
+def test_a_model_of_named_features_says_why_it_cannot_read_numbered_ones(files, tmp_path):
+    good("fit", files / "rows.csv", "--target", "y", "-k", 2, "-q", "--output", tmp_path / "m")
+    done = run("predict", tmp_path / "m", files / "rows.svm")
+    assert done.exit_code == 2
+    assert "by name (x0, x1, x2, ...)" in " ".join(done.stderr.split())

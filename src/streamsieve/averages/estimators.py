@@ -87,10 +87,8 @@ class FromAverages(OnlineModel):
         return {**state, "_cache": {}} if "_cache" in state else state
 
     def _check_state(self) -> None:
-        if self._started():
-            parts = self.averages_.folds_ if isinstance(self.averages_, FoldAverages) else [self.averages_]
-            if any(a.n_features_in_ != self.n_features_in_ for a in parts):
-                raise ValueError(f"the averages are not of {self.n_features_in_} columns.")
+        if self._started() and any(a.n_features_in_ != self.n_features_in_ for a in self._parts()):
+            raise ValueError(f"the averages are not of {self.n_features_in_} columns.")
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
         X = as_scipy(X) if isinstance(X, Csr) else X  # here more is asked of it than its arrays
@@ -108,6 +106,30 @@ class FromAverages(OnlineModel):
             self.averages_.widen(wide)
             self.n_features_in_: int = wide
         self.averages_.update(X, y, w)
+
+    def _take_over(self, other: FromAverages, averages: RunningAverages) -> None:
+        """Be fitted as `other` is, by its averages, but extract models in this estimator's way."""
+        for name in (*self._options(), "grow"):
+            setattr(self, name, getattr(other, name))
+        for name, value in vars(other).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
+        self.averages_, self._begun_, self._cache = averages, self._options(), {}
+
+    def _parts(self) -> list[RunningAverages]:
+        return self.averages_.folds_ if isinstance(self.averages_, FoldAverages) else [self.averages_]
+
+    def _add(self, other: FromAverages, where: NDArray[np.int64] | None, wide: int) -> None:
+        """Add the averages of `other`, whose feature j is `where[j]` of the `wide` that both then have."""
+        for model, to in ((self, None), (other, where)):
+            for held in model._parts():
+                held.widen(wide, to)
+            model.n_features_in_ = wide
+        for mine, theirs in zip(self._parts(), other._parts()):
+            mine.merge(theirs)
+        if isinstance(self.averages_, FoldAverages):
+            self.averages_.n_samples_ += other.averages_.n_samples_
+        self._cache = {}
 
     def _check_unchanged(self) -> None:
         changed = [name for name, value in self._options().items() if value != self._begun_[name]]

@@ -34,6 +34,7 @@ _SAID = {
     "missing='keep' or 'zero'": "--missing mean or --missing zero",
     "categories='onehot' to encode or 'drop'": "--categories onehot to encode or --categories drop",
     "a larger max_categories": "a larger --max-categories",
+    "on_bad_row='skip'": "--on-bad-row skip",
     "(drop)": "(--drop)",
     "zero_based=True": "--zero-based",
     "pass format=": "pass --format",

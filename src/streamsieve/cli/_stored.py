@@ -80,18 +80,7 @@ def select_stored(file: str, told: dict[str, Any], say: Say) -> Learned:
         raise click.UsageError(
             f"--method {method} needs rows; from the averages of {file} come ols, olsth, ofsa, ..."
         )
-    model.set_params(
-        **{
-            name: getattr(done.model, name)
-            for name in ("alpha", "half_life", "missing", "interactions", "dtype", "grow")
-        }
-    )
-    for name, value in vars(done.model).items():
-        if name.endswith("_") and name not in ("averages_",):
-            setattr(model, name, value)
-    model.averages_ = averages
-    model._begun_ = model._options()
-    model._cache = {}
+    model._take_over(done.model, averages)
     say(f"Extracted from the averages of {averages.n_samples_:,} rows; none was read.")
     return Learned(model, {**done.about, "method": method})
 
@@ -117,25 +106,13 @@ def add_up(files: tuple[str, ...]) -> Learned:
             at = {name: j for j, name in enumerate(ours)}
             where = np.array([at.setdefault(name, len(at)) for name in theirs], dtype=np.int64)
             about["feature_names"], wide = list(at), len(at)
-        for model, to in ((whole.model, None), (part.model, where)):
-            for held in _parts(model):
-                held.widen(wide, to)
-            model.n_features_in_ = wide
-        for mine, other in zip(_parts(whole.model), _parts(part.model)):
-            mine.merge(other)
-        if isinstance(whole.model.averages_, FoldAverages):
-            whole.model.averages_.n_samples_ += part.model.averages_.n_samples_
+        whole.model._add(part.model, where, wide)
         about["rows"] += part.about["rows"]
         about["rows_bad"] += part.about["rows_bad"]
         sources += (part.about["source"] or {}).get("files", [])
     if about["source"]:
         about["source"] = {**about["source"], "files": sources}
-    whole.model._cache = {}
     return whole
-
-
-def _parts(model: Any) -> list[RunningAverages]:
-    return model.averages_.folds_ if isinstance(model.averages_, FoldAverages) else [model.averages_]
 
 
 def _same_kind(model: Any, other: Any, file: str) -> None:
@@ -144,8 +121,10 @@ def _same_kind(model: Any, other: Any, file: str) -> None:
         raise CheckpointError(
             f"{file} holds a {type(other).__name__}, the first file a {type(model).__name__}."
         )
-    if len(_parts(model)) != len(_parts(other)):
-        raise CheckpointError(f"{file} has {len(_parts(other))} folds, the first file {len(_parts(model))}.")
+    if len(model._parts()) != len(other._parts()):
+        raise CheckpointError(
+            f"{file} has {len(other._parts())} folds, the first file {len(model._parts())}."
+        )
     mine, theirs = getattr(model, "classes_", None), getattr(other, "classes_", None)
     if mine is not None and theirs is not None and not np.array_equal(mine, theirs):
         raise CheckpointError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,17 +16,15 @@ from ._ahead import spread
 from ._bad import BadData
 from ._files import File
 from ._reader import Batch
-from ._table import Table
+from ._table import Table, TableReader
 from ._text import MISSING, Chunk, Files, refusal
 
 SAMPLE = 1000  # rows that tell which columns hold text
 
 
 @dataclass
-class Csv(Files):
+class Csv(TableReader, Files):
     """Rows of cells, quoted as RFC 4180 has it."""
-
-    table: Table | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -35,18 +33,6 @@ class Csv(Files):
             raise ValueError(
                 f"delimiter={self.delimiter!r}; pass one character that is no part of a number or quote."
             )
-
-    def state(self) -> dict[str, Any]:
-        return {} if self.table is None else self.table.state()
-
-    def restore(self, state: dict[str, Any], at: dict[str, Any]) -> None:
-        known = Table.restored(state, at.get("met"), self.options, self.files[0].name) if state else None
-        self._settle(known)
-
-    def _settle(self, table: Table | None) -> None:
-        self.table = table
-        self.names = None if table is None else table.names
-        self.width = 0 if table is None else len(table.names if table.fixed else table.numbers)
 
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
         parse = partial(self._parse, file)
@@ -116,8 +102,10 @@ class Csv(Files):
             ends = (self.delimiter + "\r\n").encode()
             hint = ", as in the rows before; pass categorical= for a column of words"
             hint = hint if column in table.numbers else ""
-            error = refusal(file, chunk, fault, where, column=table.columns[column], ends=ends,
-                            columns=len(table.columns), hint=hint)  # fmt: skip
+            words = {"columns": len(table.columns), "hint": hint}
+            if column in (table.target, table.weight):
+                words["missing"] = "no row goes without; mend it, or pass on_bad_row='skip'"
+            error = refusal(file, chunk, fault, where, column=table.columns[column], ends=ends, **words)
         values = [[_decoded(chunk.text[begin:end].tobytes()) for begin, end in places] for places in met]
         return chunk, Parsed((X[:rows], others[:rows], codes[:rows], values), bad, error)
 

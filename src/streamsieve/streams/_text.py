@@ -116,7 +116,8 @@ def refusal(
     if column is None:
         column = at - (int(before[-1]) + 1 if len(before) else 0) + 1
     text = quoted(chunk.text, at, ends)
-    reason = FAULTS[fault].format(text=text, **{"hint": "", **words})
+    known = {"hint": "", "missing": "pass missing='keep' or 'zero' where features may be missing"}
+    reason = FAULTS[fault].format(text=text, **known | words)
     return BadData(reason, file.name, chunk.line + len(before), column, text)
 
 
