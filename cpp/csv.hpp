@@ -68,19 +68,6 @@ inline const char* next_row(const char* p, const char* end, char separator) {
     return nullptr;
 }
 
-// The end of the last whole row before `goal`, or the first after it if there is none. Where there is no
-// quote in the text every newline ends a row; otherwise rows are walked one by one.
-inline const char* row_end(const char* begin, const char* goal, const char* end, char separator) {
-    if (!std::memchr(begin, '"', std::size_t(end - begin))) return after_line(goal - 1, end);
-    const char* p = begin;
-    while (p < goal) {
-        const char* const q = next_row(p, end, separator);
-        if (!q) return p == begin ? end : p;
-        p = q;
-    }
-    return p;
-}
-
 // Where the last whole row of the text ends; `begin` if none does.
 inline const char* whole_rows(const char* begin, const char* end, char separator) {
     if (!std::memchr(begin, '"', std::size_t(end - begin))) {
@@ -90,17 +77,6 @@ inline const char* whole_rows(const char* begin, const char* end, char separator
     const char* p = begin;
     while (const char* q = next_row(p, end, separator)) p = q;
     return p;
-}
-
-// The text in parts of whole rows. A row takes a byte for each of its columns, if they are all empty, which
-// bounds the rows of a text that is all newlines; one more is room for a row that turns out bad.
-inline std::vector<Part> csv_split(const char* begin, const char* end, unsigned threads, char separator,
-                                   Index columns) {
-    auto parts = split(begin, end, threads, '\0',
-                       [=](const char* p, const char* goal) { return row_end(p, goal, end, separator); });
-    for (Part& part : parts)
-        part.rows = std::min(part.rows, (part.end - part.begin) / std::max<Index>(columns, 1) + 1);
-    return parts;
 }
 
 struct View {
@@ -204,20 +180,21 @@ struct CsvOutcome : Outcome {
     Index column = 0;
 };
 
-inline CsvOutcome csv_part(const Part& part, const CsvRules& rules, const CsvOut& out,
-                           std::vector<Codes>& codes) {
+// All rows of a text, up to the first refusal. `codes` gathers the values of each text column.
+inline CsvOutcome csv(const char* p, const char* end, const CsvRules& rules, const CsvOut& out,
+                      std::vector<Codes>& codes) {
     CsvOutcome done;
     std::vector<std::size_t> known(codes.size());
-    for (const char* p = part.begin; p < part.end;) {
+    while (p < end) {
         if (ends_line(p)) {  // an empty line is no row
             p += *p == '\r' ? 2 : 1;
             continue;
         }
         const char* const row = p;
         for (std::size_t k = 0; k < codes.size(); ++k) known[k] = codes[k].values().size();
-        const Fault fault = csv_row(p, part.end, rules, out.X + done.rows * rules.features,
-                                    out.others + done.rows * rules.others,
-                                    out.codes + done.rows * rules.texts, codes.data(), done.column);
+        const Fault fault =
+            csv_row(p, end, rules, out.X + done.rows * rules.features, out.others + done.rows * rules.others,
+                    out.codes + done.rows * rules.texts, codes.data(), done.column);
         if (fault == Fault::none) {
             ++done.rows;
             continue;
@@ -228,57 +205,10 @@ inline CsvOutcome csv_part(const Part& part, const CsvRules& rules, const CsvOut
             return done;
         }
         ++done.bad;
-        const char* const next = next_row(row, part.end, rules.separator);
-        p = next ? next : after_line(row, part.end);  // no closing quote: only its line is lost
+        const char* const next = next_row(row, end, rules.separator);
+        p = next ? next : after_line(row, end);  // no closing quote: only its line is lost
     }
     return done;
-}
-
-// A value met for the first time in this text: which text column, and the stretch that spells it.
-struct Met {
-    Index column;
-    View value;
-};
-
-// Parses the parts and joins them, up to the first refusal; `met` lists the values of the text columns, for
-// each column in the order met, and codes count along it.
-inline CsvOutcome csv(const std::vector<Part>& parts, const CsvRules& rules, const CsvOut& out,
-                      std::vector<Met>& met) {
-    const std::size_t texts = std::size_t(rules.texts);
-    std::vector<CsvOutcome> done(parts.size());
-    std::vector<std::vector<Codes>> codes(parts.size(), std::vector<Codes>(texts));
-    std::vector<Index> start(parts.size() + 1, 0);
-    for (std::size_t t = 0; t < parts.size(); ++t) start[t + 1] = start[t] + parts[t].rows;
-    parallel(unsigned(parts.size()), [&](unsigned t) {
-        done[t] = csv_part(parts[t], rules,
-                           {out.X + start[t] * rules.features, out.others + start[t] * rules.others,
-                            out.codes + start[t] * rules.texts},
-                           codes[t]);
-    });
-    std::vector<Codes> all(texts);
-    std::vector<Index> room, used;
-    CsvOutcome whole;
-    for (std::size_t t = 0; t < parts.size(); ++t) {
-        const bool stopped = whole.fault != Fault::none;
-        room.push_back(parts[t].rows);
-        used.push_back(stopped ? 0 : done[t].rows);
-        if (stopped) continue;
-        for (std::size_t k = 0; k < texts; ++k) {
-            std::vector<std::int32_t> here;
-            for (const View& v : codes[t][k].values()) here.push_back(all[k].code(v));
-            std::int32_t* code = out.codes + start[t] * rules.texts + Index(k);
-            for (Index i = 0; i < done[t].rows; ++i, code += rules.texts)
-                if (*code >= 0) *code = here[std::size_t(*code)];
-        }
-        done[t].rows += whole.rows, done[t].bad += whole.bad;
-        whole = done[t];
-    }
-    for (std::size_t k = 0; k < texts; ++k)
-        for (const View& v : all[k].values()) met.push_back({Index(k), v});
-    close_gaps(out.X, room, used, rules.features);
-    close_gaps(out.others, room, used, rules.others);
-    close_gaps(out.codes, room, used, rules.texts);
-    return whole;
 }
 
 // Which columns hold something else than numbers and missing values in the first `rows` rows.

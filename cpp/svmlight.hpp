@@ -14,7 +14,7 @@ struct SvmlightRules {
     bool skip;  // go on after a bad row
 };
 
-// Where a part writes. `ends` holds the end of each row's entries, counted from the part's first.
+// Where the rows go. `ends` holds the end of each row's entries.
 struct CsrOut {
     double* y;
     std::int32_t* ends;
@@ -113,11 +113,10 @@ inline Fault svmlight_row(const char*& p, const SvmlightRules& rules, double& y,
     return Fault::none;
 }
 
-// All rows of a part. Stops at the first bad row, or, if told to skip, counts it and goes on.
-inline Outcome svmlight_part(const Part& part, const SvmlightRules& rules, const CsrOut& out) {
+// All rows of a text. Stops at the first bad row, or, if told to skip, counts it and goes on.
+inline Outcome svmlight(const char* p, const char* end, const SvmlightRules& rules, const CsrOut& out) {
     Outcome done;
-    const char* p = part.begin;
-    while (p < part.end) {
+    while (p < end) {
         p = skip_blanks(p);
         if (!ends_line(p) && *p != '#') {
             Index length = 0;
@@ -133,38 +132,9 @@ inline Outcome svmlight_part(const Part& part, const SvmlightRules& rules, const
                 return done;
             }
         }
-        p = after_line(p, part.end);
+        p = after_line(p, end);
     }
     return done;
-}
-
-// Joins what the parts wrote, up to the first refusal: ends become places in the whole, gaps are closed.
-inline Outcome svmlight(const std::vector<Part>& parts, const SvmlightRules& rules, const CsrOut& out) {
-    std::vector<Outcome> done(parts.size());
-    std::vector<Index> rows, entries, rows_used, entries_used;
-    for (const Part& part : parts) rows.push_back(part.rows), entries.push_back(part.entries);
-    parallel(unsigned(parts.size()), [&](unsigned t) {
-        Index row = 0, entry = 0;
-        for (unsigned s = 0; s < t; ++s) row += rows[s], entry += entries[s];
-        done[t] = svmlight_part(parts[t], rules,
-                                {out.y + row, out.ends + row, out.indices + entry, out.data + entry});
-    });
-    Outcome whole;
-    Index row = 0;
-    for (std::size_t t = 0; t < parts.size(); row += rows[t++]) {
-        const bool stopped = whole.fault != Fault::none;
-        rows_used.push_back(stopped ? 0 : done[t].rows);
-        entries_used.push_back(stopped ? 0 : done[t].entries);
-        if (stopped) continue;
-        for (Index i = 0; i < done[t].rows; ++i) out.ends[row + i] += std::int32_t(whole.entries);
-        whole.rows += done[t].rows, whole.entries += done[t].entries, whole.bad += done[t].bad;
-        whole.fault = done[t].fault, whole.at = done[t].at;
-    }
-    close_gaps(out.y, rows, rows_used);
-    close_gaps(out.ends, rows, rows_used);
-    close_gaps(out.indices, entries, entries_used);
-    close_gaps(out.data, entries, entries_used);
-    return whole;
 }
 
 }  // namespace streamsieve

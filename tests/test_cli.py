@@ -21,7 +21,7 @@ from streamsieve import OFSARegressor, RunningAverages, load, read_checkpoint, s
 from streamsieve.cli import VERBS, main
 
 N, P = 12_000, 12
-PROGRAM = [sys.executable, "-c", "from streamsieve.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from streamsieve.cli import program; program()"]
 
 
 def run(*words, **options):
@@ -810,3 +810,53 @@ def test_a_model_of_a_frame_predicts_a_file_without_a_warning(files, tmp_path):
     assert done.stderr == ""
     rows = [float(line) for line in done.stdout.splitlines()[1:]]
     assert_allclose(rows, model.predict(frame[["x1", "x3", "x7"]][:9]))
+
+
+ALONE = """
+import sys
+from streamsieve.cli import program
+try:
+    program()
+finally:
+    loaded = [name for name in ("sklearn", "scipy.sparse", "pandas") if name in sys.modules]
+    print("loaded:", *loaded, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("method", ["sgd", "sfsa", "ofs", "olst", "stabilizedsgd", "ofsa"])
+def test_the_process_of_the_command_does_without_scikit_learn(method, files, tmp_path):
+    """What it writes and prints is what the library does, which has scikit-learn's base classes."""
+
+    def alone(*words):
+        words = [sys.executable, "-c", ALONE, *map(str, words)]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        *_, loaded = done.stderr.splitlines()
+        assert loaded.startswith("loaded:")
+        assert "sklearn" not in loaded
+        return done.stdout, loaded
+
+    k = [] if method == "sgd" else ["-k", 3]
+    data, model = files / "rows.svm", tmp_path / "library"
+    fit = ["fit", data, "--method", method, *k, "-q", "--output"]
+    _, loaded = alone(*fit, tmp_path / "alone")
+    assert ("scipy.sparse" in loaded) == (method in ("olst", "ofsa"))  # these need its LAPACK or products
+    good(*fit, model)
+    a, b = read_checkpoint(tmp_path / "alone").object, read_checkpoint(model).object
+    assert_array_equal(a.coef_, b.coef_)
+    assert_array_equal(a.intercept_, b.intercept_)
+    assert (
+        alone("predict", model, data, "--limit", 50, "-q")[0]
+        == good("predict", model, data, "--limit", 50, "-q").stdout
+    )
+    for words in (["inspect", model], ["select", model, "-q"]):
+        assert alone(*words)[0] == good(*words).stdout
+    words = ["evaluate", data, "--method", method, *k, "-q"]
+    assert alone(*words)[0] == good(*words).stdout
+    alone("report", model, "--output", tmp_path / "page.html")
+
+
+def test_a_model_of_named_features_says_why_it_cannot_read_numbered_ones(files, tmp_path):
+    good("fit", files / "rows.csv", "--target", "y", "-k", 2, "-q", "--output", tmp_path / "m")
+    done = run("predict", tmp_path / "m", files / "rows.svm")
+    assert done.exit_code == 2
+    assert "by name (x0, x1, x2, ...)" in " ".join(done.stderr.split())

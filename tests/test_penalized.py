@@ -11,11 +11,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lasso_path
 
 from reference.proximal import mcp, proximal, scad, soft
 from streamsieve import _core
-from streamsieve.averages.extract import penalized
 from streamsieve.averages.extract._newton import Factor, Solver
 from streamsieve.averages.extract.oadaptivelasso import oadaptivelasso
 from streamsieve.averages.extract.oelasticnet import oelasticnet
@@ -370,7 +370,7 @@ def test_says_when_it_does_not_converge(monkeypatch):
     monkeypatch.setattr(_newton, "ROUNDS", 1)
     monkeypatch.setattr(_newton, "SWEEPS", 1)
     s = standardized(*sample(0, 50, 10))
-    with pytest.warns(penalized.ConvergenceWarning, match=r"lam=.*violated by"):
+    with pytest.warns(ConvergenceWarning, match=r"lam=.*violated by"):
         penalty_path(s, "lasso", n_lambdas=3)
 
 

@@ -391,7 +391,7 @@ def test_a_position_of_a_file_changed_in_place_is_refused(folder):
         read(file).seek(position)
 
 
-def test_a_position_of_another_source_is_refused(folder):
+def test_a_position_of_another_source_is_refused(folder, sources):  # noqa: ARG001
     stream = read(folder / "d.csv", target="y")
     next(iter(stream))
     position = stream.position()
@@ -857,3 +857,18 @@ def test_members_of_a_zip_are_not_unpickled(folder):
 
 def test_the_sample_that_tells_kinds_is_what_is_documented():
     assert f"first {_csv.SAMPLE:,} rows" in read.__doc__
+
+
+def test_of_parquet_only_the_columns_in_use_are_read(sources, monkeypatch):
+    from pyarrow import parquet
+
+    asked, whole = [], parquet.ParquetFile.iter_batches
+
+    def iter_batches(self, *args, **options):
+        asked.append(options["columns"])
+        return whole(self, *args, **options)
+
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", iter_batches)
+    blocks = list(read(sources["d.parquet"][0], target="y", columns=["a"]))
+    assert_array_equal(np.concatenate([block.X for block in blocks])[:, 0], frame()["a"])
+    assert asked == [["a", "y"]] * 3  # row groups

@@ -6,12 +6,8 @@ The public names are loaded when first used, so that the command line starts at 
 from importlib import import_module
 from typing import Any
 
-_LEARNERS = (
-    *("SGD", "SFSA", "TSGD", "SIHT", "OLST", "OLSTThenTSGD"),
-    *("BARDA", "BAMD"),
-    *("TruncatedGradient", "FOBOS", "RDA", "L1ARDA", "AdaFOBOS", "SADMM", "StabilizedSGD"),
-)
-_LABELLERS = ("OFS", "SOFS")  # these classify only
+from . import learners
+
 _METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
 
 _PUBLIC = {
@@ -21,10 +17,7 @@ _PUBLIC = {
     "averages.path": ["Path", "path"],
     "averages.crossval": ["FoldAverages", "CrossValidation", "cross_validate"],
     "averages.estimators": [f"{m}{kind}" for m in _METHODS for kind in ("Regressor", "Classifier")],
-    "learners": [
-        *(f"{m}{kind}" for m in _LEARNERS for kind in ("Regressor", "Classifier")),
-        *(f"{m}Classifier" for m in _LABELLERS),
-    ],
+    "learners": learners.__all__,
     "evaluate": ["Prequential", "prequential"],
     "persist": ["save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"],
 }

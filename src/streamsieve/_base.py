@@ -10,24 +10,58 @@ from __future__ import annotations
 import inspect
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ._input import FLOATS, Rows, as_rows, as_targets, as_weights, check_rows, is_frame_like, some_weight
+from . import _light
+from ._input import (
+    FLOATS,
+    Rows,
+    as_rows,
+    as_scipy,
+    as_targets,
+    as_weights,
+    check_rows,
+    is_frame_like,
+    is_sparse,
+    some_weight,
+)
+
+if TYPE_CHECKING or not _light.wanted:
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.feature_selection import SelectorMixin
+else:
+    from ._light import BaseEstimator, ClassifierMixin, RegressorMixin, SelectorMixin
 
 
 def param(default: Any, domain: str, doc: str, *, positional: bool = False) -> Any:
     """A parameter of an estimator: default, domain and meaning."""
     return field(default=default, kw_only=not positional, metadata={"domain": domain, "doc": doc})
+
+
+class available_if:
+    """A method that is there while `holds(self)`: the loss, say, decides whether there are probabilities."""
+
+    def __init__(self, holds: Callable[[Any], bool]) -> None:
+        self.holds = holds
+
+    def __call__(self, method: Any) -> Any:
+        self.method, self.__doc__ = method, method.__doc__
+        return self
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is not None and not self.holds(instance):
+            raise AttributeError(
+                f"This {owner.__name__} has no {self.name!r} with the parameters that it was given."
+            )
+        return self.method.__get__(instance, owner)
 
 
 def _documented(cls: type[OnlineModel]) -> str:
@@ -61,6 +95,7 @@ class OnlineModel(SelectorMixin, BaseEstimator):
 
     _remark: ClassVar[str] = ""  # of the docstring: what holds for a whole family
     _attributes: ClassVar[str] = ""
+    _averaged: ClassVar[bool] = False  # a model is read from averages, at a cost of p^3
     _limit: ClassVar[float] = math.inf  # the largest magnitude that a value of X may have
     # State that may be None or, along this axis, longer or shorter than `_reset` makes it.
     _free: ClassVar[dict[str, int]] = {}
@@ -84,14 +119,22 @@ class OnlineModel(SelectorMixin, BaseEstimator):
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
         """X as the kernels take it, of the width and with the names seen before."""
-        plain = (type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS) or sp.issparse(X)
+        plain = (type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS) or is_sparse(X)
         names = None if reset else getattr(self, "feature_names_in_", None)
         rows = as_rows(X)[0]
-        if reset or not plain or names is not None or X.shape[1] != self.n_features_in_:
-            if rows.shape[1] == 0:
-                raise ValueError(f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
-            # scikit-learn's own words about names and width
+        if (reset or not plain) and rows.shape[1] == 0:
+            raise ValueError(f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
+        if reset and plain:
+            self.n_features_in_ = X.shape[1]
+        elif not _light.wanted and (not plain or names is not None):
+            from sklearn.utils.validation import validate_data  # its own words about names
+
             validate_data(self, X, reset=reset, skip_check_array=True)
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
         return check_rows(rows, self.n_features_in_, nan_ok=self._nan_ok(), names=names, limit=self._limit)
 
     def _targets(self, y: Any, n: int, classes: Any, reset: bool) -> NDArray[np.float64]:
@@ -121,7 +164,7 @@ class OnlineModel(SelectorMixin, BaseEstimator):
                 self._reset(rows.shape[1], Y.shape[1])
             if w is not None and not w.all():
                 keep = w > 0
-                rows, Y, w = rows[keep], Y[keep], w[keep]
+                rows, Y, w = (as_scipy(rows) if is_sparse(rows) else rows)[keep], Y[keep], w[keep]
             if rows.shape[0]:
                 self._update(rows, Y, w)
         except Exception:
@@ -136,6 +179,14 @@ class OnlineModel(SelectorMixin, BaseEstimator):
     def _started(self) -> bool:
         return hasattr(self, "n_features_in_")
 
+    def _check_fitted(self) -> None:
+        if not self._started():
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(
+                f"This {type(self).__name__} has not learned a row yet; call fit or partial_fit first."
+            )
+
     # ---------------------------------------------------------------- the model
 
     @property
@@ -143,13 +194,13 @@ class OnlineModel(SelectorMixin, BaseEstimator):
         raise NotImplementedError  # pragma: no cover
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self, "n_features_in_")
+        self._check_fitted()
         rows = self._rows(X, reset=False)
         coef, intercept = self._linear()
         return np.asarray(rows @ coef.T) + intercept
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self, "n_features_in_")
+        self._check_fitted()
         mask: NDArray[np.bool_] = np.any(self._linear()[0] != 0, axis=0)
         return mask
 
@@ -208,14 +259,14 @@ class Regressor(RegressorMixin, OnlineModel):
     @property
     def coef_(self) -> NDArray[np.float64]:
         """Weights, shape (p,), or (q, p) for several targets."""
-        check_is_fitted(self, "n_features_in_")
+        self._check_fitted()
         coef = self._linear()[0]
         return coef[0] if self._one_column_ else coef
 
     @property
     def intercept_(self) -> Any:
         """Intercept, a float, or shape (q,) for several targets."""
-        check_is_fitted(self, "n_features_in_")
+        self._check_fitted()
         intercept = self._linear()[1]
         return float(intercept[0]) if self._one_column_ else intercept
 
@@ -223,6 +274,14 @@ class Regressor(RegressorMixin, OnlineModel):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self._several_targets
         return tags
+
+
+def _check_labels(y: NDArray[Any]) -> None:
+    """Refuse targets that are no labels, in scikit-learn's own words."""
+    if y.dtype.kind not in "biuUS" and not (y.dtype.kind == "f" and np.array_equal(y, np.round(y))):
+        from sklearn.utils.multiclass import check_classification_targets
+
+        check_classification_targets(y)
 
 
 class Classifier(ClassifierMixin, OnlineModel):
@@ -271,13 +330,15 @@ class Classifier(ClassifierMixin, OnlineModel):
         """Labels as -1 and +1, shape (n, 1), or (n, q) one against the rest where there are q > 2 classes."""
         y = np.asarray(y.to_numpy() if is_frame_like(y) else y)
         if y.ndim != 1:
+            from sklearn.utils.validation import column_or_1d
+
             y = column_or_1d(y, warn=True)
         if len(y) != n:
             raise ValueError(f"X has {n} rows and y has {len(y)}; they must be the same rows.")
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity; every row needs a label.")
         if reset:  # later labels must be among the classes, which says as much and costs less
-            check_classification_targets(y)
+            _check_labels(y)
             known = np.unique(y if classes is None else np.asarray(classes))
             if len(known) < 2:
                 raise ValueError(
@@ -302,11 +363,11 @@ class Classifier(ClassifierMixin, OnlineModel):
     @property
     def coef_(self) -> NDArray[np.float64]:
         """Weights, shape (1, p), or (q, p) for q > 2 classes."""
-        check_is_fitted(self, "n_features_in_")
+        self._check_fitted()
         return self._linear()[0]
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """Intercepts, shape (1,), or (q,) for q > 2 classes."""
-        check_is_fitted(self, "n_features_in_")
+        self._check_fitted()
         return self._linear()[1]

@@ -382,13 +382,13 @@ def sadmm_settle(
     U: _Doubles | None,
 ) -> None: ...
 
-# ---- streams: text of whole lines with 16 bytes of padding; parts are rows (begin, end, rows, entries)
+# ---- streams: the first n bytes are whole lines, and 16 more can be read
 
 def lines(text: NDArray[np.uint8], n: int) -> int: ...
-def svmlight_parts(text: NDArray[np.uint8], n: int, parts: _Ints) -> None: ...
+def entries(text: NDArray[np.uint8], n: int) -> int: ...
 def svmlight(
     text: NDArray[np.uint8],
-    parts: _Ints,
+    n: int,
     base: int,
     width: int,
     missing: int,
@@ -398,10 +398,9 @@ def svmlight(
     indices: NDArray[np.int32],
     data: _Doubles,
 ) -> tuple[int, int, int, int, int]: ...
-def csv_parts(text: NDArray[np.uint8], n: int, separator: int, columns: int, parts: _Ints) -> None: ...
 def csv(
     text: NDArray[np.uint8],
-    parts: _Ints,
+    n: int,
     separator: int,
     roles: NDArray[np.int32],
     missing: NDArray[np.uint8],
@@ -410,7 +409,7 @@ def csv(
     X: _Doubles,
     others: _Doubles,
     codes: NDArray[np.int32],
-) -> tuple[int, int, int, int, int, list[tuple[int, int, int]]]: ...
+) -> tuple[int, int, int, int, int, list[list[tuple[int, int]]]]: ...
 def csv_texts(
     text: NDArray[np.uint8], n: int, separator: int, rows: int, text_columns: NDArray[np.uint8]
 ) -> None: ...

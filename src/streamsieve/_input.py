@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import _core
+from ._light import Csr
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 Rows = Any  # a 2-D float array of any strides, or a canonical csr_array
@@ -28,11 +29,24 @@ def threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix; scipy is not loaded to ask."""
+    scipy = sys.modules.get("scipy.sparse")
+    return isinstance(X, Csr) or (scipy is not None and scipy.issparse(X))
+
+
+def as_scipy(X: Any) -> Any:
+    """X as a `csr_array`, which shares its arrays where it has such."""
+    from scipy.sparse import csr_array
+
+    return csr_array((X.data, X.indices, X.indptr), shape=X.shape) if isinstance(X, Csr) else csr_array(X)
+
+
 def as_rows(X: Any, names: Sequence[str] | None = None) -> tuple[Rows, list[str] | None]:
     """Rows and, where X is a data frame, its column names; columns are taken by `names` where given."""
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS:
         return X, None
-    if sp.issparse(X):
+    if is_sparse(X):
         return _as_csr(X), None
     if not isinstance(X, np.ndarray | list | tuple) and is_frame(X):
         return _from_frame(X, names)
@@ -61,16 +75,20 @@ def _as_float64(a: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 
 def _as_csr(X: Any) -> Any:
+    if isinstance(X, Csr):
+        return X
+    from scipy.sparse import csr_array
+
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead; pass a CSR matrix.")
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X is a complex sparse matrix; pass real numbers.")
-    if not isinstance(X, sp.csr_array):  # a csr_matrix would return matrices; its arrays are shared
-        X = sp.csr_array(X)
+    if not isinstance(X, csr_array):  # a csr_matrix would return matrices; its arrays are shared
+        X = csr_array(X)
     if X.dtype not in FLOATS:
         X = X.astype(np.float64)
     if X.indptr.dtype != X.indices.dtype or X.indices.dtype not in (np.int32, np.int64):
-        X = sp.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+        X = csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
     return X
 
 
@@ -110,7 +128,7 @@ def check_rows(
     """X with p columns, finite, within `limit`, and, if sparse, sorted without repeats; else a ValueError."""
     if X.shape[1] != p:
         raise ValueError(f"X has {X.shape[1]} columns, but {p} were seen before; pass rows of {p} columns.")
-    if not sp.issparse(X):
+    if not is_sparse(X):
         bad = _core.first_bad(X, nan_ok, limit)
         if bad >= 0:
             _refuse(X[bad // p, bad % p], bad // p, bad % p, names)

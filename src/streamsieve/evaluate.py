@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
 
 from . import metrics
-from .averages.estimators import FromAverages
+from ._base import Classifier
+from ._input import as_scipy, is_sparse
 from .losses import LOSSES
 
 _MOST = 200_000  # scores kept for an AUC; past that every second one is dropped
@@ -143,7 +142,7 @@ def prequential(
         raise ValueError(f"at={at!r}; pass 'doubling', or a number of rows of at least 1.")
     if every != "auto" and every < 1:
         raise ValueError(f"every={every!r}; pass 'auto', or a number of rows of at least 1.")
-    labelled = is_classifier(estimator)
+    labelled = isinstance(estimator, Classifier)
     all_, recent = _Sums(), _Sums()
     points: list[Point] = []
     rows, due = 0, 100 if at == "doubling" else int(at)
@@ -180,7 +179,7 @@ def prequential(
 def fitting(X: Any, estimator: Any) -> Any:
     """Rows that an estimator with ``grow=True`` takes though they are wider or narrower than those before."""
     known = getattr(estimator, "n_features_in_", None)
-    return X if known in (None, X.shape[1]) or sp.issparse(X) else sp.csr_array(X)
+    return X if known in (None, X.shape[1]) or is_sparse(X) else as_scipy(X)
 
 
 def measure(estimator: Any, stream: Iterable[Any]) -> dict[str, float]:
@@ -192,7 +191,7 @@ def measure(estimator: Any, stream: Iterable[Any]) -> dict[str, float]:
         rows += len(y)
     weight = sums.weight or float("nan")
     out = {"rows": rows, "loss": sums.loss / weight}
-    if not is_classifier(estimator):
+    if not isinstance(estimator, Classifier):
         return {**out, "rmse": (sums.squares / weight) ** 0.5}
     auc = sums.auc()
     return {**out, "accuracy": sums.right / weight, **({} if auc is None else {"auc": auc})}
@@ -206,7 +205,7 @@ def _blocks(stream: Iterable[Any]) -> Iterator[tuple[Any, NDArray[Any], NDArray[
 
 def _piece(estimator: Any, rows: int) -> int:
     piece = max(16, rows // 16)
-    return piece if isinstance(estimator, FromAverages) else min(piece, 1000)
+    return piece if estimator._averaged else min(piece, 1000)
 
 
 def _test(estimator: Any, X: Any, y: NDArray[Any], w: NDArray[Any] | None, sums: tuple[_Sums, ...]) -> None:
@@ -216,7 +215,7 @@ def _test(estimator: Any, X: Any, y: NDArray[Any], w: NDArray[Any] | None, sums:
     target = estimator._targets(y, len(y), None, False)
     losses = loss.value(scores, target).sum(axis=1)
     right = squares = np.zeros(len(y))
-    if is_classifier(estimator):
+    if isinstance(estimator, Classifier):
         best = (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
         right = (estimator.classes_[best] == y).astype(np.float64)
     else:
@@ -226,7 +225,7 @@ def _test(estimator: Any, X: Any, y: NDArray[Any], w: NDArray[Any] | None, sums:
         s.loss += float(weight @ losses)
         s.right += float(weight @ right)
         s.squares += float(weight @ squares)
-    if is_classifier(estimator) and scores.shape[1] == 1:
+    if isinstance(estimator, Classifier) and scores.shape[1] == 1:
         sums[-1].keep(target[:, 0] > 0, scores[:, 0])
 
 

@@ -10,9 +10,13 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 Array = NDArray[np.float64]
+
+
+def expit(margin: Any) -> Array:
+    """1 / (1 + exp(-m)), without overflow."""
+    return np.exp(-np.logaddexp(0.0, np.negative(margin)))
 
 
 class Loss(Protocol):

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 __all__ = [
     "Stability",
@@ -308,6 +307,8 @@ def stability(supports: Iterable[ArrayLike], p: int, *, level: float = 0.95) -> 
     size = np.array([len(run) for run in runs])
     chosen = np.concatenate(runs)
     starts = np.r_[0, np.cumsum(size)]
+    from scipy.sparse import csr_array
+
     Z = csr_array((np.ones(len(chosen), dtype=np.int64), chosen, starts), shape=(M, p))
 
     phi, variance = _nogueira(Z, size, np.bincount(chosen, minlength=p) / M, p)

@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _PUBLIC, __version__
 from ._base import Classifier, OnlineModel
+from ._input import is_sparse
 
 Told = dict[str, Any]  # a JSON object
 
@@ -50,7 +50,7 @@ CLASSES = {
     "Pairs": "averages.interactions",
     "InverseMoments": "learners._moments",
     "Rung": "learners._rung",
-    "Refit": "learners.sfsa",
+    "Refit": "learners._refit",
     "Waiting": "learners._waiting",
     "Watch": "learners.sfsa",
 }
@@ -291,7 +291,7 @@ def _encode(value: Any, tensors: list[np.ndarray[Any, Any]], where: str) -> Any:
         return {"~": "dtype", "value": value.name}
     if isinstance(value, type) and issubclass(value, np.number):
         return {"~": "type", "value": np.dtype(value).name}
-    if isinstance(value, sp.csr_array):
+    if is_sparse(value):
         parts = {name: inner(getattr(value, name), name) for name in ("data", "indices", "indptr")}
         return {"~": "csr", "shape": [int(n) for n in value.shape], **parts}
     if isinstance(value, np.random.Generator):
@@ -376,7 +376,9 @@ class _Decoder:
 
     def as_csr(self, told: Told) -> Any:
         parts = tuple(self(told[name]) for name in ("data", "indices", "indptr"))
-        a = sp.csr_array(parts, shape=tuple(told["shape"]))
+        from scipy.sparse import csr_array
+
+        a = csr_array(parts, shape=tuple(told["shape"]))
         a.check_format(full_check=True)
         return a
 

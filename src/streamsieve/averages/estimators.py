@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from .._base import Classifier, OnlineModel, Regressor, param
-from .._input import Rows, as_rows, check_rows
+from .._input import Rows, as_rows, as_scipy, check_rows
+from .._light import Csr
 from . import extract
 from .crossval import FoldAverages, cross_validate
 from .forgetting import Alpha
@@ -23,6 +23,8 @@ from .standardize import Array, Standardized, standardize
 
 
 class FromAverages(OnlineModel):
+    _averaged: ClassVar[bool] = True
+
     alpha: Alpha = param(
         None,
         "float in [0, 1), callable or None",
@@ -85,12 +87,11 @@ class FromAverages(OnlineModel):
         return {**state, "_cache": {}} if "_cache" in state else state
 
     def _check_state(self) -> None:
-        if self._started():
-            parts = self.averages_.folds_ if isinstance(self.averages_, FoldAverages) else [self.averages_]
-            if any(a.n_features_in_ != self.n_features_in_ for a in parts):
-                raise ValueError(f"the averages are not of {self.n_features_in_} columns.")
+        if self._started() and any(a.n_features_in_ != self.n_features_in_ for a in self._parts()):
+            raise ValueError(f"the averages are not of {self.n_features_in_} columns.")
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
+        X = as_scipy(X) if isinstance(X, Csr) else X  # here more is asked of it than its arrays
         if reset or not self.grow or not sp.issparse(X) or self.interactions:
             return super()._rows(X, reset=reset)
         rows = as_rows(X)[0]
@@ -105,6 +106,30 @@ class FromAverages(OnlineModel):
             self.averages_.widen(wide)
             self.n_features_in_: int = wide
         self.averages_.update(X, y, w)
+
+    def _take_over(self, other: FromAverages, averages: RunningAverages) -> None:
+        """Be fitted as `other` is, by its averages, but extract models in this estimator's way."""
+        for name in (*self._options(), "grow"):
+            setattr(self, name, getattr(other, name))
+        for name, value in vars(other).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
+        self.averages_, self._begun_, self._cache = averages, self._options(), {}
+
+    def _parts(self) -> list[RunningAverages]:
+        return self.averages_.folds_ if isinstance(self.averages_, FoldAverages) else [self.averages_]
+
+    def _add(self, other: FromAverages, where: NDArray[np.int64] | None, wide: int) -> None:
+        """Add the averages of `other`, whose feature j is `where[j]` of the `wide` that both then have."""
+        for model, to in ((self, None), (other, where)):
+            for held in model._parts():
+                held.widen(wide, to)
+            model.n_features_in_ = wide
+        for mine, theirs in zip(self._parts(), other._parts()):
+            mine.merge(theirs)
+        if isinstance(self.averages_, FoldAverages):
+            self.averages_.n_samples_ += other.averages_.n_samples_
+        self._cache = {}
 
     def _check_unchanged(self) -> None:
         changed = [name for name, value in self._options().items() if value != self._begun_[name]]
@@ -121,7 +146,7 @@ class FromAverages(OnlineModel):
     @property
     def model_(self) -> LinearModel:
         """The model as of now, with standard errors, R^2 and residual variance; extracted when first read."""
-        check_is_fitted(self)
+        self._check_fitted()
         self._check_unchanged()
         taken = getattr(self.averages_, "_changes", self.averages_.n_samples_)
         as_of = (taken, tuple(self.get_params(deep=False).items()))
@@ -150,7 +175,7 @@ class FromAverages(OnlineModel):
         return Pairs(self.n_features_in_) if self.interactions else None
 
     def _decision(self, X: Any) -> Array:
-        check_is_fitted(self)
+        self._check_fitted()
         rows = self._rows(X, reset=False)[:, : self.n_features_in_]  # of later features nothing is known yet
         rows = self._imputed(rows)
         pairs = self._pairs()
@@ -180,7 +205,7 @@ class FromAverages(OnlineModel):
         pairs = self._pairs()
         if pairs is None:
             return super().transform(X)
-        check_is_fitted(self)
+        self._check_fitted()
         return pairs.expand(self._rows(X, reset=False), self.model_.support)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -188,7 +213,7 @@ class FromAverages(OnlineModel):
         pairs = self._pairs()
         if pairs is None:
             return super().get_feature_names_out(input_features)
-        check_is_fitted(self)
+        self._check_fitted()
         known = getattr(self, "feature_names_in_", input_features)
         return np.array(pairs.names(known), dtype=object)[self.model_.support]
 

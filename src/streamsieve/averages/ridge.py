@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.optimize import minimize_scalar
 
 Array = NDArray[np.float64]
 # For a lambda, r'(R + lambda)^-1 r of each target, and log det(R + lambda) - p log lambda.
@@ -77,6 +76,8 @@ def _likeliest(spectrum: Spectrum, m: float, mean: float, least: float = 0.0) ->
     grid = np.linspace(low, max(low + 1, np.log(1e4 * mean)), 51)
     best = int(np.argmin([deviance(x) for x in grid]))
     around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    from scipy.optimize import minimize_scalar  # loaded when a ridge is asked for: it takes its time
+
     found = minimize_scalar(deviance, bounds=around, method="bounded", options={"xatol": 1e-3}).x
     # the search does not try the ends of its interval
     return float(np.exp(low if deviance(low) <= deviance(found) else found))

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from .. import _light
+
 VERBS = {
     "select": "The features that matter in a stream of rows.",
     "fit": "Learn a model from a stream of rows and write it to a file.",
@@ -32,6 +34,7 @@ _SAID = {
     "missing='keep' or 'zero'": "--missing mean or --missing zero",
     "categories='onehot' to encode or 'drop'": "--categories onehot to encode or --categories drop",
     "a larger max_categories": "a larger --max-categories",
+    "on_bad_row='skip'": "--on-bad-row skip",
     "(drop)": "(--drop)",
     "zero_based=True": "--zero-based",
     "pass format=": "pass --format",
@@ -94,3 +97,9 @@ def _words(error: BaseException) -> str:
 @click.version_option(package_name="streamsieve")
 def main() -> None:
     """Pick the k features that matter out of a stream too large to hold."""
+
+
+def program() -> None:
+    """The command `streamsieve`: a process of its own, which need not load scikit-learn."""
+    _light.wanted = True
+    main()

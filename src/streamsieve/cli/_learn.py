@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 from .. import evaluate
 from ..persist import CheckpointError, is_checkpoint, read_checkpoint, save
 from ..streams import read
-from ._methods import Ask, as_labels, on_averages
+from ._methods import Ask, as_labels
 from ._output import Say, leave
 from ._progress import Meter
 
@@ -272,7 +272,7 @@ class Run:
         self.done = True
 
     def _blocks(self) -> Iterator[tuple[Any, Any]]:
-        limit = self.ask.limit() if on_averages(type(self.model)) else None
+        limit = self.ask.limit() if self.model._averaged else None
         while self.first:
             yield self.first.pop(0)
         for block in self.blocks:
@@ -331,7 +331,7 @@ class Run:
         if not self.model.__sklearn_is_fitted__() or not meter.due(self.rows + len(block.y)):
             return None
         model, y = self.model, self._labels(block.y[:256])
-        if on_averages(type(model)):
+        if model._averaged:
             if model.n_features_in_ > _SHOW or not meter.doubled(self.rows + len(block.y)):
                 return None
             # a copy: to be read it adds up the rows that wait, in another order than they would be later

@@ -42,12 +42,6 @@ def estimator_class(method: str, task: str) -> Any:
     return getattr(streamsieve, names[0])
 
 
-def on_averages(kind: Any) -> bool:
-    from ..averages.estimators import FromAverages
-
-    return issubclass(kind, FromAverages)
-
-
 #: The options of `_options.model`: fields of `Ask`.
 ASKED = ("k", "method", "task", "classes", "settings", "memory")
 
@@ -85,7 +79,7 @@ class Ask:
         tasks = methods().get(self.method, ["regression"]) if self.task == "auto" else [self.task]
         kind = estimator_class(self.method, tasks[0])
         names = {f.name for f in fields(kind)}
-        self._parameters(kind)
+        _made(self.method, kind, self._parameters(kind))
         if self.k is not None and "k" not in names:
             raise click.UsageError(f"--method {self.method} keeps all features; leave -k out.")
         if self.missing == "mean" and "missing" not in names:
@@ -167,12 +161,7 @@ class Ask:
             options["missing"] = "mean"
         if "grow" in names:
             options.setdefault("grow", True)
-        try:
-            model = kind(**options)
-            model._check_params()
-        except (ValueError, TypeError) as error:
-            raise click.UsageError(f"--method {method}: {error}") from None
-        return model
+        return _made(method, kind, options)
 
     def _parameters(self, kind: Any) -> dict[str, Any]:
         names = [f.name for f in fields(kind) if f.name != "k"]
@@ -188,6 +177,16 @@ class Ask:
             except (ValueError, SyntaxError):
                 options[name] = {"true": True, "false": False, "none": None}.get(value.lower(), value)
         return options
+
+
+def _made(method: str, kind: Any, options: dict[str, Any]) -> Any:
+    """The estimator, or a usage error about its parameters."""
+    try:
+        model = kind(**options)
+        model._check_params()
+    except (ValueError, TypeError) as error:
+        raise click.UsageError(f"--method {method}: {error}") from None
+    return model
 
 
 def as_labels(y: np.ndarray[Any, Any], like: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:

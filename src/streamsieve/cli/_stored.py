@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 import numpy as np
-import scipy.sparse as sp
 
+from .._input import as_scipy
+from .._light import Csr
 from ..averages.crossval import FoldAverages
-from ..averages.estimators import FromAverages
 from ..averages.running import RunningAverages
 from ..persist import CheckpointError, read_checkpoint
 from ._learn import Learned
-from ._methods import ASKED, Ask, on_averages
+from ._methods import ASKED, Ask
 from ._output import Say
 
 
@@ -47,7 +47,7 @@ def defaults(model: Any) -> dict[str, Any]:
 
 def rows_of(model: Any) -> int | None:
     """Rows a model has learned, where it keeps count."""
-    if isinstance(model, FromAverages):
+    if getattr(model, "_averaged", False):
         return int(model.averages_.n_samples_)
     clock = getattr(model, "clock_", None)
     return None if clock is None else int(clock[0])
@@ -58,7 +58,7 @@ def averages_of(model: Any, file: str) -> RunningAverages:
         return model
     if isinstance(model, FoldAverages):
         return model.total()
-    if not isinstance(model, FromAverages):
+    if not getattr(model, "_averaged", False):
         raise CheckpointError(
             f"{file} holds a {type(model).__name__}, which keeps no averages; fit with ofsa or olsth."
         )
@@ -76,22 +76,11 @@ def select_stored(file: str, told: dict[str, Any], say: Say) -> Learned:
     if ask.method == "auto" and ask.k == "auto":
         method = "olsth"
     model = ask.build(method, done.about["task"])
-    if not on_averages(type(model)):
+    if not model._averaged:
         raise click.UsageError(
             f"--method {method} needs rows; from the averages of {file} come ols, olsth, ofsa, ..."
         )
-    model.set_params(
-        **{
-            name: getattr(done.model, name)
-            for name in ("alpha", "half_life", "missing", "interactions", "dtype", "grow")
-        }
-    )
-    for name, value in vars(done.model).items():
-        if name.endswith("_") and name not in ("averages_",):
-            setattr(model, name, value)
-    model.averages_ = averages
-    model._begun_ = model._options()
-    model._cache = {}
+    model._take_over(done.model, averages)
     say(f"Extracted from the averages of {averages.n_samples_:,} rows; none was read.")
     return Learned(model, {**done.about, "method": method})
 
@@ -117,25 +106,13 @@ def add_up(files: tuple[str, ...]) -> Learned:
             at = {name: j for j, name in enumerate(ours)}
             where = np.array([at.setdefault(name, len(at)) for name in theirs], dtype=np.int64)
             about["feature_names"], wide = list(at), len(at)
-        for model, to in ((whole.model, None), (part.model, where)):
-            for held in _parts(model):
-                held.widen(wide, to)
-            model.n_features_in_ = wide
-        for mine, other in zip(_parts(whole.model), _parts(part.model)):
-            mine.merge(other)
-        if isinstance(whole.model.averages_, FoldAverages):
-            whole.model.averages_.n_samples_ += part.model.averages_.n_samples_
+        whole.model._add(part.model, where, wide)
         about["rows"] += part.about["rows"]
         about["rows_bad"] += part.about["rows_bad"]
         sources += (part.about["source"] or {}).get("files", [])
     if about["source"]:
         about["source"] = {**about["source"], "files": sources}
-    whole.model._cache = {}
     return whole
-
-
-def _parts(model: Any) -> list[RunningAverages]:
-    return model.averages_.folds_ if isinstance(model.averages_, FoldAverages) else [model.averages_]
 
 
 def _same_kind(model: Any, other: Any, file: str) -> None:
@@ -144,8 +121,10 @@ def _same_kind(model: Any, other: Any, file: str) -> None:
         raise CheckpointError(
             f"{file} holds a {type(other).__name__}, the first file a {type(model).__name__}."
         )
-    if len(_parts(model)) != len(_parts(other)):
-        raise CheckpointError(f"{file} has {len(_parts(other))} folds, the first file {len(_parts(model))}.")
+    if len(model._parts()) != len(other._parts()):
+        raise CheckpointError(
+            f"{file} has {len(other._parts())} folds, the first file {len(model._parts())}."
+        )
     mine, theirs = getattr(model, "classes_", None), getattr(other, "classes_", None)
     if mine is not None and theirs is not None and not np.array_equal(mine, theirs):
         raise CheckpointError(
@@ -163,6 +142,6 @@ def spread(X: Any, features: np.ndarray[Any, Any] | None, p: int) -> Any:
     """Rows of some features (None: the first ones) in the p columns that a model knows; the rest is 0."""
     if features is None and X.shape[1] == p:
         return X
-    X = sp.csr_array(X)[:, : p if features is None else len(features)]
+    X = as_scipy(X)[:, : p if features is None else len(features)]
     indices = X.indices if features is None else features[X.indices].astype(X.indices.dtype)
-    return sp.csr_array((X.data, indices, X.indptr), shape=(X.shape[0], p))
+    return as_scipy(Csr(X.data, indices, X.indptr, (X.shape[0], p)))

@@ -12,7 +12,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from .. import _light
 from ..experiments import EXPERIMENTS
+
+_light.wanted = False  # experiments hand our estimators to scikit-learn
 
 
 @click.command("experiment", epilog="`streamsieve experiment list` shows what each reproduces and its cost.")

@@ -94,6 +94,7 @@ def _open(files: tuple[str, ...], done: Any, told: dict[str, Any]) -> tuple[Any,
     import numpy as np
 
     from ..streams import read
+    from ..streams._files import find, tell_format
 
     known = (done.about["source"] or {}).get("read", {})
     options = {
@@ -102,6 +103,12 @@ def _open(files: tuple[str, ...], done: Any, told: dict[str, Any]) -> tuple[Any,
     options |= {name: value for name, value in told.items() if value is not None}
     features = None
     if done.names is not None:
+        form = options["format"] if options.get("format", "auto") != "auto" else tell_format(find(files)[0])
+        if form in ("svmlight", "npy", "npz"):
+            raise click.UsageError(
+                f"The model knows its features by name ({', '.join(done.names[:3])}, ...), and {files[0]} "
+                f"({form}) only numbers them; pass a file with named columns."
+            )
         everything = getattr(done.model, "interactions", False)  # a product needs both of its columns
         chosen = [] if everything else done.model.get_support(indices=True).tolist()
         features = np.array(chosen or range(len(done.names)), dtype=np.int64)

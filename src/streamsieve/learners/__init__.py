@@ -1,54 +1,33 @@
-"""Learners that keep O(p) weights and update them row by row."""
+"""Learners that keep O(p) weights and update them row by row. Each is loaded when first used."""
 
-from .adafobos import AdaFOBOSClassifier, AdaFOBOSRegressor
-from .bamd import BAMDClassifier, BAMDRegressor
-from .barda import BARDAClassifier, BARDARegressor
-from .fobos import FOBOSClassifier, FOBOSRegressor
-from .l1arda import L1ARDAClassifier, L1ARDARegressor
-from .ofs import OFSClassifier
-from .olst import OLSTClassifier, OLSTRegressor
-from .olst_then_tsgd import OLSTThenTSGDClassifier, OLSTThenTSGDRegressor
-from .rda import RDAClassifier, RDARegressor
-from .sadmm import SADMMClassifier, SADMMRegressor
-from .sfsa import SFSAClassifier, SFSARegressor
-from .sgd import SGDClassifier, SGDRegressor
-from .siht import SIHTClassifier, SIHTRegressor
-from .sofs import SOFSClassifier
-from .stabilized import StabilizedSGDClassifier, StabilizedSGDRegressor
-from .truncated_gradient import TruncatedGradientClassifier, TruncatedGradientRegressor
-from .tsgd import TSGDClassifier, TSGDRegressor
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "AdaFOBOSClassifier",
-    "AdaFOBOSRegressor",
-    "BAMDClassifier",
-    "BAMDRegressor",
-    "BARDAClassifier",
-    "BARDARegressor",
-    "FOBOSClassifier",
-    "FOBOSRegressor",
-    "L1ARDAClassifier",
-    "L1ARDARegressor",
-    "OFSClassifier",
-    "OLSTClassifier",
-    "OLSTRegressor",
-    "OLSTThenTSGDClassifier",
-    "OLSTThenTSGDRegressor",
-    "RDAClassifier",
-    "RDARegressor",
-    "SADMMClassifier",
-    "SADMMRegressor",
-    "SFSAClassifier",
-    "SFSARegressor",
-    "SGDClassifier",
-    "SGDRegressor",
-    "SIHTClassifier",
-    "SIHTRegressor",
-    "SOFSClassifier",
-    "StabilizedSGDClassifier",
-    "StabilizedSGDRegressor",
-    "TSGDClassifier",
-    "TSGDRegressor",
-    "TruncatedGradientClassifier",
-    "TruncatedGradientRegressor",
-]
+_FILES = {
+    "SGD": "sgd",
+    "SFSA": "sfsa",
+    "TSGD": "tsgd",
+    "SIHT": "siht",
+    "OLST": "olst",
+    "OLSTThenTSGD": "olst_then_tsgd",
+    "BARDA": "barda",
+    "BAMD": "bamd",
+    "TruncatedGradient": "truncated_gradient",
+    "FOBOS": "fobos",
+    "RDA": "rda",
+    "L1ARDA": "l1arda",
+    "AdaFOBOS": "adafobos",
+    "SADMM": "sadmm",
+    "StabilizedSGD": "stabilized",
+}
+_LABELLERS = {"OFS": "ofs", "SOFS": "sofs"}  # these classify only
+_WHERE = {f"{name}{kind}": file for name, file in _FILES.items() for kind in ("Regressor", "Classifier")}
+_WHERE |= {f"{name}Classifier": file for name, file in _LABELLERS.items()}
+
+__all__ = list(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(import_module(f".{_WHERE[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

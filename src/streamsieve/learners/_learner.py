@@ -23,16 +23,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
-from .._base import Classifier, OnlineModel, Regressor, param
-from .._input import Rows, as_rows, check_rows
-from ..losses import LOSSES
+from .._base import Classifier, OnlineModel, Regressor, available_if, param
+from .._input import Rows, as_rows, as_scipy, check_rows, is_sparse
+from ..losses import LOSSES, expit
 
 Array = NDArray[np.float64]
 Core = Any  # rows as the kernels take them: a C-ordered 2-D array, or (indptr, indices, data)
@@ -44,7 +40,7 @@ _BLOCK = 1 << 17  # values of a column-ordered array that are put in row order a
 def _core_rows(X: Rows) -> Iterator[tuple[slice, Core]]:
     """X in the layouts of the kernels: itself, or, where it is not in row order, copied block by block."""
     n, p = X.shape
-    if sp.issparse(X):
+    if is_sparse(X):
         yield slice(0, n), (X.indptr, X.indices, X.data)
     elif p <= 1 or (X.strides[1] == X.itemsize and X.strides[0] % X.itemsize == 0):
         yield slice(0, n), X
@@ -128,7 +124,7 @@ class Rowwise(OnlineModel):
     # ---------------------------------------------------------------- learning
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
-        if reset or not self.grow or not sp.issparse(X):
+        if reset or not self.grow or not is_sparse(X):
             return super()._rows(X, reset=reset)
         rows = as_rows(X)[0]
         return check_rows(rows, rows.shape[1], limit=self._limit)
@@ -140,7 +136,7 @@ class Rowwise(OnlineModel):
 
     def _update(self, X: Rows, y: Array, w: Array | None) -> None:
         self._check_size(y, w)
-        seen = X.indices[X.indptr[0] : X.indptr[-1]] if sp.issparse(X) else None
+        seen = X.indices[X.indptr[0] : X.indptr[-1]] if is_sparse(X) else None
         blocks = ((rows, y[at], None if w is None else w[at]) for at, rows in _core_rows(X))
         self._take(blocks, X.shape[1], seen)
 
@@ -266,10 +262,10 @@ class Rowwise(OnlineModel):
         return out
 
     def _decision(self, X: Any) -> Array:
-        check_is_fitted(self, "n_features_in_")
+        self._check_fitted()
         rows = self._rows(X, reset=False)
         if rows.shape[1] > self.n_features_in_:  # features that no batch has brought have no weight yet
-            rows = rows[:, : self.n_features_in_]
+            rows = (as_scipy(rows) if is_sparse(rows) else rows)[:, : self.n_features_in_]
         blocks = [self._scores(core, at.stop - at.start) for at, core in _core_rows(rows)]
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.bias_)))
 
@@ -436,6 +432,9 @@ class RegressionLearner(Regressor, Rowwise):
 
 class LabelLearner(Classifier, Rowwise):
     """Labels as -1 and +1, one output for each of more than two classes."""
+
+    def _loss(self) -> str:
+        return "hinge"
 
     def learn_one(
         self, x: Mapping[Any, float], y: Any, w: float = 1.0, *, classes: Sequence[Any] | None = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from .._input import FLOATS, check_rows
+from .._input import FLOATS, as_scipy, check_rows
+from .._light import Csr
 from ._learner import Array, Core, same_shape
 
 
@@ -43,7 +43,7 @@ class Waiting:
                 same_shape("weights that wait", w, (len(y),))
             if isinstance(rows, tuple):
                 indptr, indices, data = rows
-                held = sp.csr_array((data, indices, indptr), shape=(len(y), p))
+                held = as_scipy(Csr(data, indices, indptr, (len(y), p)))
                 held.check_format()
                 values = data
             else:
@@ -75,5 +75,5 @@ def _joined(parts: list[Core]) -> Core:
 
 
 def _csr(X: Any) -> Core:
-    rows = sp.csr_array(X)
+    rows = as_scipy(X)
     return rows.indptr, rows.indices, rows.data

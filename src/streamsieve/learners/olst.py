@@ -135,3 +135,6 @@ class OLSTClassifier(LabelLearner, OLST):
     >>> OLSTClassifier(2).fit(X, X[:, 7] > X[:, 13]).get_support(indices=True)
     array([ 7, 13])
     """
+
+    def _loss(self) -> str:
+        return "squared"

@@ -6,12 +6,11 @@ import copy
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _core
 from .._base import param
-from .._input import Rows, is_frame, threads
+from .._input import Rows, is_frame, is_sparse, threads
 from ._ladder import check_number, soft
 from ._learner import (
     Array,
@@ -302,9 +301,9 @@ class StabilizedSGD(Listed, Stepping):
         self._check_size(y, w)
         n, step, last = len(y), int(self.block_size), None
         self._held = n
-        if not sp.issparse(X):
+        if not is_sparse(X):
             X = np.ascontiguousarray(X)
-        rows: Core = (X.indptr, X.indices, X.data) if sp.issparse(X) else X
+        rows: Core = (X.indptr, X.indices, X.data) if is_sparse(X) else X
         for at in range(self.passes):
             order = self._random(1, at).permutation(n) if self.shuffle else np.arange(n)
             for a in range(0, n, step):
@@ -562,7 +561,7 @@ def _longer(a: NDArray[Any], axis: int, n: int) -> NDArray[Any]:
 
 def _is_source(X: Any) -> bool:
     """Whether X is something to read blocks from, and no rows itself."""
-    if isinstance(X, np.ndarray | list | tuple | str | bytes | dict) or sp.issparse(X):
+    if isinstance(X, np.ndarray | list | tuple | str | bytes | dict) or is_sparse(X):
         return False
     return hasattr(X, "__iter__") and not hasattr(X, "__array__") and not is_frame(X)
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from .. import __version__
 from ..averages.crossval import FoldAverages
-from ..averages.estimators import FromAverages
 from ..averages.path import path
 from . import _figures
 
@@ -76,7 +75,7 @@ def number(value: Any) -> str:
 
 
 def _features(model: Any, coef: Any, called: Any) -> list[dict[str, Any]]:
-    linear = getattr(model, "model_", None) if isinstance(model, FromAverages) else None
+    linear = getattr(model, "model_", None) if model._averaged else None
     one = len(coef) == 1
     t = np.atleast_2d(linear.tvalue)[0] if one and linear is not None and linear.tvalue is not None else None
     error = np.atleast_2d(linear.stderr)[0] if t is not None and linear is not None else None
@@ -97,7 +96,7 @@ def _features(model: Any, coef: Any, called: Any) -> list[dict[str, Any]]:
 
 def _facts(model: Any, selected: int, p: int, about: dict[str, Any]) -> dict[str, Any]:
     facts: dict[str, Any] = {"features selected": f"{selected:,} of {p:,}", **about}
-    if isinstance(model, FromAverages):
+    if model._averaged:
         linear = model.model_
         facts["R²"] = float(np.mean(linear.r2))
         facts["residual deviation"] = float(np.mean(np.sqrt(linear.sigma2)))
@@ -110,7 +109,7 @@ def _facts(model: Any, selected: int, p: int, about: dict[str, Any]) -> dict[str
 
 def _path(model: Any, selected: int) -> dict[str, Any] | None:
     """The OLSth path of a model's averages, if it has them."""
-    if not isinstance(model, FromAverages) or model.interactions:
+    if not model._averaged or model.interactions:
         return None
     averages = model.averages_.total() if isinstance(model.averages_, FoldAverages) else model.averages_
     walk = path(averages, "olsth", fit_intercept=model.fit_intercept, standardize=model.standardize)

@@ -1,12 +1,15 @@
-"""An iterator that works ahead of its user, in a thread of its own."""
+"""Iterators that work ahead of their user, in threads of their own."""
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from typing import TypeVar
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -56,3 +59,23 @@ def ahead(items: Iterator[T], depth: int) -> Generator[T]:
         stop.set()
         if not signalled:
             thread.join()
+
+
+def spread(work: Callable[[S], T], items: Generator[S], threads: int) -> Generator[T]:
+    """`work` of each item, in the order of the items, by threads of which each takes the next one.
+
+    The items are made in a thread of their own. Closing it closes `items` too.
+    """
+    pool = ThreadPoolExecutor(threads, "streamsieve-parser")
+
+    def begun() -> Generator[Future[T]]:
+        with closing(items):
+            for item in items:
+                yield pool.submit(work, item)
+
+    try:
+        with closing(ahead(begun(), threads)) as futures:
+            for future in futures:
+                yield future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -13,7 +13,7 @@ FAULTS = (
     "an index occurs twice in the row of {text}",
     "{text} is not a number{hint}",
     "{text} is infinite or too large for a double",
-    "a missing value, {text}; pass missing='keep' or 'zero' where features may be missing",
+    "a missing value, {text}; {missing}",
     "the row ends here, with fewer cells than the {columns} columns of the header",
     "the row goes on with {text}, with more cells than the {columns} columns of the header",
     "a quoted cell that is not closed, or goes on after its closing quote: {text}",

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _core
+from ._ahead import spread
 from ._bad import BadData
 from ._files import File
 from ._reader import Batch
-from ._table import Table
+from ._table import Table, TableReader
 from ._text import MISSING, Chunk, Files, refusal
 
 SAMPLE = 1000  # rows that tell which columns hold text
 
 
 @dataclass
-class Csv(Files):
+class Csv(TableReader, Files):
     """Rows of cells, quoted as RFC 4180 has it."""
-
-    table: Table | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -34,26 +34,20 @@ class Csv(Files):
                 f"delimiter={self.delimiter!r}; pass one character that is no part of a number or quote."
             )
 
-    def state(self) -> dict[str, Any]:
-        return {} if self.table is None else self.table.state()
-
-    def restore(self, state: dict[str, Any], at: dict[str, Any]) -> None:
-        known = Table.restored(state, at.get("met"), self.options, self.files[0].name) if state else None
-        self._settle(known)
-
-    def _settle(self, table: Table | None) -> None:
-        self.table = table
-        self.names = None if table is None else table.names
-        self.width = 0 if table is None else len(table.names if table.fixed else table.numbers)
-
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
+        parse = partial(self._parse, file)
+        for chunk, parsed in spread(parse, self._body(file, at), self.options.threads):
+            yield self._batch(chunk, *parsed)
+
+    def _body(self, file: File, at: dict[str, Any]) -> Generator[Chunk]:
+        """Chunks without the header."""
         separator, empty = ord(self.delimiter), True
         for chunk in self.chunks(file, at, lambda text, n: _core.csv_whole_rows(text, n, separator)):
             empty = False
             if "offset" not in at and chunk.line == 1 and chunk.n:
                 chunk = self._header(file, chunk)
             if chunk.n or chunk.bad:
-                yield self._batch(file, chunk)
+                yield chunk
         if empty and not at:
             raise BadData("the file is empty; expected a header and rows", file.name)
 
@@ -66,7 +60,10 @@ class Csv(Files):
         if self.options.header:
             names = [cell.strip() for cell in cells]
             lines = _core.lines(chunk.text, end)
-            chunk = Chunk(chunk.text[end:], chunk.n - end, chunk.offset + end, chunk.line + lines, *chunk[4:])
+            chunk = Chunk(
+                chunk.text[end:], chunk.n - end, chunk.offset + end, chunk.line + lines, chunk.lines - lines,
+                *chunk[5:],
+            )  # fmt: skip
             if not all(names):
                 raise BadData(f"cell {names.index('') + 1} of the header is empty", file.name, 1)
         else:
@@ -87,17 +84,17 @@ class Csv(Files):
         self._settle(Table(names, np.flatnonzero(texts).tolist(), self.options, file.name))
         return chunk
 
-    def _batch(self, file: File, chunk: Chunk) -> Batch:
+    def _parse(self, file: File, chunk: Chunk) -> tuple[Chunk, Parsed]:
+        """What does not depend on the chunks before."""
         table, options = self.table, self.options
         assert table is not None  # the header came first
-        parts = np.empty((options.threads, 4), dtype=np.int64)
-        _core.csv_parts(chunk.text, chunk.n, ord(self.delimiter), len(table.columns), parts)
-        room = int(parts[:, 2].sum())
+        # A row takes a byte for each column, if they are all empty; one more is room for a row that is bad.
+        room = min(chunk.lines, chunk.n // max(len(table.columns), 1) + 1)
         X, others = np.empty((room, len(table.numbers))), np.empty((room, len(table.others)))
         codes = np.empty((room, len(table.coded)), dtype=np.int32)
         weight = -1 if table.weight is None else int(table.roles[table.weight])
         rows, bad, fault, where, column, met = _core.csv(
-            chunk.text, parts, ord(self.delimiter), table.roles, table.missing(MISSING[options.missing]),
+            chunk.text, chunk.n, ord(self.delimiter), table.roles, table.missing(MISSING[options.missing]),
             weight, options.skip_bad, X, others, codes,
         )  # fmt: skip
         error = None
@@ -105,14 +102,23 @@ class Csv(Files):
             ends = (self.delimiter + "\r\n").encode()
             hint = ", as in the rows before; pass categorical= for a column of words"
             hint = hint if column in table.numbers else ""
-            error = refusal(file, chunk, fault, where, column=table.columns[column], ends=ends,
-                            columns=len(table.columns), hint=hint)  # fmt: skip
-        values: list[list[str]] = [[] for _ in table.coded]
-        for k, begin, end in met:
-            values[k].append(_decoded(chunk.text[begin:end].tobytes()))
-        place = {"offset": chunk.offset, "line": chunk.line, "met": len(table.met)}
-        found = table.rows(X[:rows], others[:rows], codes[:rows], values)
-        return Batch(place, found, bad + chunk.bad, chunk.read, error)
+            words = {"columns": len(table.columns), "hint": hint}
+            if column in (table.target, table.weight):
+                words["missing"] = "no row goes without; mend it, or pass on_bad_row='skip'"
+            error = refusal(file, chunk, fault, where, column=table.columns[column], ends=ends, **words)
+        values = [[_decoded(chunk.text[begin:end].tobytes()) for begin, end in places] for places in met]
+        return chunk, Parsed((X[:rows], others[:rows], codes[:rows], values), bad, error)
+
+    def _batch(self, chunk: Chunk, numbers: tuple[Any, ...], bad: int, error: BadData | None) -> Batch:
+        assert self.table is not None
+        place = {"offset": chunk.offset, "line": chunk.line, "met": len(self.table.met)}
+        return Batch(place, self.table.rows(*numbers), bad + chunk.bad, chunk.read, error)
+
+
+class Parsed(NamedTuple):
+    numbers: tuple[Any, ...]  # of `Table.rows`
+    bad: int
+    error: BadData | None
 
 
 def _decoded(raw: bytes) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,30 +11,18 @@ import numpy as np
 from ._bad import BadData
 from ._checks import sound
 from ._files import File
-from ._reader import Batch, Reader
+from ._reader import Batch
 from ._rows import Rows
-from ._table import Table
+from ._table import Table, TableReader
 from ._text import Files
 
 PIECE = 4096  # rows taken out of a frame at a time
+Groups = Callable[[list[str]], Iterator[Any]]
 
 
 @dataclass
-class Tabular(Reader):
-    """A reader of frames with the same columns, of which the first settles what becomes of each."""
-
-    table: Table | None = field(default=None, init=False)
-
-    def state(self) -> dict[str, Any]:
-        return {} if self.table is None else self.table.state()
-
-    def restore(self, state: dict[str, Any], at: dict[str, Any]) -> None:
-        self._settle(Table.restored(state, at.get("met"), self.options, self.title()) if state else None)
-
-    def _settle(self, table: Table | None) -> None:
-        self.table = table
-        self.names = None if table is None else table.names
-        self.width = 0 if table is None else len(table.names if table.fixed else table.numbers)
+class Tabular(TableReader):
+    """A reader of frames."""
 
     def columns_for(self, frame: Any, name: str) -> Table:
         """What becomes of the columns of a narwhals frame; an error where they are not those of the first."""
@@ -63,12 +51,12 @@ class Tabular(Reader):
             )
         return table
 
-    def piece(self, frame: Any, first: int, name: str) -> tuple[Rows, int]:
+    def piece(self, frame: Any, table: Table, first: int, name: str) -> tuple[Rows, int]:
         """Rows of a narwhals frame that begins with row `first` of the source, and how many were bad."""
         import narwhals as nw
 
-        table = self.columns_for(frame, name)
-        series = list(frame.iter_columns())
+        at = {column: c for c, column in enumerate(table.columns)}
+        series = {at[str(column)]: frame[column] for column in frame.columns}
         features, others = (np.empty((len(frame), len(places))) for places in (table.numbers, table.others))
         for matrix, places in ((features, table.numbers), (others, table.others)):
             for j, c in enumerate(places):
@@ -101,19 +89,19 @@ class FrameFiles(Tabular, Files):
 
         pa = _pyarrow(self.options.format)
         try:
-            groups = _parquet(file) if self.options.format == "parquet" else _arrow(file, pa)
-            total = next(groups)
+            total, schema, groups = _parquet(file) if self.options.format == "parquet" else _arrow(file, pa)
+            table = self.columns_for(nw.from_native(schema.empty_table(), eager_only=True), file.name)
             past = 0
-            for group, batches in enumerate(groups):
+            for group, batches in enumerate(groups(table.used())):
                 row = 0
                 for batch in batches if group >= at.get("group", 0) else ():
                     batch.validate(full=True)  # a damaged file must not be read beyond its buffers
                     for start in range(0, len(batch), PIECE):
                         part = batch[start : start + PIECE]
                         if group > at.get("group", 0) or row >= at.get("row", 0):
-                            met = 0 if self.table is None else len(self.table.met)
+                            met = len(table.met)
                             frame = nw.from_native(pa.Table.from_batches([part]), eager_only=True)
-                            rows, bad = self.piece(frame, past + row, file.name)
+                            rows, bad = self.piece(frame, table, past + row, file.name)
                             place = {"group": group, "row": row, "met": met, "past": past}
                             read = int((file.size or 0) * min(1.0, (past + row + len(part)) / max(1, total)))
                             yield Batch(place, rows, bad, read)
@@ -131,30 +119,31 @@ def _pyarrow(what: str) -> Any:
     return pyarrow
 
 
-def _parquet(file: File) -> Iterator[Any]:
-    """The number of rows, then the record batches of each row group."""
+def _parquet(file: File) -> tuple[int, Any, Groups]:
+    """The number of rows, the schema, and what reads some columns: record batches of each row group."""
     from pyarrow.parquet import ParquetFile
 
-    with ParquetFile(file.path, buffer_size=1 << 20) as parquet:
-        yield parquet.metadata.num_rows
-        for group in range(parquet.num_row_groups):
-            yield parquet.iter_batches(batch_size=PIECE, row_groups=[group])
+    parquet = ParquetFile(file.path, buffer_size=1 << 20)
+
+    def groups(columns: list[str]) -> Iterator[Any]:
+        with parquet:
+            for group in range(parquet.num_row_groups):
+                yield parquet.iter_batches(batch_size=PIECE, row_groups=[group], columns=columns)
+
+    return parquet.metadata.num_rows, parquet.schema_arrow, groups
 
 
-def _arrow(file: File, pa: Any) -> Iterator[Any]:
+def _arrow(file: File, pa: Any) -> tuple[int, Any, Groups]:
     """The same of an Arrow file, or of an Arrow stream, whose number of rows is not known."""
-    with pa.memory_map(file.path) as raw:
-        try:
-            reader = pa.ipc.open_file(raw)
-        except pa.ArrowInvalid:
-            raw.seek(0)
-            yield 0
-            for batch in pa.ipc.open_stream(raw):
-                yield [batch]
-            return
-        yield sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
-        for i in range(reader.num_record_batches):
-            yield [reader.get_batch(i)]
+    raw = pa.memory_map(file.path)
+    try:
+        source = pa.ipc.open_file(raw)
+        batches = [source.get_batch(i) for i in range(source.num_record_batches)]
+    except pa.ArrowInvalid:
+        raw.seek(0)
+        source = batches = pa.ipc.open_stream(raw)
+    rows = sum(batch.num_rows for batch in batches) if isinstance(batches, list) else 0
+    return rows, source.schema, lambda columns: ([batch.select(columns)] for batch in batches)
 
 
 @dataclass
@@ -181,8 +170,9 @@ class Frames(Tabular):
                 continue
             frame = nw.from_native(native, eager_only=True)
             past = max(past, at.get("past", 0))
+            table = self.columns_for(frame, self.title())
             for row in range(at.get("row", 0) if number == at.get("frame", 0) else 0, len(frame), PIECE):
-                met = 0 if self.table is None else len(self.table.met)
-                rows, bad = self.piece(frame[row : row + PIECE], past + row, self.title())
+                met = len(table.met)
+                rows, bad = self.piece(frame[row : row + PIECE], table, past + row, self.title())
                 yield Batch({"frame": number, "row": row, "met": met, "past": past}, rows, bad, 0)
             past += len(frame)

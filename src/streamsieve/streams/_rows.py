@@ -6,7 +6,6 @@ from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 
@@ -47,7 +46,9 @@ class Rows(NamedTuple):
         else:
             whole = tight(self.X)
             width = int(whole.indices.max(initial=-1)) + 1
-            picked = sp.csr_array((whole.data, whole.indices, whole.indptr), shape=(self.n, width))[at]
+            from scipy.sparse import csr_array
+
+            picked = csr_array((whole.data, whole.indices, whole.indptr), shape=(self.n, width))[at]
             X = Csr(picked.indptr, picked.indices, picked.data)
         return Rows(X, *(None if a is None else a[at] for a in self[1:]))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._bad import BadData
-from ._reader import Options
+from ._reader import Options, Reader
 from ._rows import Csr, Rows
 
 IGNORED = 2**31 - 1  # of cpp/csv.hpp
@@ -103,6 +104,10 @@ class Table:
         )
         raise BadData(f"there is no {what} {name!r}; {hint}".rstrip("?"), self.file, 1, str(name))
 
+    def used(self) -> list[str]:
+        """Names of the columns that are looked at."""
+        return [self.columns[c] for c in sorted({*self.numbers, *self.others, *self.coded})]
+
     def missing(self, how: int) -> NDArray[np.uint8]:
         """How each column takes a missing value: the target and the weight never do."""
         out = np.full(len(self.columns), how, dtype=np.uint8)
@@ -186,3 +191,21 @@ class Table:
         for k, value in state["met"][:known]:
             table.meet(k, value)
         return table
+
+
+@dataclass
+class TableReader(Reader):
+    """A reader of rows with the same columns, of which the first settle what becomes of each."""
+
+    table: Table | None = field(default=None, init=False)
+
+    def state(self) -> dict[str, Any]:
+        return {} if self.table is None else self.table.state()
+
+    def restore(self, state: dict[str, Any], at: dict[str, Any]) -> None:
+        self._settle(Table.restored(state, at.get("met"), self.options, self.title()) if state else None)
+
+    def _settle(self, table: Table | None) -> None:
+        self.table = table
+        self.names = None if table is None else table.names
+        self.width = 0 if table is None else len(table.names if table.fixed else table.numbers)

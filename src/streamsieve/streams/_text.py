@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ._ahead import ahead
+from ._ahead import spread
 from ._bad import FAULTS, BadData
 from ._files import Bytes, File
 from ._reader import Batch, Reader
@@ -29,6 +30,7 @@ class Chunk(NamedTuple):
     n: int  # bytes of whole rows
     offset: int  # of the first byte in the unpacked file
     line: int  # of the first row, counted from 1
+    lines: int
     bad: int  # rows before it that were too long
     read: int  # packed bytes read so far
 
@@ -57,9 +59,9 @@ def chunks(
         if stop:
             rest = np.empty(max(size, 2 * (n - stop)) + PADDING + 1, dtype=np.uint8)
             rest[: n - stop] = text[stop:n]
-            yield Chunk(text, stop, offset, line, bad, source.read)
-            line += _core.lines(text, stop)
-            offset, have, bad, text = offset + stop, n - stop, 0, rest
+            lines = _core.lines(text, stop)
+            yield Chunk(text, stop, offset, line, lines, bad, source.read)
+            line, offset, have, bad, text = line + lines, offset + stop, n - stop, 0, rest
         elif n >= LONGEST:
             error = BadData(
                 f"a row of more than {LONGEST >> 20} MB, which begins with {quoted(text, 0)}; a quote that "
@@ -78,7 +80,7 @@ def chunks(
             have = n
             text = np.concatenate([text, np.empty(len(text), dtype=np.uint8)])
     if bad:  # the last row was too long: nothing is left to report it with
-        yield Chunk(text, 0, offset, line, bad, source.read)
+        yield Chunk(text, 0, offset, line, 0, bad, source.read)
 
 
 def newline_before(text: Text, n: int) -> int:
@@ -114,7 +116,8 @@ def refusal(
     if column is None:
         column = at - (int(before[-1]) + 1 if len(before) else 0) + 1
     text = quoted(chunk.text, at, ends)
-    reason = FAULTS[fault].format(text=text, **{"hint": "", **words})
+    known = {"hint": "", "missing": "pass missing='keep' or 'zero' where features may be missing"}
+    reason = FAULTS[fault].format(text=text, **known | words)
     return BadData(reason, file.name, chunk.line + len(before), column, text)
 
 
@@ -149,13 +152,11 @@ class Files(Reader):
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
         raise NotImplementedError
 
-    def chunks(self, file: File, at: dict[str, Any], whole: Callable[[Text, int], int]) -> Iterator[Chunk]:
-        """The text of a file from a place on; the next chunk is read, and unpacked, while one is parsed."""
+    def chunks(self, file: File, at: dict[str, Any], whole: Callable[[Text, int], int]) -> Generator[Chunk]:
+        """The text of a file from a place on."""
         start, options = (at.get("offset", 0), at.get("line", 1)), self.options
         with closing(Bytes(file)) as source:
-            made = chunks(source, *start, options.chunk, options.skip_bad, whole)
-            with closing(ahead(made, 1)) as found:
-                yield from found
+            yield from chunks(source, *start, options.chunk, options.skip_bad, whole)
 
 
 @dataclass
@@ -167,19 +168,19 @@ class Svmlight(Files):
         self.width = self.options.n_features or 0
 
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
+        parse = partial(self._batch, file)
+        return spread(parse, self.chunks(file, at, newline_before), self.options.threads)
+
+    def _batch(self, file: File, chunk: Chunk) -> Batch:
         options = self.options
-        width = options.n_features or 2**31 - 1
-        for chunk in self.chunks(file, at, newline_before):
-            parts = np.empty((options.threads, 4), dtype=np.int64)
-            _core.svmlight_parts(chunk.text, chunk.n, parts)
-            room, entries = parts[:, 2].sum(), parts[:, 3].sum()
-            y, indptr = np.empty(room), np.zeros(room + 1, dtype=_INT32)
-            indices, data = np.empty(entries, dtype=_INT32), np.empty(entries)
-            rows, used, bad, fault, where = _core.svmlight(
-                chunk.text, parts, 0 if options.zero_based else 1, width, MISSING[options.missing],
-                options.skip_bad, y, indptr[1:], indices, data,
-            )  # fmt: skip
-            error = refusal(file, chunk, fault, where, width=f"{width:,}") if fault else None
-            X = Csr(indptr[: rows + 1], indices[:used], data[:used])
-            place = {"offset": chunk.offset, "line": chunk.line}
-            yield Batch(place, Rows(X, y[:rows], None), bad + chunk.bad, chunk.read, error)
+        width, entries = options.n_features or 2**31 - 1, _core.entries(chunk.text, chunk.n)
+        y, indptr = np.empty(chunk.lines), np.zeros(chunk.lines + 1, dtype=_INT32)
+        indices, data = np.empty(entries, dtype=_INT32), np.empty(entries)
+        rows, used, bad, fault, where = _core.svmlight(
+            chunk.text, chunk.n, 0 if options.zero_based else 1, width, MISSING[options.missing],
+            options.skip_bad, y, indptr[1:], indices, data,
+        )  # fmt: skip
+        error = refusal(file, chunk, fault, where, width=f"{width:,}") if fault else None
+        X = Csr(indptr[: rows + 1], indices[:used], data[:used])
+        place = {"offset": chunk.offset, "line": chunk.line}
+        return Batch(place, Rows(X, y[:rows], None), bad + chunk.bad, chunk.read, error)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .. import _light
+from .._input import as_scipy
 from ._ahead import ahead
 from ._bad import BadData
 from ._reader import Reader
@@ -236,6 +237,9 @@ class Stream:
         X = tight(rows.X)
         last = X.indices[X.indptr[1:][np.diff(X.indptr) > 0] - 1]  # the largest index of each row
         self._width = max(self._width or 0, self._reader.width, int(last.max(initial=-1)) + 1)
-        matrix = sp.csr_array((X.data, X.indices, X.indptr), shape=(rows.n, self._width))
+        plain = _light.Csr(X.data, X.indices, X.indptr, (rows.n, self._width))
+        if _light.wanted:
+            return Block(plain, y, rows.weight)
+        matrix = as_scipy(plain)
         matrix.has_canonical_format = True
         return Block(matrix, y, rows.weight)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
-from sklearn.exceptions import ConvergenceWarning
 
 from ..model import LinearModel, as_standardized, finish
 from ..standardize import Array, Standardized
@@ -106,6 +105,8 @@ def solve(solver: Solver, lam: float) -> None:
     """Solve at lam, and say so if it did not succeed."""
     violation = solver.solve(lam)
     if not violation <= ACCEPTED:
+        from sklearn.exceptions import ConvergenceWarning
+
         warnings.warn(
             f"The optimality conditions at lam={lam:.6g} (standardised units) are violated by "
             f"{violation:.2g}, more than {ACCEPTED:g}, after {solver.sweeps} sweeps of coordinate descent; "
