@@ -99,8 +99,9 @@ def gather(out: Path) -> Path:
 INTRODUCTION = f"""# The papers' experiments
 
 Each section begins with the command that prints it. The published figure stands in brackets beside ours:
-{LEGEND} ± is the standard error of the mean. Seconds are not judged: the
-published ones are another machine's. Where we are worse, a list after the tables of the experiment says why.
+{LEGEND}
+± is the standard error of the mean. Seconds are not judged: the published ones are another machine's. Where
+we are worse, a list after the tables of the experiment says why.
 
 | experiment | {" | ".join(f"{name} {sign}" for name, sign in VERDICTS.items() if name)} |
 |---|--:|--:|--:|"""

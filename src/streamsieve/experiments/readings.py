@@ -125,7 +125,7 @@ CAUSES = (
     "As in the text, **SOFS** is at chance for any gamma, since all features are as frequent and as "
     "large; **OPG** too: after a row its support holds the features of that row whose gradient exceeds "
     "the penalty, and a penalty that leaves k of them exceeds most gradients and holds the true features "
-    "at zero. **FOFS** loses true features that have not been seen for a while to those of the last rows.",
+    "at zero. **FOFS** loses the true features with small weights to those of the last rows.",
     "Two readings come near the published rates of FOFS and SOFS or exceed them: no truncation before the "
     "end, and true features in every row, FOFS by batches. With the second, by batches, OPG comes near "
     "its rate too. RDA exceeds its own in any reading. The AUC of these readings is above the published "
