@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from reference.stabilized import Twin, annealed
+from reference.stabilized import Twin, annealed, shuffled
 from streamsieve import (
     SGDClassifier,
     StabilizedSGDClassifier,
@@ -16,7 +16,7 @@ from streamsieve import (
     TruncatedGradientClassifier,
 )
 from streamsieve.experiments import data, ma
-from streamsieve.learners import stabilized
+from streamsieve.learners import _paths
 from streamsieve.metrics import selection_stability
 from test_laws import assert_same_state
 
@@ -53,8 +53,7 @@ def assert_equals_twin(X, y, classes=2, layout=np.asarray, r=None, loss="logisti
     )
     for block, a in enumerate(range(0, len(X), size)):
         held = np.arange(a, min(len(X), a + size))
-        order = np.tile(np.arange(len(held)), (o["n_paths"], 1))
-        twin.block(held, model._random(0, block).permuted(order, axis=1))
+        twin.block(held, [shuffled(model.random_state, block, m, len(held)) for m in range(o["n_paths"])])
     assert twin.stages > 3
     assert_allclose(np.atleast_2d(model.coef_), twin.coef(), rtol=1e-8, atol=1e-11)
     assert_allclose(np.atleast_1d(model.intercept_), twin.b.mean(axis=0), rtol=1e-8, atol=1e-11)
@@ -221,7 +220,7 @@ def test_history_stays_short():
     model = StabilizedSGDClassifier(**options, K_rate=1e9).fit(X, y)
     h = model.history_
     assert model._now("stage") == 8000
-    assert len(h["stage"]) <= stabilized._LINES
+    assert len(h["stage"]) <= _paths._LINES
     assert set(np.diff(h["stage"])) == {16.0}
     assert h["stage"][-1] > 8000 - 16
 

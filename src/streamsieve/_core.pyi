@@ -416,7 +416,7 @@ def csv_texts(
 ) -> None: ...
 def csv_whole_rows(text: NDArray[np.uint8], n: int, separator: int, first: bool = ...) -> int: ...
 
-# ---- stabilized truncated SGD: all paths over one block
+# ---- stabilized truncated SGD: all paths over blocks of rows
 
 def stabilized(
     rows: _Rows,
@@ -424,7 +424,8 @@ def stabilized(
     y: _Doubles,
     weight: _Doubles | None,
     which_rows: NDArray[np.int64] | None,
-    order: NDArray[np.int32],
+    block: int,
+    seed: int,
     K: float,
     bursts: float,
     rejection: float,
@@ -450,4 +451,4 @@ def stabilized(
     change: _Doubles,
     which: NDArray[np.int32],
     stages: _Doubles,
-) -> tuple[int, int]: ...
+) -> tuple[int, int, int, int]: ...
