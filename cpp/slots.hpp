@@ -123,13 +123,17 @@ class Translator {
     // The share of thread t, all of which must come here.
     void translate(unsigned t, Meeting& meeting) {
         const Index from = share(n_, t, threads_), to = share(n_, t + 1, threads_);
+        const bool complete = Index(c.seen) == state_.p;
         if (from < to) look_up(from, to, out_.start[std::size_t(from)], own_[t].unseen);
         meeting.wait();
-        if (t == 0) add_unseen();
-        meeting.wait();
-        for (const Unseen& e : own_[t].unseen) out_.slot[std::size_t(e.entry)] = state_.slot[e.feature] - 1;
+        if (!complete) {
+            if (t == 0) add_unseen();
+            meeting.wait();
+            for (const Unseen& e : own_[t].unseen)
+                out_.slot[std::size_t(e.entry)] = state_.slot[e.feature] - 1;
+            meeting.wait();
+        }
         if (!state_.values) return;
-        meeting.wait();
         const Index size = Index(c.size);
         measure(share(size, t, threads_), share(size, t + 1, threads_), own_[t]);
         meeting.wait();

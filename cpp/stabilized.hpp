@@ -242,6 +242,8 @@ class StageEnd {
             rule_.gamma >= 0
                 ? rule_.rejection * (std::exp(-rule_.gamma * gone) - gone * std::exp(-rule_.gamma))
                 : rule_.rejection * std::log(1 - rule_.gamma * (1 - gone)) / std::log(1 - rule_.gamma);
+        // of few features most matter
+        if (stable > 0) c.rejection = std::min(c.rejection, std::max(0.0, 1 - spared() / stable));
         if (kept > 0) c.K = std::max(rule_.K, std::ceil(rule_.K * std::log(1 / (rule_.alpha * kept))));
         weigh();
         for (Index m = 0; m < state_.paths; ++m) state_.path(m).records = 0;
@@ -250,6 +252,8 @@ class StageEnd {
   private:
     // Features that are left at the end: the budget, or one.
     double least() const { return std::max(1.0, rule_.budget); }
+    // Features whose changes are not rejected, in the mean.
+    double spared() const { return rule_.budget > 0 ? std::min(5.0, rule_.budget) : 5.0; }
 
     template <class F>
     void each(F&& f) {

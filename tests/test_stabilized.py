@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.utils.estimator_checks import check_estimator
 
 from reference.stabilized import Twin, annealed, shuffled
 from streamsieve import (
@@ -18,7 +19,7 @@ from streamsieve import (
 from streamsieve.experiments import data, ma
 from streamsieve.learners import _paths
 from streamsieve.metrics import selection_stability
-from test_laws import assert_same_state
+from test_laws import EXPECTED_FAILURES, assert_same_state
 
 LOSSES = ("hinge", "logistic", "squared_hinge", "squared")
 
@@ -209,9 +210,24 @@ def test_rejection_anneals_from_beta_to_nothing():
     model = StabilizedSGDClassifier(**SMALL).partial_fit(X, y, classes=[0, 1])
     h = model.history_
     d = 1 - (h["stable"] - 1) / 39
-    assert_allclose(h["rejection"][-20:], [annealed(v, 0.5, -3.0) for v in d[-20:]])  # all have been seen
+    rates = [min(annealed(v, 0.5, -3.0), max(0, 1 - 5 / n)) for v, n in zip(d, h["stable"])]
+    assert_allclose(h["rejection"][-20:], rates[-20:])  # all have been seen
     assert (np.diff(h["K"][-20:]) >= 0).all()
     assert h["K"][-1] > 3
+
+
+def test_few_features_that_all_matter_stay():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = X @ [1.0, -1.0, 0.8] > 0
+    model = StabilizedSGDClassifier().fit(X, y)
+    assert model.n_stable_ == 3
+    assert model.score(X, y) > 0.95
+
+
+@pytest.mark.parametrize("kind", [StabilizedSGDClassifier, StabilizedSGDRegressor])
+def test_check_estimator_without_a_budget(kind):
+    check_estimator(kind(n_jobs=1), expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail="raise")
 
 
 def test_history_stays_short():

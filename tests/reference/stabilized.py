@@ -148,7 +148,8 @@ class Twin:
         stable, seen = (self.stable & self.seen).sum(), self.seen.sum()
         kept = stable / seen
         left = (stable - least) / (seen - least) if seen > least else 0.0
-        self.rejection = annealed(1 - left, self.beta, self.gamma)
+        spared = min(5, self.k or 5)
+        self.rejection = min(annealed(1 - left, self.beta, self.gamma), max(0, 1 - spared / stable))
         if kept > 0:
             self.length = max(self.K, math.ceil(self.K * math.log(1 / (self.K_rate * kept))))
         changes = [change for j, change, _ in self.notes if self.stable[j]]

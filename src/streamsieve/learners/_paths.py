@@ -55,7 +55,10 @@ class Paths(Listed, Stepping):
     )
     n_bursts: int = param(5, "int >= 1", "Bursts of a stage, n_K in the paper.")
     beta: float = param(
-        0.9, "float in [0, 1)", "Rejection rate at first: the share of changes below the gravity, beta_0."
+        0.9,
+        "float in [0, 1)",
+        "Rejection rate at first: the share of changes below the gravity, beta_0. Of few features less is "
+        "rejected: the changes of 5 (or k, if that is less) are spared, in the mean.",
     )
     gamma: float = param(
         0.0,
