@@ -2,6 +2,7 @@
 // microseconds. Work that is shorter than that goes into one loop, in which the threads meet.
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <thread>
 #include <vector>
 

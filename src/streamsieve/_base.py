@@ -277,7 +277,8 @@ class Classifier(ClassifierMixin, OnlineModel):
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity; every row needs a label.")
         if reset:  # later labels must be among the classes, which says as much and costs less
-            check_classification_targets(y)
+            if y.dtype.kind not in "biu":  # of these any values are labels
+                check_classification_targets(y)
             known = np.unique(y if classes is None else np.asarray(classes))
             if len(known) < 2:
                 raise ValueError(

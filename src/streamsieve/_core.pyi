@@ -17,7 +17,13 @@ _Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[Any], NDArray[Any]
 
 def first_bad(X: NDArray[_F], nan_ok: bool, limit: float = ...) -> int: ...
 def check_csr(
-    indptr: NDArray[_I], indices: NDArray[_I], data: NDArray[_F], p: int, nan_ok: bool, limit: float = ...
+    indptr: NDArray[_I],
+    indices: NDArray[_I],
+    data: NDArray[_F],
+    p: int,
+    nan_ok: bool,
+    limit: float = ...,
+    threads: int = ...,
 ) -> tuple[int, int]: ...
 def impute_dense(
     X: NDArray[_F], r: _Doubles, sum: _Doubles, weight: float, count: NDArray[np.int64]

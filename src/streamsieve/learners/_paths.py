@@ -226,7 +226,7 @@ class Paths(Listed, Stepping):
             indptr, indices, values = rows
             spans = [slice(indptr[i], indptr[i + 1]) for i in which]
             features = np.concatenate([indices[span][values[span] != 0] for span in spans])
-            times = np.unique(features, return_counts=True)[1]
+            times = np.bincount(features)
         else:
             times = np.count_nonzero(rows[which], axis=0)
         # of another row than the value's own, the chance to have its feature
