@@ -392,8 +392,11 @@ class Stabilized {
     }
 
   private:
+    // As the first rows tell.
     unsigned team(unsigned threads) const {
-        const Index work = rows_.entries(0, rows_.rows) * (1 + state_.paths);
+        const Index some = std::min(rows_.rows, Index(256));
+        const Index work =
+            rows_.entries(0, some) * (1 + state_.paths) * rows_.rows / std::max(some, Index(1));
         return unsigned(std::clamp(work / least_work, Index(1), Index(threads)));
     }
 
@@ -408,9 +411,9 @@ class Stabilized {
             for (Index m = first; m < last; ++m)
                 if (!walks_[std::size_t(m)].walk(rows_.block(), y_ + begin_ * q_,
                                                  weight_ ? weight_ + begin_ : nullptr, from_, to_))
-                    fits_.store(false, std::memory_order_relaxed);
+                    sound_.store(false, std::memory_order_relaxed);
             meeting_.wait();
-            if (!fits_.load(std::memory_order_relaxed)) return;
+            if (!sound_.load(std::memory_order_relaxed)) return;
             if (t == 0) try {
                     turn();
                 } catch (...) {  // for lack of memory: the others must hear of it before it is thrown
@@ -427,22 +430,29 @@ class Stabilized {
         if (stop_) return;
         Compaction(state_).run();
         end_ = std::min(rows_.rows, begin_ + block_);
-        const double entries = double(rows_.entries(begin_, end_));
-        const double slots = c.size + std::min(entries, double(state_.p) - c.seen) + 1;
-        double noted = 0;
-        for (Index m = 0; m < state_.paths; ++m)
-            noted = std::max(noted, state_.path(m).touched + state_.path(m).records);
-        const double records = std::min(rule_.bursts * slots, noted + entries);
-        if (slots > double(state_.room) || records > double(state_.records)) {
-            out_.slots = Index(slots);
-            out_.records = Index(records);
-            stop_ = true;
-            return;
-        }
+        if (!fits()) return;
         rows_.begin(begin_, end_);
         for (auto& walk : walks_) walk.reserve(rows_.block().longest);
         from_ = 0;
         next();
+    }
+    // Whether there is room for the block; if not, what there is to be.
+    bool fits() {
+        const double unseen = double(state_.p) - c.seen;
+        double slots = c.size + 1, records = rule_.bursts * slots;
+        if (unseen > 0 || records > double(state_.records)) {
+            const double entries = double(rows_.entries(begin_, end_));
+            double noted = 0;
+            for (Index m = 0; m < state_.paths; ++m)
+                noted = std::max(noted, state_.path(m).touched + state_.path(m).records);
+            slots += std::min(entries, unseen);
+            records = std::min(rule_.bursts * slots, noted + entries);
+        }
+        if (slots <= double(state_.room) && records <= double(state_.records)) return true;
+        out_.slots = Index(slots);
+        out_.records = Index(records);
+        stop_ = true;
+        return false;
     }
     // Rows to the end of the stage, or of the block.
     void next() { to_ = std::min(end_ - begin_, from_ + Index((rule_.bursts - c.bursts) * c.K - c.filled)); }
@@ -478,7 +488,7 @@ class Stabilized {
     std::vector<PathWalk<Loss, Q>> walks_;
     Index begin_ = 0, end_ = 0, from_ = 0, to_ = 0;  // the block; what the paths walk next of it
     bool stop_ = false;
-    std::atomic<bool> fits_{true};
+    std::atomic<bool> sound_{true};
     std::exception_ptr error_;
     Learned out_{0, 0, 0, 0};
 };
