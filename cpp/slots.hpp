@@ -114,23 +114,22 @@ class Translator {
             out_.room = n;
         }
         met_.resize(std::size_t(c.size) + std::size_t(std::min(n, state_.p - Index(c.seen))));
-        for (Scratch& own : own_) {
-            own.unseen.clear();
-            own.entries.resize(std::size_t(out_.longest) + 1);
-        }
+        for (Scratch& own : own_) own.entries.resize(std::size_t(out_.longest) + 1);
     }
 
     // The share of thread t, all of which must come here.
     void translate(unsigned t, Meeting& meeting) {
         const Index from = share(n_, t, threads_), to = share(n_, t + 1, threads_);
         const bool complete = Index(c.seen) == state_.p;
-        if (from < to) look_up(from, to, out_.start[std::size_t(from)], own_[t].unseen);
+        if (from < to) look_up(from, to, out_.start[std::size_t(from)]);
         meeting.wait();
         if (!complete) {
-            if (t == 0) add_unseen();
+            if (t == 0)
+                each_unseen(0, n_, [&](std::int32_t j, std::int32_t&) {
+                    if (state_.slot[j] == 0) add(j);
+                });
             meeting.wait();
-            for (const Unseen& e : own_[t].unseen)
-                out_.slot[std::size_t(e.entry)] = state_.slot[e.feature] - 1;
+            each_unseen(from, to, [&](std::int32_t j, std::int32_t& at) { at = state_.slot[j] - 1; });
             meeting.wait();
         }
         if (!state_.values) return;
@@ -145,14 +144,10 @@ class Translator {
     const Index rows;
 
   protected:
-    struct Unseen {
-        Index entry, feature;
-    };
-
     // Entries of a row, at most.
     virtual Index room(Index row) = 0;
-    // Rows from to `to` of the block, whose entries begin at `at`; notes those of features without a slot.
-    virtual void look_up(Index from, Index to, Index at, std::vector<Unseen>& unseen) = 0;
+    // Rows from to `to` of the block, whose entries begin at `at`; ~j is the slot of a feature without one.
+    virtual void look_up(Index from, Index to, Index at) = 0;
 
     double weight(Index i) const { return weight_ ? weight_[first_ + i] : 1; }
 
@@ -177,14 +172,16 @@ class Translator {
   private:
     // Of one thread.
     struct alignas(128) Scratch {
-        std::vector<Unseen> unseen;
         std::vector<std::int32_t> entries, met;
     };
 
-    void add_unseen() {
-        for (const Scratch& own : own_)
-            for (const Unseen& e : own.unseen)
-                if (state_.slot[e.feature] == 0) add(e.feature);
+    template <class F>
+    void each_unseen(Index from, Index to, F&& f) {
+        for (Index i = from; i < to; ++i) {
+            std::int32_t* at = out_.slot.get() + out_.start[std::size_t(i)];
+            for (Index e = 0; e < out_.length[std::size_t(i)]; ++e)
+                if (at[e] < 0) f(~at[e], at[e]);
+        }
     }
 
     // Moments and units of the slots from a to b that the block has.
@@ -272,11 +269,11 @@ class TranslatorOf final : public Translator {
         return Index(c.size);
     }
 
-    void look_up(Index from, Index to, Index at, std::vector<Unseen>& unseen) override {
+    void look_up(Index from, Index to, Index at) override {
         for (Index i = from; i < to; ++i) {
             if (which_ && i + 2 < to) ask(row(first_ + i + 2));
             out_.start[std::size_t(i)] = at;
-            look_up(row(first_ + i), i, unseen);
+            look_up(row(first_ + i), i);
             at += out_.length[std::size_t(i)];
         }
     }
@@ -290,7 +287,7 @@ class TranslatorOf final : public Translator {
     static void ask(const DenseRow<T>&) {}
 
     template <class T, class I>
-    void look_up(const CsrRow<T, I>& row, Index i, std::vector<Unseen>& unseen) {
+    void look_up(const CsrRow<T, I>& row, Index i) {
         const std::int32_t* slot = state_.slot;
         const Index start = out_.start[std::size_t(i)];
         std::int32_t* at = out_.slot.get() + start;
@@ -309,15 +306,14 @@ class TranslatorOf final : public Translator {
             const double value = double(values[at[e]]);
             const std::int32_t s = slot[feature];
             if (value == 0) continue;
-            if (s == 0) unseen.push_back({start + n, feature});
-            at[n] = s - 1;
+            at[n] = s > 0 ? s - 1 : ~std::int32_t(feature);
             x[n++] = value;
         }
         out_.length[std::size_t(i)] = n;
     }
     // Features that later rows brought are zero in this one.
     template <class T>
-    void look_up(const DenseRow<T>& row, Index i, std::vector<Unseen>&) {
+    void look_up(const DenseRow<T>& row, Index i) {
         const Index start = out_.start[std::size_t(i)], size = Index(c.size);
         std::int32_t* at = out_.slot.get() + start;
         double* x = out_.value.get() + start;

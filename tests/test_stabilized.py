@@ -366,8 +366,8 @@ class TenPasses(TruncatedGradientClassifier):
 
 # [Ma] has errors of 17.6 and 13.4% with 3.7 and 5.4% of the features on arcene. This is not reproduced: 21%
 # with 14 and 17% of them is what the defaults give. Cross-validation on the 100 training rows has no use for
-# fewer: with 4 to 6% of the features its error goes from 20 to 26% and more, as does that of a linear SVM that
-# holds all rows and loses the weaker half of its features again and again (`experiment ma` has both).
+# fewer: with 4 to 6% of the features its error goes from 20 to 26% and more, as does that of a linear SVM
+# that holds all rows and loses the weaker half of its features again and again (`experiment ma` has both).
 @pytest.mark.slow
 @pytest.mark.skipif(bool(reason), reason=reason)
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
