@@ -69,7 +69,7 @@ METHODS: dict[str, tuple[Any, Params, dict[str, tuple[Any, ...]]]] = {
     "TruncatedGradient, sparse": (
         TruncatedGradientClassifier,
         {"K": 5, "fit_intercept": False},
-        {"lam": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)},
+        {"lam": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0)},
     ),
     "StabilizedSGD, sparse": (
         StabilizedSGDClassifier,
@@ -90,8 +90,8 @@ GIVEN: dict[str, Params] = {
     "dexter, FOBOS, logistic": {"eta": "auto", "lam": 0.001, "passes": 60},
     "dexter, StabilizedSGD, chosen, hinge": {"gamma": -7.0, "pi": 0.9},
     "dexter, StabilizedSGD, chosen, logistic": {"gamma": 3.0, "pi": 0.5},
-    "dexter, TruncatedGradient, sparse, hinge": {"eta": 0.1, "lam": 1.0, "passes": 60},
-    "dexter, TruncatedGradient, sparse, logistic": {"eta": 0.1, "lam": 1.0, "passes": 50},
+    "dexter, TruncatedGradient, sparse, hinge": {"lam": 1.0, "passes": 50},
+    "dexter, TruncatedGradient, sparse, logistic": {"lam": 0.5, "passes": 50},
     "dexter, StabilizedSGD, sparse, hinge": {"K": "auto", "beta": 0.9, "gamma": 0.0, "pi": 0.9},
     "dexter, StabilizedSGD, sparse, logistic": {"K": "auto", "beta": 0.9, "gamma": -7.0, "pi": 0.9},
     "arcene, SGD, hinge": {"eta": "auto", "passes": 30},
@@ -104,8 +104,8 @@ GIVEN: dict[str, Params] = {
     "arcene, FOBOS, logistic": {"eta": 1.0, "lam": 0.0005, "passes": 10},
     "arcene, StabilizedSGD, chosen, hinge": {"gamma": 3.0, "pi": 0.5},
     "arcene, StabilizedSGD, chosen, logistic": {"gamma": 1.0, "pi": 0.5},
-    "arcene, TruncatedGradient, sparse, hinge": {"eta": 0.1, "lam": 3.0, "passes": 10},
-    "arcene, TruncatedGradient, sparse, logistic": {"eta": "auto", "lam": 1.0, "passes": 10},
+    "arcene, TruncatedGradient, sparse, hinge": {"lam": 2.0, "passes": 10},
+    "arcene, TruncatedGradient, sparse, logistic": {"lam": 1.0, "passes": 10},
     "arcene, StabilizedSGD, sparse, hinge": {"K": "auto", "beta": 0.97, "gamma": -7.0, "pi": 0.97},
     "arcene, StabilizedSGD, sparse, logistic": {"K": 20, "beta": 0.9, "gamma": 0.0, "pi": 0.9},
 }
