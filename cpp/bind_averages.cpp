@@ -51,13 +51,14 @@ void bind_csr(nb::module_& m) {
     m.def(
         "check_csr",
         [](Vector<const I> indptr, Vector<const I> indices, Vector<const T> data, Index p, bool nan_ok,
-           double limit) {
+           double limit, int threads) {
             const Index nnz = Index(std::min(indices.shape(0), data.shape(0)));
-            const auto [fault, at] = check_csr(csr(indptr, indices, data), nnz, p, nan_ok, limit);
+            const auto [fault, at] =
+                check_csr(csr(indptr, indices, data), nnz, p, nan_ok, limit, unsigned(threads));
             return std::pair(int(fault), at);
         },
         "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "p"_a, "nan_ok"_a,
-        "limit"_a = INFINITY, NoGil());
+        "limit"_a = INFINITY, "threads"_a = 1, NoGil());
     m.def(
         "impute_csr",
         [](Vector<const I> indptr, Vector<const I> indices, Vector<T> data, Vector<const double> r,

@@ -9,13 +9,13 @@ template <class T>
 using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 void bind_stabilized(nb::module_& m) {
-    // (rows learned, stages ended)
+    // (rows learned, stages ended, room for slots and for records that the next block needs: 0 if it has it)
     m.def(
         "stabilized",
         [](const AnyRows& X, const AnyLoss& loss, Matrix<const double> y, Weights weight,
-           std::optional<Vector<const std::int64_t>> which_rows, Matrix<const std::int32_t> order, double K,
-           double bursts, double rejection, double gamma, double threshold, double evidence, double alpha,
-           double budget, double eta, const AnySchedule& schedule, bool intercept, int threads,
+           std::optional<Vector<const std::int64_t>> which_rows, std::int64_t block, std::uint64_t seed,
+           double K, double bursts, double rejection, double gamma, double threshold, double evidence,
+           double alpha, double budget, double eta, const AnySchedule& schedule, bool intercept, int threads,
            Vector<double> clock, Vector<std::int32_t> slot, Vector<std::int64_t> id,
            Vector<std::uint8_t> alive, Matrix<double> tally, std::optional<Matrix<double>> values,
            Matrix<double> unit, Matrix<double> head, Cube<double> weights, Matrix<std::int32_t> touched,
@@ -40,29 +40,24 @@ void bind_stabilized(nb::module_& m) {
                                     which.data(),
                                     Index(change.shape(1)),
                                     Index(head.shape(0))};
-            Compaction(state).run();
             const double* r = data_or_null(weight);
             const Index n = Index(y.shape(0)), q = Index(y.shape(1));
-            const Translated block = std::visit(
-                [&](const auto& rows) {
-                    return Translator(state, rows, n, which_rows ? which_rows->data() : nullptr, r)
-                        .block(unsigned(threads));
+            const auto run = [&]<class Loss>(Translator& rows, Loss, auto outputs) {
+                return Stabilized<Loss, decltype(outputs)>(rows, block, seed, outputs, y.data(), r, state,
+                                                           rule, unsigned(threads), stages.data())
+                    .run();
+            };
+            const std::int64_t* order = which_rows ? which_rows->data() : nullptr;
+            const Learned out = std::visit(
+                [&](const auto& x, auto l) {
+                    TranslatorOf<std::decay_t<decltype(x)>> rows(state, x, n, order, r);
+                    return q == 1 ? run(rows, l, One{}) : run(rows, l, q);
                 },
-                X.rows);
-            return std::visit(
-                [&](auto l) {
-                    Index ended = 0;
-                    const auto run = [&](auto outputs) {
-                        return stabilized(block, n, l, outputs, y.data(), r, order.data(), state, rule,
-                                          unsigned(threads), stages.data(), ended);
-                    };
-                    const Index done = q == 1 ? run(One{}) : run(q);
-                    return std::pair(done, ended);
-                },
-                loss.loss);
+                X.rows, loss.loss);
+            return std::tuple(out.rows, out.stages, out.slots, out.records);
         },
         "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(),
-        "which_rows"_a.noconvert().none(), "order"_a.noconvert(), "K"_a, "bursts"_a, "rejection"_a, "gamma"_a,
+        "which_rows"_a.noconvert().none(), "block"_a, "seed"_a, "K"_a, "bursts"_a, "rejection"_a, "gamma"_a,
         "threshold"_a, "evidence"_a, "alpha"_a, "budget"_a, "eta"_a, "schedule"_a, "intercept"_a, "threads"_a,
         "clock"_a.noconvert(), "slot"_a.noconvert(), "id"_a.noconvert(), "alive"_a.noconvert(),
         "tally"_a.noconvert(), "values"_a.noconvert().none(), "unit"_a.noconvert(), "head"_a.noconvert(),

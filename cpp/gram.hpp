@@ -123,15 +123,17 @@ void impute(T* data, const Csr<T, I>& X, const double* r, double* sum, double& w
     }
 }
 
-// What is wrong with a CSR matrix of p columns: its first faulty entry and the reason.
+// What is wrong with a CSR matrix of p columns, or with some rows of it: the first faulty entry and the
+// reason.
 enum class CsrFault { none, indptr, index, order, value };
 
 template <class T, class I>
-std::pair<CsrFault, Index> check_csr(const Csr<T, I>& X, Index nnz, Index p, bool nan_ok, double limit) {
-    if (X.indptr[0] < 0 || Index(X.indptr[X.rows]) > nnz) return {CsrFault::indptr, 0};
+std::pair<CsrFault, Index> check_csr(const Csr<T, I>& X, Index from, Index to, Index nnz, Index p,
+                                     bool nan_ok, double limit) {
     const T big = overflow_beyond<T>(limit);
-    for (Index i = 0; i < X.rows; ++i) {
-        if (X.indptr[i + 1] < X.indptr[i] || Index(X.indptr[i + 1]) > nnz) return {CsrFault::indptr, i};
+    for (Index i = from; i < to; ++i) {
+        if (X.indptr[i] < 0 || X.indptr[i + 1] < X.indptr[i] || Index(X.indptr[i + 1]) > nnz)
+            return {CsrFault::indptr, i};
         const auto row = X[i];
         if (row.length == 0) continue;
         // Where indices ascend only the ends can be out of range; the sweep has no branch and no memory of
@@ -152,6 +154,22 @@ std::pair<CsrFault, Index> check_csr(const Csr<T, I>& X, Index nnz, Index p, boo
             if (is_bad(X.data[e], nan_ok, limit)) return {CsrFault::value, Index(e)};
         }
     }
+    return {CsrFault::none, -1};
+}
+
+template <class T, class I>
+std::pair<CsrFault, Index> check_csr(const Csr<T, I>& X, Index nnz, Index p, bool nan_ok, double limit,
+                                     unsigned threads) {
+    if (X.indptr[0] < 0 || Index(X.indptr[X.rows]) > nnz) return {CsrFault::indptr, 0};
+    constexpr Index least = 1'000'000;  // entries that are worth a thread
+    threads = unsigned(std::clamp(X.values() / least, Index(1), Index(threads)));
+    std::vector<std::pair<CsrFault, Index>> found(threads);
+    parallel(threads, [&](unsigned t) {
+        found[t] =
+            check_csr(X, share(X.rows, t, threads), share(X.rows, t + 1, threads), nnz, p, nan_ok, limit);
+    });
+    for (const auto& first : found)
+        if (first.first != CsrFault::none) return first;
     return {CsrFault::none, -1};
 }
 

@@ -1,23 +1,24 @@
-// Stabilized truncated SGD ([Ma] Algorithm 4): M paths over the same block of rows, each in its own order.
+// Stabilized truncated SGD ([Ma] Algorithm 4): M paths over the same blocks of rows, each in its own order.
 //
-// Only features that have been seen, and are stable, have a slot. A block is translated once for all paths:
-// features to slots, values to the features' units, what is purged left out. A path then walks its rows at
-// O(stable nnz q) each; a burst that ends costs O(q) for each slot it touched; a stage that ends, O(1) for
-// each of its (burst, slot) pairs, which are all that the selection and the gravity are made from. All paths
-// are at the same place of the same stage at any time, so threads meet only where a stage ends, and whatever
-// the paths share is written there, by one of them: their number does not change a bit of the result.
+// A path walks the rows of a block, translated to slots, at O(stable nnz q) each; a burst that ends costs
+// O(q) for each slot it touched; a stage that ends, O(1) for each of its (burst, slot) pairs, which are all
+// that the selection and the gravity are made from. All paths are at the same place of the same stage at any
+// time, so threads meet only where a block or a stage ends, and whatever the paths share is written there, by
+// one of them: their number does not change a bit of the result.
 #pragma once
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <limits>
-#include <memory>
+#include <numeric>
 #include <vector>
 
 #include "parallel.hpp"
 #include "sgd.hpp"
+#include "slots.hpp"
 
 namespace streamsieve {
 
@@ -30,303 +31,28 @@ struct Stabilizing {
     bool intercept;
 };
 
-// Numbers that all paths share; learners/stabilized.py lists the same names in the same order.
-struct StageClock {
-    double filled, bursts, stage;     // rows of the unfinished burst, bursts of the stage, stages
-    double K, gravity, rejection;     // as of the current stage
-    double size, dead, seen, weight;  // slots, those purged among them, features ever seen, total weight
-    double blocks;
-};
-
-// Numbers of one path, then its q intercepts.
-struct PathHead {
-    Clock clock;
-    double touched, records;
-    double* bias() { return &records + 1; }
-};
-
-// Of a feature: bursts that saw it and bursts that left it non-zero since it was last judged ([Ma] (16);
-// the first negative where they have been), and its selection probability when it was.
-struct Tally {
-    double seen, kept, probability;
-};
-
 // Rows that the mean norm behind a derived step looks back: as features go, steps grow.
 constexpr double path_memory = 256;
 
-struct StableState {
-    StageClock* clock;
-    Index p;
-    std::int32_t* slot;   // by feature: 1 + slot, 0 unseen, -1 purged
-    std::int64_t* id;     // by slot
-    std::uint8_t* alive;  // 0 purged, 1 stable
-    Tally* tally;
-    Values* values;  // null: in the units of the data
-    double* unit;    // (2,): 1 / root mean square of the feature's values, and its deviation in that unit
-    Index room;      // slots that there is room for
-    // by path
-    PathHead* head;
-    Index head_width;  // doubles
-    double* weights;   // by slot: times seen in the burst, weights, weights when it began
-    Index width;
-    std::int32_t* touched;
-    double* change;       // of a burst's slot: |change| / times seen
-    std::int32_t* which;  // the slot, ~slot where it was left at zero
-    Index records;        // room for these two
-    Index paths;
-
-    PathHead& path(Index m) const {
-        return *reinterpret_cast<PathHead*>(reinterpret_cast<double*>(head) + m * head_width);
-    }
-    double* cell(Index m, Index s) const { return weights + (m * room + s) * width; }
-};
-
-// Where threads meet. Stages are short, so they look for each other a while before they sleep.
-class Meeting {
+// SplitMix64 (Steele, Lea and Flood 2014), begun anew for each block and path.
+class Random {
   public:
-    explicit Meeting(unsigned threads) : threads_(threads) {}
-    void wait() {
-        if (threads_ == 1) return;
-        const unsigned round = round_.load(std::memory_order_acquire);
-        if (there_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
-            there_.store(0, std::memory_order_relaxed);
-            round_.store(round + 1, std::memory_order_release);
-            round_.notify_all();
-            return;
-        }
-        for (int look = 0; look < 20'000; ++look)
-            if (round_.load(std::memory_order_acquire) != round) return;
-        while (round_.load(std::memory_order_acquire) == round) round_.wait(round);
+    Random(std::uint64_t seed, std::uint64_t block, std::uint64_t path)
+        : state_(mixed(mixed(mixed(seed) + block) + path)) {}
+    // An integer below n < 2^32; none is more probable than another by more than n / 2^32 of it.
+    std::size_t below(std::uint64_t n) {
+        state_ += 0x9e3779b97f4a7c15;
+        return std::size_t((mixed(state_) >> 32) * n >> 32);
     }
 
   private:
-    unsigned threads_;
-    alignas(128) std::atomic<unsigned> there_{0};
-    alignas(128) std::atomic<unsigned> round_{0};
-};
-
-// ---------------------------------------------------------------- a block in slots
-
-// Entries start[i], ..., start[i] + length[i] - 1 are row i.
-struct Translated {
-    std::vector<Index> start, length;
-    std::unique_ptr<std::int32_t[]> slot;
-    std::unique_ptr<double[]> value;
-};
-
-// Rows are shared out among threads where slots are looked up, slots where moments are taken, each slot's in
-// the order of the rows; slots of new features are given by one thread, in that order too.
-template <class Rows>
-class Translator {
-  public:
-    // Rows which[0], ..., which[rows - 1] of X, or the first ones.
-    Translator(const StableState& state, const Rows& X, Index rows, const std::int64_t* which,
-               const double* weight)
-        : state_(state), c(*state.clock), X_(X), rows_(rows), which_(which), weight_(weight) {}
-
-    Translated block(unsigned threads) {
-        out_.length.resize(std::size_t(rows_));
-        Index n = 0;
-        for (Index i = 0; i < rows_; ++i) {
-            out_.start.push_back(n);
-            n += room(row(i));
-            c.weight += weight(i);
-        }
-        // not filled: most of it is never touched, once most features are purged
-        out_.slot = std::make_unique_for_overwrite<std::int32_t[]>(std::size_t(n));
-        out_.value = std::make_unique_for_overwrite<double[]>(std::size_t(n));
-        threads = unsigned(std::clamp(n / least_share, Index(1), Index(threads)));
-        unseen_.resize(threads);
-        Meeting meeting(threads);
-        parallel(threads, [&](unsigned t) {
-            const Index from = share(rows_, t, threads), to = share(rows_, t + 1, threads);
-            Index at = from < rows_ ? out_.start[std::size_t(from)] : n;
-            for (Index i = from; i < to; ++i) {
-                out_.start[std::size_t(i)] = at;
-                look_up(row(i), i, unseen_[t]);
-                at += out_.length[std::size_t(i)];
-            }
-            meeting.wait();
-            if (t == 0) add_unseen();
-            meeting.wait();
-            for (const Unseen& e : unseen_[t]) out_.slot[std::size_t(e.entry)] = state_.slot[e.feature] - 1;
-            if (!state_.values) return;
-            meeting.wait();
-            const Index size = Index(c.size);
-            measure(share(size, t, threads), share(size, t + 1, threads));
-            meeting.wait();
-            for (Index i = from; i < to; ++i) scale(i);
-        });
-        return std::move(out_);
+    static std::uint64_t mixed(std::uint64_t z) {
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        return z ^ (z >> 31);
     }
 
-  private:
-    struct Unseen {
-        Index entry, feature;
-    };
-    static constexpr Index least_share = 20'000;  // entries that are worth a thread
-
-    static Index share(Index n, unsigned t, unsigned threads) { return n * Index(t) / Index(threads); }
-    auto row(Index i) const { return X_[which_ ? Index(which_[i]) : i]; }
-    double weight(Index i) const { return weight_ ? weight_[i] : 1; }
-
-    // Entries of a row, at most. New features of a dense one get their slots here, and only slots are looked
-    // at later; those of a sparse one where they are looked up.
-    template <class T, class I>
-    Index room(const CsrRow<T, I>& row) {
-        return row.length;
-    }
-    template <class T>
-    Index room(const DenseRow<T>& row) {
-        if (Index(c.seen) < row.length)
-            for (Index j = 0; j < row.length; ++j)
-                if (row.x[j] != 0 && state_.slot[j] == 0) add(j);
-        return Index(c.size);
-    }
-
-    template <class T, class I>
-    void look_up(const CsrRow<T, I>& row, Index i, std::vector<Unseen>& unseen) {
-        const std::int32_t* slot = state_.slot;
-        const Index start = out_.start[std::size_t(i)];
-        std::int32_t* at = out_.slot.get() + start;
-        double* x = out_.value.get() + start;
-        const I* j = row.j;
-        const T* values = row.x;
-        const bool wide = state_.p > 1 << 16;  // beyond the caches: ask beforehand
-        Index kept = 0, n = 0;
-        for (Index e = 0; e < row.length; ++e) {  // no branch: which are purged cannot be guessed
-            if (wide) prefetch(slot + row.soon(e));
-            at[kept] = std::int32_t(e);
-            kept += slot[j[e]] >= 0;
-        }
-        for (Index e = 0; e < kept; ++e) {
-            const Index feature = Index(j[at[e]]);
-            const double value = double(values[at[e]]);
-            const std::int32_t s = slot[feature];
-            if (value == 0) continue;
-            if (s == 0) unseen.push_back({start + n, feature});
-            at[n] = s - 1;
-            x[n++] = value;
-        }
-        out_.length[std::size_t(i)] = n;
-    }
-    // Features that later rows brought are zero in this one.
-    template <class T>
-    void look_up(const DenseRow<T>& row, Index i, std::vector<Unseen>&) {
-        const Index start = out_.start[std::size_t(i)], size = Index(c.size);
-        std::int32_t* at = out_.slot.get() + start;
-        double* x = out_.value.get() + start;
-        Index n = 0;
-        for (Index s = 0; s < size; ++s) {
-            const double value = double(row.x[state_.id[s]]);
-            if (value == 0 || state_.alive[s] == 0) continue;
-            at[n] = std::int32_t(s);
-            x[n++] = value;
-        }
-        out_.length[std::size_t(i)] = n;
-    }
-
-    void add_unseen() {
-        for (const auto& part : unseen_)
-            for (const Unseen& e : part)
-                if (state_.slot[e.feature] == 0) add(e.feature);
-    }
-    void add(Index j) {
-        const Index s = Index(c.size);
-        c.size += 1;
-        c.seen += 1;
-        state_.id[s] = j;
-        state_.alive[s] = 1;
-        state_.tally[s] = {0, 0, 1};
-        state_.unit[2 * s] = state_.unit[2 * s + 1] = 1;
-        if (state_.values) state_.values[s] = {0, 0, 0, 0};
-        for (Index m = 0; m < state_.paths; ++m) std::fill_n(state_.cell(m, s), state_.width, 0.0);
-        state_.slot[j] = std::int32_t(s + 1);
-    }
-
-    // Moments and units of the slots from a to b that the block has.
-    void measure(Index a, Index b) {
-        std::vector<std::uint8_t> met(std::size_t(b - a), 0);
-        for (Index i = 0; i < rows_; ++i) {
-            const double r = weight(i);
-            const Index start = out_.start[std::size_t(i)], n = out_.length[std::size_t(i)];
-            const std::int32_t* at = out_.slot.get() + start;
-            const double* x = out_.value.get() + start;
-            for (Index e = 0; e < n; ++e) {
-                const Index s = at[e];
-                if (s < a || s >= b) continue;
-                state_.values[s].take(x[e], r);
-                met[std::size_t(s - a)] = 1;
-            }
-        }
-        for (Index s = a; s < b; ++s) {
-            if (!met[std::size_t(s - a)]) continue;
-            const Values& f = state_.values[s];
-            const double square = f.square(), unit = square > 0 ? std::sqrt(f.n / square) : 0;
-            state_.unit[2 * s] = unit;
-            state_.unit[2 * s + 1] = std::sqrt(f.spread(c.weight, 1 / c.weight) / c.weight) * unit;
-        }
-    }
-    void scale(Index i) {
-        const std::size_t start = std::size_t(out_.start[std::size_t(i)]);
-        for (std::size_t e = start; e < start + std::size_t(out_.length[std::size_t(i)]); ++e)
-            out_.value[e] *= state_.unit[2 * out_.slot[e]];
-    }
-
-    const StableState& state_;
-    StageClock& c;
-    const Rows& X_;
-    Index rows_;
-    const std::int64_t* which_;
-    const double* weight_;
-    Translated out_;
-    std::vector<std::vector<Unseen>> unseen_;
-};
-
-// Slots of purged features go to others, once they are an eighth of all.
-class Compaction {
-  public:
-    explicit Compaction(const StableState& state) : state_(state), c(*state.clock) {}
-    void run() {
-        if (c.dead == 0 || 8 * c.dead < c.size) return;
-        const Index size = Index(c.size);
-        std::vector<std::int32_t> to(static_cast<std::size_t>(size), -1);
-        Index n = 0;
-        for (Index s = 0; s < size; ++s) {
-            if (!state_.alive[s]) continue;
-            to[std::size_t(s)] = std::int32_t(n);
-            if (s != n) move(s, n);
-            ++n;
-        }
-        for (Index m = 0; m < state_.paths; ++m) rename(m, to);
-        c.size = double(n);
-        c.dead = 0;
-    }
-
-  private:
-    void move(Index s, Index n) {
-        state_.id[n] = state_.id[s];
-        state_.slot[state_.id[n]] = std::int32_t(n + 1);
-        state_.alive[n] = 1;
-        state_.tally[n] = state_.tally[s];
-        std::copy_n(state_.unit + 2 * s, 2, state_.unit + 2 * n);
-        if (state_.values) state_.values[n] = state_.values[s];
-        for (Index m = 0; m < state_.paths; ++m)
-            std::copy_n(state_.cell(m, s), state_.width, state_.cell(m, n));
-    }
-    // What an unfinished burst and stage have noted: purges come where a stage ends, so that all of it is
-    // about slots that are alive.
-    void rename(Index m, const std::vector<std::int32_t>& to) {
-        PathHead& path = state_.path(m);
-        std::int32_t* touched = state_.touched + m * state_.room;
-        for (Index e = 0; e < Index(path.touched); ++e) touched[e] = to[std::size_t(touched[e])];
-        std::int32_t* which = state_.which + m * state_.records;
-        for (Index e = 0; e < Index(path.records); ++e)
-            which[e] = which[e] < 0 ? ~to[std::size_t(~which[e])] : to[std::size_t(which[e])];
-    }
-
-    const StableState& state_;
-    StageClock& c;
+    std::uint64_t state_;
 };
 
 // ---------------------------------------------------------------- a path
@@ -334,23 +60,39 @@ class Compaction {
 template <class Loss, class Q>
 class PathWalk {
   public:
-    PathWalk(const StableState& state, const Stabilizing& rule, Q q, Index m, Index longest)
+    PathWalk(const StableState& state, const Stabilizing& rule, Q q, Index m, Index block)
         : state_(state),
           q_(q),
           m_(m),
           head_(state.path(m)),
           step_{rule.eta, rule.schedule, 0, rule.intercept, &head_.clock, path_memory},
-          dead_(state.clock->dead),
-          at_(std::size_t(longest) + 1),
-          value_(std::size_t(longest) + 1),
-          slope_(2 * std::size_t(Index(q))) {}
+          order_(std::size_t(block)),
+          slope_(2 * std::size_t(Index(q)) + 2 * line) {}
 
-    // Algorithm 3: rows of the block, in this path's order, from the place in the burst that the clock says.
-    // False where a step would overflow.
-    bool walk(const Translated& X, const double* y, const double* weight, const std::int32_t* order, Index n,
-              Index filled, Index K, double gravity) {
-        for (Index t = 0; t < n; ++t) {
-            const Index i = order[t];
+    // Room for the longest row of the next block. By one thread for all paths.
+    void reserve(Index longest) {
+        dead_ = state_.clock->dead;
+        if (std::size_t(longest) < at_.size()) return;
+        at_.resize(std::size_t(longest) + 1);
+        value_.resize(std::size_t(longest) + 1);
+    }
+    // A new order of n rows, a function of the seed, the number of the block and the path.
+    void shuffle(std::uint64_t seed, Index n) {
+        Random random(seed, std::uint64_t(state_.clock->blocks), std::uint64_t(m_));
+        std::iota(order_.begin(), order_.begin() + n, 0);
+        for (Index i = n - 1; i > 0; --i)
+            std::swap(order_[std::size_t(i)], order_[random.below(std::uint64_t(i) + 1)]);
+    }
+
+    // Algorithm 3: the rows of the block that come from-th to to-th in this path's order, from the place in
+    // the burst that the clock says. False where a step would overflow.
+    bool walk(const Translated& X, const double* y, const double* weight, Index from, Index to) {
+        const StageClock& c = *state_.clock;
+        Index filled = Index(c.filled);
+        const Index K = Index(c.K);
+        const double gravity = c.gravity;
+        for (Index t = from; t < to; ++t) {
+            const Index i = order_[std::size_t(t)];
             if (!learn(X, i, y + i * q_, weight ? weight[i] : 1)) return false;
             if (++filled == K) {
                 truncate(gravity);
@@ -361,6 +103,8 @@ class PathWalk {
     }
 
   private:
+    static constexpr std::size_t line = 16;  // doubles apart from what others write
+
     bool learn(const Translated& X, Index i, const double* y, double r) {
         const Index from = X.start[std::size_t(i)];
         Index n = X.length[std::size_t(i)];
@@ -373,7 +117,9 @@ class PathWalk {
         }
         double* cells = state_.weights + m_ * state_.room * state_.width;
         const Index width = std::is_same_v<Q, One> ? 4 : state_.width;
-        double *m = slope_.data(), *d = m + q_;
+        double *m = slope_.data() + line, *d = m + q_;
+        if (state_.clock->size > wide_size)
+            for (Index e = 0; e < n; ++e) prefetch(cells + at[e] * width);
         Norm norm;
         square_norm(x, n, norm.square, norm.count);
         for (Index o = 0; o < q_; ++o) m[o] = 0;
@@ -471,8 +217,8 @@ class PathWalk {
     Index m_;
     PathHead& head_;
     StepSize step_;
-    double dead_;  // when the block began
-    std::vector<std::int32_t> at_;
+    double dead_ = 0;  // when the block began
+    std::vector<std::int32_t> order_, at_;
     std::vector<double> value_, slope_;
 };
 
@@ -496,6 +242,8 @@ class StageEnd {
             rule_.gamma >= 0
                 ? rule_.rejection * (std::exp(-rule_.gamma * gone) - gone * std::exp(-rule_.gamma))
                 : rule_.rejection * std::log(1 - rule_.gamma * (1 - gone)) / std::log(1 - rule_.gamma);
+        // of few features most matter
+        if (stable > 0) c.rejection = std::min(c.rejection, std::max(0.0, 1 - spared() / stable));
         if (kept > 0) c.K = std::max(rule_.K, std::ceil(rule_.K * std::log(1 / (rule_.alpha * kept))));
         weigh();
         for (Index m = 0; m < state_.paths; ++m) state_.path(m).records = 0;
@@ -504,6 +252,8 @@ class StageEnd {
   private:
     // Features that are left at the end: the budget, or one.
     double least() const { return std::max(1.0, rule_.budget); }
+    // Features whose changes are not rejected, in the mean.
+    double spared() const { return rule_.budget > 0 ? std::min(5.0, rule_.budget) : 5.0; }
 
     template <class F>
     void each(F&& f) {
@@ -532,11 +282,10 @@ class StageEnd {
         });
     }
 
-    // (9), (10). With a budget no more than leaves k: first the least probable, of these the smallest
-    // weights.
+    // (9), (10). No more than leaves k, or one: first the least probable, of these the smallest weights.
     void purge() {
-        const double most = c.size - c.dead - rule_.budget;
-        if (rule_.budget > 0 && double(unstable_.size()) > most) {
+        const double most = c.size - c.dead - least();
+        if (double(unstable_.size()) > most) {
             const auto last = unstable_.begin() + Index(std::max(0.0, most));
             std::vector<double> size(static_cast<std::size_t>(c.size));
             for (const std::int32_t s : unstable_) size[std::size_t(s)] = weight(s);
@@ -600,58 +349,148 @@ class StageEnd {
     std::vector<double> near_;
 };
 
-// ---------------------------------------------------------------- a block
+// ---------------------------------------------------------------- all blocks
 
-// All paths over one block, path m in the order order[m * rows ...]; writes a line about each stage that
-// ends, and how many did. Returns the rows learned: fewer than there are where the next step would overflow.
+// Rows learned and stages ended; where there was not room for the next block, the room for slots and for
+// records that it asks for, else 0. Fewer rows than there are without it: the next step would overflow.
+struct Learned {
+    Index rows, stages, slots, records;
+};
+
+// What takes some 20 microseconds is done before a thread has started.
+constexpr Index least_work = 10'000;
+
+// All paths over the rows, `block` at a time; writes a line about each stage that ends.
 template <class Loss, class Q>
-Index stabilized(const Translated& X, Index rows, Loss, Q q, const double* y, const double* weight,
-                 const std::int32_t* order, const StableState& state, const Stabilizing& rule,
-                 unsigned threads, double* stages, Index& ended) {
-    StageClock& c = *state.clock;
-    const Index longest = X.length.empty() ? 0 : *std::max_element(X.length.begin(), X.length.end());
-    StageEnd<Q> stage(state, rule, q);
-    threads = unsigned(std::max(Index(1), std::min(Index(threads), state.paths)));
-    Meeting meeting(threads);
-    std::atomic<bool> fits{true};
-    Index at = 0, to = 0;
-    const auto next = [&] {  // rows to the end of the stage
-        const Index left = Index((rule.bursts - c.bursts) * c.K - c.filled);
-        to = std::min(rows, at + left);
-    };
-    const auto turn = [&] {
-        const Index filled = Index(c.filled) + to - at, K = Index(c.K);
+class Stabilized {
+  public:
+    Stabilized(Translator& rows, Index block, std::uint64_t seed, Q q, const double* y, const double* weight,
+               const StableState& state, const Stabilizing& rule, unsigned threads, double* stages)
+        : rows_(rows),
+          block_(block),
+          seed_(seed),
+          q_(q),
+          y_(y),
+          weight_(weight),
+          state_(state),
+          rule_(rule),
+          c(*state.clock),
+          threads_(team(threads)),
+          meeting_(threads_),
+          stage_(state, rule, q),
+          lines_(stages) {
+        rows.share_among(threads_);
+        for (Index m = 0; m < state.paths; ++m)
+            walks_.emplace_back(state, rule, q, m, std::min(block, rows.rows));
+    }
+
+    Learned run() {
+        open();
+        parallel(threads_, [this](unsigned t) { work(t); });
+        if (error_) std::rethrow_exception(error_);
+        return out_;
+    }
+
+  private:
+    // As the first rows tell.
+    unsigned team(unsigned threads) const {
+        const Index some = std::min(rows_.rows, Index(256));
+        const Index work =
+            rows_.entries(0, some) * (1 + state_.paths) * rows_.rows / std::max(some, Index(1));
+        return unsigned(std::clamp(work / least_work, Index(1), Index(threads)));
+    }
+
+    void work(unsigned t) {
+        const Index first = share(state_.paths, t, threads_), last = share(state_.paths, t + 1, threads_);
+        while (!stop_) {
+            if (from_ == 0) {
+                for (Index m = first; m < last; ++m) walks_[std::size_t(m)].shuffle(seed_, end_ - begin_);
+                rows_.translate(t, meeting_);
+                meeting_.wait();
+            }
+            for (Index m = first; m < last; ++m)
+                if (!walks_[std::size_t(m)].walk(rows_.block(), y_ + begin_ * q_,
+                                                 weight_ ? weight_ + begin_ : nullptr, from_, to_))
+                    sound_.store(false, std::memory_order_relaxed);
+            meeting_.wait();
+            if (!sound_.load(std::memory_order_relaxed)) return;
+            if (t == 0) try {
+                    turn();
+                } catch (...) {  // for lack of memory: the others must hear of it before it is thrown
+                    error_ = std::current_exception();
+                    stop_ = true;
+                }
+            meeting_.wait();
+        }
+    }
+
+    // The next block, if there is one, and room for it.
+    void open() {
+        stop_ = begin_ == rows_.rows;
+        if (stop_) return;
+        Compaction(state_).run();
+        end_ = std::min(rows_.rows, begin_ + block_);
+        if (!fits()) return;
+        rows_.begin(begin_, end_);
+        for (auto& walk : walks_) walk.reserve(rows_.block().longest);
+        from_ = 0;
+        next();
+    }
+    // Whether there is room for the block; if not, what there is to be.
+    bool fits() {
+        const double unseen = double(state_.p) - c.seen;
+        double slots = c.size + 1, records = rule_.bursts * slots;
+        if (unseen > 0 || records > double(state_.records)) {
+            const double entries = double(rows_.entries(begin_, end_));
+            double noted = 0;
+            for (Index m = 0; m < state_.paths; ++m)
+                noted = std::max(noted, state_.path(m).touched + state_.path(m).records);
+            slots += std::min(entries, unseen);
+            records = std::min(rule_.bursts * slots, noted + entries);
+        }
+        if (slots <= double(state_.room) && records <= double(state_.records)) return true;
+        out_.slots = Index(slots);
+        out_.records = Index(records);
+        stop_ = true;
+        return false;
+    }
+    // Rows to the end of the stage, or of the block.
+    void next() { to_ = std::min(end_ - begin_, from_ + Index((rule_.bursts - c.bursts) * c.K - c.filled)); }
+    void turn() {
+        const Index filled = Index(c.filled) + to_ - from_, K = Index(c.K);
         c.filled = double(filled % K);
         c.bursts += double(filled / K);
-        if (c.bursts >= rule.bursts) {
-            stage.run();
+        if (c.bursts >= rule_.bursts) {
+            stage_.run();
             const double line[] = {c.stage, c.size - c.dead, c.gravity, c.rejection, c.K};
-            std::copy_n(line, 5, stages + 5 * ended++);
+            std::copy_n(line, 5, lines_ + 5 * out_.stages++);
         }
-        at = to;
-        next();
-    };
-    ended = 0;
-    next();
-    parallel(threads, [&](unsigned t) {
-        const Index first = state.paths * Index(t) / Index(threads);
-        const Index last = state.paths * Index(t + 1) / Index(threads);
-        std::vector<PathWalk<Loss, Q>> walks;
-        for (Index m = first; m < last; ++m) walks.emplace_back(state, rule, q, m, longest);
-        while (at < rows) {
-            for (Index m = first; m < last; ++m)
-                if (!walks[std::size_t(m - first)].walk(X, y, weight, order + m * rows + at, to - at,
-                                                        Index(c.filled), Index(c.K), c.gravity))
-                    fits.store(false, std::memory_order_relaxed);
-            meeting.wait();
-            if (!fits.load(std::memory_order_relaxed)) return;
-            if (t == 0) turn();
-            meeting.wait();
-        }
-    });
-    if (!fits) return at;
-    c.blocks += 1;
-    return rows;
-}
+        from_ = to_;
+        out_.rows = begin_ + to_;
+        if (out_.rows < end_) return next();
+        c.blocks += 1;
+        begin_ = end_;
+        open();
+    }
+
+    Translator& rows_;
+    Index block_;
+    std::uint64_t seed_;
+    Q q_;
+    const double *y_, *weight_;
+    const StableState& state_;
+    const Stabilizing& rule_;
+    StageClock& c;
+    unsigned threads_;
+    Meeting meeting_;
+    StageEnd<Q> stage_;
+    double* lines_;
+    std::vector<PathWalk<Loss, Q>> walks_;
+    Index begin_ = 0, end_ = 0, from_ = 0, to_ = 0;  // the block; what the paths walk next of it
+    bool stop_ = false;
+    std::atomic<bool> sound_{true};
+    std::exception_ptr error_;
+    Learned out_{0, 0, 0, 0};
+};
 
 }  // namespace streamsieve

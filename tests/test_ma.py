@@ -27,7 +27,7 @@ class Sign:
 
 
 def test_parameters_are_chosen_by_errors_on_rows_left_out_then_by_size():
-    X = np.random.default_rng(0).normal(size=(53, 1))
+    X = np.random.default_rng(0).normal(size=(53, 10))
     y = np.sign(X[:, 0])
     tried = [(-1, 1), (1, 7), (1, 3), (1, 5)]
     seen = []
@@ -39,6 +39,10 @@ def test_parameters_are_chosen_by_errors_on_rows_left_out_then_by_size():
 
     assert cross_validated(trials, X, y) == {"side": 1, "size": 3}
     assert sum(53 - n for n in seen) == 53  # each row is left out once
+    tried = [(1, 7), (1, 5), (-1, 3), (-1, 2)]
+    assert cross_validated(trials, X, y, most=0.5) == {"side": 1, "size": 5}
+    assert cross_validated(trials, X, y, most=0.3) == {"side": -1, "size": 2}
+    assert cross_validated(trials, X, y, most=0.1) == {"side": -1, "size": 2}  # none is that small
 
 
 def test_rejection_anneals_from_one_to_nothing():
@@ -61,6 +65,8 @@ def test_every_quick_job_has_its_parameters():
             ma.given(job["data"], job["method"], job["loss"])
     chunks = [(j["first"], j["count"]) for j in ma.jobs(7, True) if j.get("method") == "RDA"]
     assert set(chunks) == {(0, 5), (5, 2)}
+    chunks = [(j["first"], j["count"]) for j in ma.jobs(50, False) if j.get("method") == "RDA"]
+    assert set(chunks) == {(0, 50)}
 
 
 @at_hand

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.utils.estimator_checks import check_estimator
 
-from reference.stabilized import Twin, annealed
+from reference.stabilized import Twin, annealed, shuffled
 from streamsieve import (
     SGDClassifier,
     StabilizedSGDClassifier,
@@ -16,9 +17,9 @@ from streamsieve import (
     TruncatedGradientClassifier,
 )
 from streamsieve.experiments import data, ma
-from streamsieve.learners import stabilized
+from streamsieve.learners import _paths
 from streamsieve.metrics import selection_stability
-from test_laws import assert_same_state
+from test_laws import EXPECTED_FAILURES, assert_same_state
 
 LOSSES = ("hinge", "logistic", "squared_hinge", "squared")
 
@@ -53,8 +54,7 @@ def assert_equals_twin(X, y, classes=2, layout=np.asarray, r=None, loss="logisti
     )
     for block, a in enumerate(range(0, len(X), size)):
         held = np.arange(a, min(len(X), a + size))
-        order = np.tile(np.arange(len(held)), (o["n_paths"], 1))
-        twin.block(held, model._random(0, block).permuted(order, axis=1))
+        twin.block(held, [shuffled(model.random_state, block, m, len(held)) for m in range(o["n_paths"])])
     assert twin.stages > 3
     assert_allclose(np.atleast_2d(model.coef_), twin.coef(), rtol=1e-8, atol=1e-11)
     assert_allclose(np.atleast_1d(model.intercept_), twin.b.mean(axis=0), rtol=1e-8, atol=1e-11)
@@ -210,9 +210,24 @@ def test_rejection_anneals_from_beta_to_nothing():
     model = StabilizedSGDClassifier(**SMALL).partial_fit(X, y, classes=[0, 1])
     h = model.history_
     d = 1 - (h["stable"] - 1) / 39
-    assert_allclose(h["rejection"][-20:], [annealed(v, 0.5, -3.0) for v in d[-20:]])  # all have been seen
+    rates = [min(annealed(v, 0.5, -3.0), max(0, 1 - 5 / n)) for v, n in zip(d, h["stable"])]
+    assert_allclose(h["rejection"][-20:], rates[-20:])  # all have been seen
     assert (np.diff(h["K"][-20:]) >= 0).all()
     assert h["K"][-1] > 3
+
+
+def test_few_features_that_all_matter_stay():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = X @ [1.0, -1.0, 0.8] > 0
+    model = StabilizedSGDClassifier().fit(X, y)
+    assert model.n_stable_ == 3
+    assert model.score(X, y) > 0.95
+
+
+@pytest.mark.parametrize("kind", [StabilizedSGDClassifier, StabilizedSGDRegressor])
+def test_check_estimator_without_a_budget(kind):
+    check_estimator(kind(n_jobs=1), expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail="raise")
 
 
 def test_history_stays_short():
@@ -221,7 +236,7 @@ def test_history_stays_short():
     model = StabilizedSGDClassifier(**options, K_rate=1e9).fit(X, y)
     h = model.history_
     assert model._now("stage") == 8000
-    assert len(h["stage"]) <= stabilized._LINES
+    assert len(h["stage"]) <= _paths._LINES
     assert set(np.diff(h["stage"])) == {16.0}
     assert h["stage"][-1] > 8000 - 16
 
@@ -351,7 +366,8 @@ class TenPasses(TruncatedGradientClassifier):
 
 # [Ma] has errors of 17.6 and 13.4% with 3.7 and 5.4% of the features on arcene. This is not reproduced: 21%
 # with 14 and 17% of them is what the defaults give. Cross-validation on the 100 training rows has no use for
-# fewer: with 4 to 6% of the features its error goes from 25 to over 30%.
+# fewer: with 4 to 6% of the features its error goes from 20 to 26% and more, as does that of a linear SVM
+# that holds all rows and loses the weaker half of its features again and again (`experiment ma` has both).
 @pytest.mark.slow
 @pytest.mark.skipif(bool(reason), reason=reason)
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])

@@ -17,7 +17,13 @@ _Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[Any], NDArray[Any]
 
 def first_bad(X: NDArray[_F], nan_ok: bool, limit: float = ...) -> int: ...
 def check_csr(
-    indptr: NDArray[_I], indices: NDArray[_I], data: NDArray[_F], p: int, nan_ok: bool, limit: float = ...
+    indptr: NDArray[_I],
+    indices: NDArray[_I],
+    data: NDArray[_F],
+    p: int,
+    nan_ok: bool,
+    limit: float = ...,
+    threads: int = ...,
 ) -> tuple[int, int]: ...
 def impute_dense(
     X: NDArray[_F], r: _Doubles, sum: _Doubles, weight: float, count: NDArray[np.int64]
@@ -415,7 +421,7 @@ def csv_texts(
 ) -> None: ...
 def csv_whole_rows(text: NDArray[np.uint8], n: int, separator: int, first: bool = ...) -> int: ...
 
-# ---- stabilized truncated SGD: all paths over one block
+# ---- stabilized truncated SGD: all paths over blocks of rows
 
 def stabilized(
     rows: _Rows,
@@ -423,7 +429,8 @@ def stabilized(
     y: _Doubles,
     weight: _Doubles | None,
     which_rows: NDArray[np.int64] | None,
-    order: NDArray[np.int32],
+    block: int,
+    seed: int,
     K: float,
     bursts: float,
     rejection: float,
@@ -449,4 +456,4 @@ def stabilized(
     change: _Doubles,
     which: NDArray[np.int32],
     stages: _Doubles,
-) -> tuple[int, int]: ...
+) -> tuple[int, int, int, int]: ...

@@ -133,11 +133,11 @@ def check_rows(
         if bad >= 0:
             _refuse(X[bad // p, bad % p], bad // p, bad % p, names)
         return X
-    fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok, limit)
+    fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok, limit, threads())
     if fault == 3:  # unsorted or repeated: sorted and summed in a copy, as scipy itself reads them
         X = X.copy()
         X.sum_duplicates()
-        fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok, limit)
+        fault, at = _core.check_csr(X.indptr, X.indices, X.data, p, nan_ok, limit, threads())
     if fault == 1:
         raise ValueError(f"X.indptr is not a valid row index at row {at}; the CSR matrix is damaged.")
     if fault == 2:

@@ -34,6 +34,24 @@ def quantile(changes, beta):
     return sorted(changes)[min(len(changes) - 1, int(beta * len(changes)))]
 
 
+def shuffled(seed, block, path, n):
+    """The order of a block's n rows in a path: Fisher and Yates with SplitMix64."""
+    full = 2**64 - 1
+
+    def mixed(z):
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & full
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & full
+        return z ^ z >> 31
+
+    state = mixed(mixed(mixed(seed) + block & full) + path & full)
+    order = list(range(n))
+    for i in range(n - 1, 0, -1):
+        state = state + 0x9E3779B97F4A7C15 & full
+        j = (mixed(state) >> 32) * (i + 1) >> 32
+        order[i], order[j] = order[j], order[i]
+    return order
+
+
 class Twin:
     def __init__(self, X, Y, r, loss, *, n_paths, K, n_bursts, beta, gamma, pi, delta, K_rate, k, eta,
                  schedule, standardize, intercept, memory=256):  # fmt: skip
@@ -130,7 +148,8 @@ class Twin:
         stable, seen = (self.stable & self.seen).sum(), self.seen.sum()
         kept = stable / seen
         left = (stable - least) / (seen - least) if seen > least else 0.0
-        self.rejection = annealed(1 - left, self.beta, self.gamma)
+        spared = min(5, self.k or 5)
+        self.rejection = min(annealed(1 - left, self.beta, self.gamma), max(0, 1 - spared / stable))
         if kept > 0:
             self.length = max(self.K, math.ceil(self.K * math.log(1 / (self.K_rate * kept))))
         changes = [change for j, change, _ in self.notes if self.stable[j]]

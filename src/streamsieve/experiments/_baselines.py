@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..learners import (
@@ -76,6 +77,42 @@ def omp(X: Array, y: Array, k: int) -> Fit:
 
     Z, scaled, level = _standardized(X, y)
     return _refitted(Z, y, level, scaled, np.flatnonzero(orthogonal_mp(Z, y - level, n_nonzero_coefs=k)))
+
+
+class Eliminating:
+    """A linear SVM, or logistic regression, refitted while the weaker half of its features goes.
+
+    Guyon et al. 2002, in halves, down to `share` of the features.
+    """
+
+    def __init__(self, loss: str, share: float, random_state: int) -> None:
+        self.loss, self.share, self.random_state = loss, share, random_state
+
+    def fit(self, X: Any, y: Array) -> Eliminating:
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.svm import SVC
+
+        p = X.shape[1]
+        self.kept, goal = np.arange(p), int(self.share * p)
+        while True:
+            self.model = LogisticRegression() if self.loss == "logistic" else SVC(kernel="linear")
+            coef = np.asarray(sp.csr_array(self.model.fit(X[:, self.kept], y).coef_).todense()).ravel()
+            if len(self.kept) <= goal:
+                break
+            strongest = np.argsort(-np.abs(coef), kind="stable")[: max(goal, len(self.kept) // 2)]
+            self.kept = np.sort(self.kept[strongest])
+        self.coef_ = np.zeros((1, p))
+        self.coef_[0, self.kept] = coef
+        return self
+
+    def predict(self, X: Any) -> Array:
+        return np.asarray(self.model.predict(X[:, self.kept]))
+
+    def score(self, X: Any, y: Array) -> float:
+        return float(np.mean(self.predict(X) == y))
+
+    def get_support(self) -> NDArray[np.bool_]:
+        return np.asarray(self.coef_[0] != 0)
 
 
 def _standardized(X: Array, y: Array) -> tuple[Array, Callable[[Array], Array], float]:
