@@ -19,7 +19,8 @@ from streamsieve.experiments import (
     sfsa,
 )
 from streamsieve.experiments._baselines import lasso
-from streamsieve.experiments._report import Cell, Figure, Note, Outcomes, Panel, Table, printed
+from streamsieve.experiments._causes import CAUSES
+from streamsieve.experiments._report import Cell, Figure, Outcomes, Panel, Table, printed
 from streamsieve.experiments._tune import cross_validated, largest, tuned
 
 # ---------------------------------------------------------------- machinery
@@ -40,7 +41,7 @@ def coin(monkeypatch, tmp_path):
         cells = [outcomes.where(side=s).cell("landed", "value", published=0.5) for s in ("heads", "tails")]
         panel = Panel("values", "x", "y", {"ours": ([1, 2], [3, 4]), "published ours": ([1, 2], [4, 5])})
         table = Table("Coins", ["", "heads", "tails"], [["value", *cells]])
-        return [table, Figure("coin", "Coin", [panel]), Note(["Coins have no memory."])]
+        return [table, Figure("coin", "Coin", [panel])]
 
     source = tmp_path / "coin.py"
     source.write_text("the module's text is part of its version")
@@ -52,6 +53,7 @@ def coin(monkeypatch, tmp_path):
         asked=asked,
     )
     monkeypatch.setattr(_run, "module", lambda _: fake)
+    monkeypatch.setattr(_run, "CAUSES", dict.fromkeys(("coin", "penny"), ("Coins have no memory.",)))
     return fake
 
 
@@ -185,9 +187,11 @@ def test_cross_validation_takes_the_fewest_errors_then_the_fewest_features():
             yield {"sign": sign, "features": features}, Model(sign, features)
 
     y = np.tile([-1.0, 1.0], 10)
+    X = np.repeat(y[:, None], 4, axis=1)
     told = []
-    assert cross_validated(trials, y[:, None], y, total=4, progress=told.append) == {"sign": 1, "features": 2}
+    assert cross_validated(trials, X, y, total=4, progress=told.append) == {"sign": 1, "features": 2}
     assert told[-1] == "20 of 20 tried"
+    assert cross_validated(trials, X, y, most=0.3) == {"sign": -1, "features": 1}
 
 
 def test_the_lasso_takes_the_most_features_up_to_k():
@@ -209,13 +213,18 @@ def test_every_experiment_has_jobs_that_json_can_hold(name):
         assert len(set(keys)) == len(keys)
 
 
+def test_causes_are_of_experiments():
+    assert CAUSES.keys() <= EXPERIMENTS.keys()
+
+
 def test_the_list_names_every_experiment():
     shown = CliRunner().invoke(main, ["experiment", "list"])
     assert shown.exit_code == 0
     header, *rows = [line.split("\t") for line in shown.output.splitlines()]
     assert header == ["name", "reproduces", "quick, 1 run", "paper, 5 runs"]
     assert [row[0] for row in rows] == list(EXPERIMENTS)
-    assert all(float(minutes) > 0 for row in rows for minutes in row[2:])
+    assert all(float(row[2]) > 0 for row in rows)
+    assert [row[0] for row in rows if row[3] == "-"] == ["ma"]  # whose search was not timed
 
 
 def test_all_goes_on_where_data_are_missing(monkeypatch, tmp_path):
@@ -255,7 +264,7 @@ def test_one_run_reports_every_method():
     assert outcome["OFSA"]["rmse"] < 1.3
     assert outcome.keys() == {"RAVE", *detection.METHODS}
     report = detection.report(Outcomes([({"p": 1_000, "signal": 1.0, "seed": 7}, {"1000": outcome})]))
-    assert [len(table.rows) for table in report[:-1]] == [1, 1, 1, 1]
+    assert [len(table.rows) for table in report] == [1, 1, 1, 1]
 
 
 def test_sfsa_is_reported_beside_all_competitors(monkeypatch):
@@ -271,7 +280,7 @@ def test_sfsa_is_reported_beside_all_competitors(monkeypatch):
         assert outcome["10000"]["TSGD"]["seconds"] > outcome["5000"]["TSGD"]["seconds"]
         assert min(outcome["10000"][m]["found"] for m in ("SFSA", "TSGD")) == 100
         pairs.append((job, outcome))
-    regression, classification, sparse, _ = sfsa.report(Outcomes(pairs))
+    regression, classification, sparse = sfsa.report(Outcomes(pairs))
     assert [row[:3] for row in regression.rows[:3]] == [
         ["1", "5,000", "found %"],
         ["", "", "test RMSE"],
@@ -286,7 +295,7 @@ def test_x1_is_read_in_every_way():
     outcome = readings.measure(True, 2_000, 0)
     assert outcome["as given"].keys() == outcome["batches"].keys() | {"SOFS"} == readings.PUBLISHED.keys()
     assert outcome["batches"]["FOFS"]["found"] > 20  # chance is 1
-    table, _ = readings.report(Outcomes([({"always": True, "n": 2_000, "seed": 0}, outcome)]))
+    (table,) = readings.report(Outcomes([({"always": True, "n": 2_000, "seed": 0}, outcome)]))
     assert [row[1:3] for row in table.rows[:2]] == [["as given", "found %"], ["as given", "test AUC"]]
     assert table.rows[4][4] == "-"  # SOFS has no batches
 

@@ -105,13 +105,16 @@ def _show(part: object) -> None:
 
 def _list() -> None:
     columns = ("name", "reproduces", "quick, 1 run", "paper, 5 runs")
-    rows = [(name, e.what, f"{e.quick:g}", f"{e.paper:g}") for name, e in EXPERIMENTS.items()]
+    rows = [
+        (name, e.what, f"{e.quick:g}", "-" if e.paper is None else f"{e.paper:g}")
+        for name, e in EXPERIMENTS.items()
+    ]
     console = Console()
     if not console.is_terminal:
         for row in (columns, *rows):
             click.echo("\t".join(row))
         return
-    table = Table(*columns, caption="Minutes, measured on two cores.")
+    table = Table(*columns, caption="Minutes, measured on two cores; - is not measured.")
     for row in rows:
         table.add_row(*map(escape, row))
     console.print(table)

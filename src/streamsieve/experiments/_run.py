@@ -17,7 +17,8 @@ from typing import Any
 from .. import __version__
 from .._input import threads
 from . import EXPERIMENTS, _tune, module
-from ._report import LEGEND, VERDICTS, Figure, Outcomes, Part
+from ._causes import CAUSES
+from ._report import LEGEND, VERDICTS, Figure, Note, Outcomes, Part
 
 Progress = Callable[[str, int, int], None]  # what is being done, jobs done, jobs in all
 
@@ -61,6 +62,8 @@ def run(
         done += 1
         progress(_told(job), done, len(jobs))
     parts: list[Part] = experiment.report(Outcomes([(job, known[_key(job)]) for job in jobs]))
+    if name in CAUSES:
+        parts = [*parts, Note(CAUSES[name])]
     if out is not None:
         command = f"streamsieve experiment {name} --scale {'quick' if quick else 'paper'} --runs {runs}"
         write(f"## {name}\n\n`{command}`\n", parts, out)

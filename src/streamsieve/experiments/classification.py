@@ -14,7 +14,7 @@ from ..averages import extract
 from ..averages.running import RunningAverages
 from ..averages.standardize import standardize
 from ._baselines import online
-from ._report import Cell, Note, Outcomes, Part, Table, clock, printed
+from ._report import Cell, Outcomes, Part, Table, clock, printed
 
 P, K = 1_000, 100
 EXTRACTORS: dict[str, Any] = {
@@ -135,14 +135,4 @@ def report(outcomes: Outcomes) -> list[Part]:
                 ]
                 rows.append([f"{signal:g}", f"{n:,}", *cells])
         parts.append(Table(title, ["signal", "n", *methods], rows, note))
-    return [*parts, Note(CAUSES)]
-
-
-CAUSES = (
-    "**FOFS, SOFS, OPG** find what chance finds, 10 %, where up to 18 % are published of FOFS. Weights of "
-    "the last row are read, not an average, so their AUC varies from row to row.",
-    "**OFSA and OMCP**: as in `detection`, descent that has not converged would do better here, where all "
-    "true weights have one sign, and worse elsewhere; the AUC follows from the features found, and from "
-    "refitting them by least squares.",
-    "**OLSth** at 0.9995 beside a published 1.000 is a matter of rounding.",
-)
+    return parts

@@ -17,7 +17,7 @@ from ..averages.running import RunningAverages
 from ..averages.standardize import standardize
 from ..learners import SADMMRegressor, SGDRegressor, SIHTRegressor
 from ._baselines import lasso
-from ._report import Cell, Note, Outcomes, Part, Table, clock, printed
+from ._report import Cell, Outcomes, Part, Table, clock, printed
 
 EXTRACTORS: dict[str, Any] = {
     "OLSth": extract.olsth,
@@ -244,7 +244,7 @@ def report(outcomes: Outcomes) -> list[Part]:
         rows += _row(outcomes, at, cells)
     columns = ["p, signal", "n", "OFSA, found %", "OMCP, found %", "OFSA, RMSE", "OMCP, RMSE"]
     title = "The same beside the figures of [Sun] Tables 5.1 and A.1, where the slides have others"
-    return [*parts, Table(title, columns, rows), Note(CAUSES)]
+    return [*parts, Table(title, columns, rows)]
 
 
 def _row(outcomes: Outcomes, at: Any, cells: list[tuple[str, str, Any, str, int]]) -> list[list[str | Cell]]:
@@ -255,22 +255,3 @@ def _row(outcomes: Outcomes, at: Any, cells: list[tuple[str, str, Any, str, int]
         return []
     shown = [part.cell(n, m, what, published=x, better=up, digits=d) for m, what, x, up, d in cells]
     return [[f"{p:,}, {signal:g}", f"{n:,}", *shown]]
-
-
-CAUSES = (
-    "**SADMM** with fading steps and rho = 1 finds what the last row has touched, at chance. Constant "
-    "steps and a small rho, now its defaults, find more than is published from 3 rows a feature on; with "
-    "a rho in between the rate rises with n and then falls back to chance, as the published one does. At "
-    "one row a feature the support leaps from nothing to more than k features between neighbouring "
-    "penalties, and is left small.",
-    "**SGD**, RMSE at signal 0.01: its steps do not fade by default, so that it can follow a stream that "
-    "changes, and their noise remains.",
-    "**SIHT**: at chance (10 %) at n = 1,000, here as published.",
-    "**RMSE at signal 0.01 and n up to 10,000** of OLSth, OFSA, OALa and OMCP: k weights are refitted by "
-    "least squares, most of them of features that are not real, on few rows; the published ones must be "
-    "shrunken.",
-    "**OFSA at signal 0.01, n = 10,000** finds what the slides have, and less than [Sun] Table 5.1 has. "
-    "Stopped early (100 steps, mu = 10) it reaches that, because steps that have not converged favour "
-    "features whose weight has the sign of the common part, as all true ones have in this design. Where "
-    "true weights have both signs the same loses many of them, so the default is to converge.",
-)

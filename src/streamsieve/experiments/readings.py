@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from .. import metrics, simulate
 from ..learners import OFSClassifier, SOFSClassifier
 from ._baselines import L1, SPARSE_FOFS, online
-from ._report import Cell, Note, Outcomes, Part, Table
+from ._report import Cell, Outcomes, Part, Table
 from ._tune import Params, largest
 from .sfsa import BATCH, METHODS, ROWS, SPARSE
 
@@ -118,16 +118,4 @@ def report(outcomes: Outcomes) -> list[Part]:
         f"truncation, the k largest |w| at the end. batches: mean gradients of {BATCH} rows."
     )
     title = "Readings of X1: [Sun] Table 4.4"
-    return [Table(title, ["design", "method", "", *PUBLISHED], rows, note), Note(CAUSES)]
-
-
-CAUSES = (
-    "As in the text, **SOFS** is at chance for any gamma, since all features are as frequent and as "
-    "large; **OPG** too: after a row its support holds the features of that row whose gradient exceeds "
-    "the penalty, and a penalty that leaves k of them exceeds most gradients and holds the true features "
-    "at zero. **FOFS** loses the true features with small weights to those of the last rows.",
-    "Two readings come near the published rates of FOFS and SOFS or exceed them: no truncation before the "
-    "end, and true features in every row, FOFS by batches. With the second, by batches, OPG comes near "
-    "its rate too. RDA exceeds its own in any reading. The AUC of these readings is above the published "
-    "one in all columns, so that neither need be what was run.",
-)
+    return [Table(title, ["design", "method", "", *PUBLISHED], rows, note)]

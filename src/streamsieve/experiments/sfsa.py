@@ -14,7 +14,7 @@ import numpy as np
 from .. import metrics, simulate
 from ..learners import SFSAClassifier, SFSARegressor, TSGDClassifier, TSGDRegressor
 from ._baselines import SPARSE_FOFS, online
-from ._report import Cell, Note, Outcomes, Part, Table, clock, printed
+from ._report import Cell, Outcomes, Part, Table, clock, printed
 from ._tune import Params
 
 P, K, BATCH = 10_000, 100, 25
@@ -181,7 +181,6 @@ def report(outcomes: Outcomes) -> list[Part]:
     note = f"{outcomes.where(nnz=200).runs()} runs; published: 20, with no times."
     columns = ["design", "n", "", *METHODS["classification"]]
     parts.append(Table("True features found, sparse rows: [Sun] Table 4.4", columns, rows, note))
-    parts.append(Note(CAUSES))
     return parts
 
 
@@ -199,20 +198,3 @@ def _rows(
         ]
         rows.append([*(head if i == 0 else ["", ""]), told, *cells])
     return rows
-
-
-CAUSES = (
-    "**SFSA and SFSA-AG from labels, signal 1, n = 30,000**: features are removed on few rows that TSGD, "
-    "which keeps all to the end, finds; other mu and steps did no better.",
-    "**RMSE of SFSA at n = 5,000**: 200 batches are too few for its weights to arrive, as all of its "
-    "errors here and in print show; `refit` is the remedy.",
-    "**Sparse rows, p = 20,000 and 100,000**: the published 100 % are more than the rows tell, drawn as "
-    "the text says. On the first, logistic regression on all rows at once, fitted anew while the weakest "
-    "features go, misses some too: coefficients of a few hundredths, of which the uniform distribution "
-    "has as many as of any other size.",
-    "**FOFS, SOFS, OPG on sparse rows**: see `readings`.",
-    "**SFSA-Adam at n = 10,000**: it has made 400 steps, too few for second moments that remember 1,000.",
-    "**FOFS, SOFS, OPG on correlated rows** find what chance finds, 1 %. Their AUC is that of the weights "
-    "after the last row, which vary from row to row, not of an average.",
-    "**refit** matures at two thirds of the rows and so finds what SFSA finds on as many.",
-)

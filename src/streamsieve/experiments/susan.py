@@ -13,7 +13,7 @@ import numpy as np
 from .. import metrics, simulate
 from ..learners import OLSTRegressor, OLSTThenTSGDRegressor, SIHTRegressor
 from ._baselines import lasso, omp
-from ._report import Cell, Note, Outcomes, Part, Table, printed
+from ._report import Cell, Outcomes, Part, Table, printed
 
 LEARNERS: dict[str, Any] = {
     "TSGD": SIHTRegressor,
@@ -117,19 +117,4 @@ def report(outcomes: Outcomes) -> list[Part]:
     return [
         Table("True features found, percent: [Susan] Table 2", [*columns, "", *METHODS], found, note),
         Table("Test RMSE (noise 1): [Susan] Table 2", [*columns, *METHODS], errors),
-        Note(CAUSES),
     ]
-
-
-CAUSES = (
-    "**TSGD**: its support is that of the first rows and does not change with n, in print as here. Ours "
-    "is at chance (1 % for k = 10, 10 % for k = 100), print somewhat above it; from what its TSGD begins "
-    "is not said.",
-    "**C = 50 and C = 500**: likewise the support of the start is kept, for a step that does not diverge "
-    "cannot lift a newcomer above the least of k weights in one row. In print it improves with n, from a "
-    "worse start.",
-    "**OMP** is published at 100 % in every row, also where no method can find all; scikit-learn's is shown.",
-    "**Lasso** at n = 1,000, strong, k = 100: [Sun] Table 5.1 has what we find on the same design.",
-    "**RMSE of the weak signal**: the features that are missed alone would cost more than the published "
-    "errors if the signal were 0.1, as the table says; they fit 0.01, as the text says.",
-)

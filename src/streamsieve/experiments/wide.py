@@ -8,22 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._report import Note, Outcomes, Part
-from .detection import measure, streams
-from .detection import report as tables
+from .detection import measure, report, streams
 
 __all__ = ["jobs", "measure", "report"]
 
 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
     return streams(10_000, 30_000 if quick else 100_000, runs)
-
-
-def report(outcomes: Outcomes) -> list[Part]:
-    return [*(part for part in tables(outcomes) if not isinstance(part, Note)), Note(CAUSES)]
-
-
-CAUSES = (
-    "One run has no error to be judged by. **SIHT** is at chance (10 %), here as published; **SGD** has "
-    "steps that do not fade, as in `detection`. Lasso, SADMM and OMCP are not run, which take hours here.",
-)
