@@ -859,6 +859,13 @@ def test_the_sample_that_tells_kinds_is_what_is_documented():
     assert f"first {_csv.SAMPLE:,} rows" in read.__doc__
 
 
+def test_columns_of_a_frame_may_be_called_by_numbers():
+    (X, y, _), stream = rows_of(pd.DataFrame(np.arange(12.0).reshape(4, 3)), target="1")
+    assert stream.feature_names == ["0", "2"]
+    assert_array_equal(X, [[0, 2], [3, 5], [6, 8], [9, 11]])
+    assert_array_equal(y, [1, 4, 7, 10])
+
+
 def test_of_parquet_only_the_columns_in_use_are_read(sources, monkeypatch):
     from pyarrow import parquet
 

@@ -56,7 +56,8 @@ class Tabular(TableReader):
         import narwhals as nw
 
         at = {column: c for c, column in enumerate(table.columns)}
-        series = {at[str(column)]: frame[column] for column in frame.columns}
+        # not by name: pandas' may be numbers, and frame[0] is a row
+        series = {at[str(name)]: values for name, values in zip(frame.columns, frame.iter_columns())}
         features, others = (np.empty((len(frame), len(places))) for places in (table.numbers, table.others))
         for matrix, places in ((features, table.numbers), (others, table.others)):
             for j, c in enumerate(places):
