@@ -866,6 +866,17 @@ def test_columns_of_a_frame_may_be_called_by_numbers():
     assert_array_equal(y, [1, 4, 7, 10])
 
 
+def test_of_a_packed_arrow_file_no_more_is_unpacked_than_is_in_use(folder):
+    batch = pa.RecordBatch.from_pydict({f"x{j}": np.zeros(4096) for j in range(32)})
+    packed = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_file(str(folder / "packed.arrow"), batch.schema, options=packed) as writer:
+        for _ in range(40):
+            writer.write_batch(batch)
+    before = pa.total_allocated_bytes()
+    for _ in read(folder / "packed.arrow", target="x0"):
+        assert pa.total_allocated_bytes() - before < 10 * batch.nbytes
+
+
 def test_of_parquet_only_the_columns_in_use_are_read(sources, monkeypatch):
     from pyarrow import parquet
 

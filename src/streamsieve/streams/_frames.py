@@ -139,12 +139,16 @@ def _arrow(file: File, pa: Any) -> tuple[int, Any, Groups]:
     raw = pa.memory_map(file.path)
     try:
         source = pa.ipc.open_file(raw)
-        batches = [source.get_batch(i) for i in range(source.num_record_batches)]
     except pa.ArrowInvalid:
         raw.seek(0)
-        source = batches = pa.ipc.open_stream(raw)
-    rows = sum(batch.num_rows for batch in batches) if isinstance(batches, list) else 0
-    return rows, source.schema, lambda columns: ([batch.select(columns)] for batch in batches)
+        source = pa.ipc.open_stream(raw)
+        return 0, source.schema, lambda columns: ([batch.select(columns)] for batch in source)
+
+    def batches() -> Iterator[Any]:  # one at a time: to get a batch that is packed is to unpack it
+        return (source.get_batch(i) for i in range(source.num_record_batches))
+
+    rows = sum(batch.num_rows for batch in batches())
+    return rows, source.schema, lambda columns: ([batch.select(columns)] for batch in batches())
 
 
 @dataclass
