@@ -147,6 +147,8 @@ def read_checkpoint(file: str | os.PathLike[str]) -> Checkpoint:
 
 def is_checkpoint(file: str | os.PathLike[str]) -> bool:
     """Whether a file says that it is one of ours; it may still be damaged."""
+    if not os.path.isfile(file):  # a pipe is of rows, and what is read of it here is gone
+        return False
     try:
         with open(file, "rb") as stream:
             return f'"{FORMAT}"'.encode() in stream.read(8 + 256)
