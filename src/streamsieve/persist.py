@@ -293,7 +293,7 @@ def _encode(value: Any, tensors: list[np.ndarray[Any, Any]], where: str) -> Any:
         return {"~": "dtype", "value": value.name}
     if isinstance(value, type) and issubclass(value, np.number):
         return {"~": "type", "value": np.dtype(value).name}
-    if is_sparse(value):
+    if is_sparse(value) and getattr(value, "format", "csr") == "csr":  # the light ones are all CSR
         parts = {name: inner(getattr(value, name), name) for name in ("data", "indices", "indptr")}
         return {"~": "csr", "shape": [int(n) for n in value.shape], **parts}
     if isinstance(value, np.random.Generator):
