@@ -16,8 +16,21 @@ using One = std::integral_constant<Index, 1>;
 template <class Row, class Q, class Units>
 inline Norm margins(const Row& row, double r, Q q, Units& units, const double* w, double* m) {
     for (Index o = 0; o < q; ++o) m[o] = 0;
-    return units.pass(row, r, [&](Index, Index j, double x) {
+    return units.pass(row, r, [&](Index, Index j, double x, double) {
         for (Index o = 0; o < q; ++o) m[o] += x * w[j * q + o];
+    });
+}
+
+// The same for weights that are learned in units which are still settling. A weight belongs to the unit it
+// was learned in: else a feature whose first value happens to be tiny would keep a huge weight for good.
+template <class Row, class Q>
+inline Norm margins(const Row& row, double r, Q q, Moments& units, double* w, double* m) {
+    for (Index o = 0; o < q; ++o) m[o] = 0;
+    return units.pass(row, r, [&](Index, Index j, double x, double renew) {
+        for (Index o = 0; o < q; ++o) {
+            w[j * q + o] *= renew;
+            m[o] += x * w[j * q + o];
+        }
     });
 }
 

@@ -33,7 +33,7 @@ Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const d
         const double r = weight ? weight[i] : 1;
         for (Index o = 0; o < q; ++o) m[o] = 0;
         Index hits = 0;
-        const Norm all = units.pass(row, r, [&](Index e, Index j, double x) {
+        const Norm all = units.pass(row, r, [&](Index e, Index j, double x, double) {
             const Index s = kept.find(j);
             slots[std::size_t(e)] = std::int32_t(s);
             if (s < 0) return;

@@ -2,6 +2,7 @@
 // square where it is present, so that neither the step nor the ranking depends on units.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "rows.hpp"
@@ -29,8 +30,9 @@ struct Values {
     }
 };
 
-// Units offer `pass(row, r, f(e, j, x))`: one walk over the row that takes its moments in, calls f for every
-// entry e, and returns its norm; then, entry by entry, `direction(row, e)`, the step's direction u. A weight
+// Units offer `pass(row, r, f(e, j, x, renew))`: one walk over the row that takes its moments in, calls f for
+// every entry e, and returns its norm; `renew` is the old unit of the feature over the new one, while these
+// are still settling; then, entry by entry, `direction(row, e)`, the step's direction u. A weight
 // w of feature j ranks, after rows of total weight n, by w^2 `spread(j, n)`, n times the variance; a weight
 // that is u by `rank(row, e, n)`, which is at most `reach(row, e)`.
 class Raw {
@@ -41,7 +43,7 @@ class Raw {
         for (Index e = 0; e < row.length; ++e) {
             const double x = row.value(e);
             if (x != 0) norm.add(x * x);
-            f(e, row.index(e), x);
+            f(e, row.index(e), x, 1.0);
         }
         return norm;
     }
@@ -74,13 +76,14 @@ class Moments {
             const Index j = row.index(e);
             const double x = row.value(e);
             prefetch(moments_ + 4 * row.soon(e));
-            f(e, j, x);
             double* out = scratch_.data() + 2 * e;
             if (x == 0) {
+                f(e, j, x, 1.0);
                 out[0] = out[1] = 0;
                 continue;
             }
             double* m = moments_ + 4 * j;
+            const double before = m[0] > 0 && m[0] < settled ? sum_of_squares(m) / m[0] : 0;
             if (m[0] == 0) m[1] = x;
             const double d = x - m[1];
             m[0] += r;
@@ -89,6 +92,7 @@ class Moments {
             const double n = m[0], square = sum_of_squares(m);
             const double over = square > 0 ? 1 / square : 0;  // 0 where the squares underflow
             const double u = x * n * over;                    // x over the mean square of its feature
+            f(e, j, x, before > 0 ? std::sqrt(before * n * over) : 1.0);
             out[0] = u;
             out[1] = u * x * n;  // u^2 times the sum of squares, of which the spread is a part
             norm.add(u * x);
@@ -117,6 +121,7 @@ class Moments {
     }
 
   private:
+    static constexpr double settled = 64;  // values after which a unit is within a tenth of what it will be
     static double sum_of_squares(const double* m) { return m[3] + m[1] * (2 * m[2] + m[0] * m[1]); }
     // The part of the sum of squares that is variance, the zeros counted.
     static double share(const double* m, double n) {

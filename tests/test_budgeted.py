@@ -18,7 +18,7 @@ from streamsieve import (
     OFSClassifier,
     SOFSClassifier,
 )
-from streamsieve.experiments import greedy
+from streamsieve.experiments import classification, readings
 
 
 def rows(seed, n, p, density, kind):
@@ -225,13 +225,9 @@ def test_parameters_outside_their_domain_are_refused(kind, options):
 @pytest.mark.slow
 def test_ofs_and_sofs_find_what_they_find_on_the_papers_designs():
     """Near chance where features are correlated, as published; on X1 most, once it is read as [Sun]'s was."""
-    for name, (_, options, _, _) in greedy.DESIGNS.items():
-        outcome = greedy.measure(name, seed=0)
-        if options.get("always"):
-            assert outcome["OFS (FOFS)"]["batches"]["found"] >= 93
-            assert outcome["SOFS"]["kept"]["found"] >= 97
-        elif "nnz" in options:
-            assert min(found["read"]["found"] for found in outcome.values()) >= 90
-        else:
-            chance = 100 * greedy.K / options["p"]
-            assert max(found["kept"]["found"] for found in outcome.values()) <= chance + 5, name
+    found = classification.measure(1.0, [30_000], seed=0)["30000"]
+    assert max(found[m]["found"] for m in ("FOFS", "SOFS")) <= 100 * classification.K / classification.P + 5
+    text, always = (readings.measure(a, readings.ROWS, seed=0) for a in (False, True))
+    assert min(of["found"] for of in text["read"].values()) >= 90
+    assert always["batches"]["FOFS"]["found"] >= 93
+    assert always["as given"]["SOFS"]["found"] >= 97

@@ -28,12 +28,13 @@ def descend(X, y, loss, eta, schedule, lam, r, standardize, intercept=True, trun
     """Weights, intercept and variances after the rows; `truncate(w, variance)` after every step, if given.
 
     A derived step (eta = None) has squared norms of at most k values where `truncate` keeps k. With `start`,
-    a tuple (C, w, b), the first C rows are seen but not learned, and w, b are the weights after them.
+    a tuple (C, w, b), the first C rows are seen but not learned, and w, b are the weights after them. Without
+    `truncate` weights follow their units, as long as these are of less than 64 values.
     """
     slope, curvature = LOSSES[loss]
     n, p = X.shape
     begin, w, b = start or (0, np.zeros(p), 0.0)
-    norms, counts = [], []
+    norms, counts, before = [], [], np.zeros(p)
     for t, s in enumerate(fade(schedule, n)):
         x, seen = X[t], X[: t + 1]
         present = seen != 0
@@ -42,6 +43,11 @@ def descend(X, y, loss, eta, schedule, lam, r, standardize, intercept=True, trun
             total = (r[: t + 1, None] * present).sum(axis=0)
             square = (r[: t + 1, None] * seen**2).sum(axis=0)
             u = np.divide(x * total, square, out=np.zeros(p), where=x != 0)
+            early = (total - r[t] * (x != 0) < 64) & (x != 0)
+            if not truncate and t >= begin:
+                unit = np.sqrt(np.divide(square, total, out=np.ones(p), where=square > 0))
+                w = w * np.where(early, np.divide(before, unit, out=np.ones(p), where=before > 0), 1)
+            before = np.sqrt(np.divide(square, total, out=np.zeros(p), where=total > 0))
         mean = np.average(seen, axis=0, weights=r[: t + 1])
         variance = np.average((seen - mean) ** 2, axis=0, weights=r[: t + 1]) if standardize else np.ones(p)
         size, count = (x * u).sum(), (x != 0).sum()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -28,7 +29,8 @@ _light.wanted = False  # experiments hand our estimators to scikit-learn
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("streamsieve-experiments"),
     show_default=True,
-    help="Folder for results.md, results.json, the pictures, and what is done so far; `all` adds FOLDER.md.",
+    help="Folder for results.md, results.json, the pictures, and what is done so far, by experiment; "
+    "FOLDER.md has all that it holds on one page.",
 )
 @click.option("--fresh", is_flag=True, help="Compute again what the folder already holds.")
 @click.option("--workers", type=click.IntRange(1), help="Processes; as many as processors by default.")
@@ -76,12 +78,13 @@ def command(name: str, scale: str, runs: int, out: Path, fresh: bool, workers: i
         for part in parts:
             _show(part)
         log.print(f"[dim]Written: {escape(str(out / each / 'results.md'))}")
-    if name == "all":
-        log.print(f"[dim]Written: {escape(str(gather(out, done)))}")
+    if done:
+        log.print(f"[dim]Written: {escape(str(gather(out)))}")
 
 
 def _show(part: object) -> None:
     """A table on a terminal, Markdown where the output is piped."""
+    from ..experiments._report import Figure
     from ..experiments._report import Table as Shown
 
     console = Console()
@@ -94,27 +97,24 @@ def _show(part: object) -> None:
         for row in part.rows:
             table.add_row(*(escape(str(cell)) for cell in row))
         console.print(table)
+    elif isinstance(part, Figure):
+        console.print(f"{part.title}: {part.name}.png")
     else:
-        console.print(f"{part.title}: {part.name}.png")  # type: ignore[attr-defined]
+        console.print(Markdown(part.markdown()))  # type: ignore[attr-defined]
 
 
 def _list() -> None:
+    columns = ("name", "reproduces", "quick, 1 run", "paper, 5 runs")
+    rows = [
+        (name, e.what, f"{e.quick:g}", "-" if e.paper is None else f"{e.paper:g}")
+        for name, e in EXPERIMENTS.items()
+    ]
     console = Console()
     if not console.is_terminal:
-        for name, entry in EXPERIMENTS.items():
-            click.echo("\t".join([name, entry.what, _minutes(entry.quick), _minutes(entry.paper)]))
+        for row in (columns, *rows):
+            click.echo("\t".join(row))
         return
-    table = Table(
-        "name",
-        "reproduces",
-        "quick, 1 run",
-        "paper, 5 runs",
-        caption="Minutes on two cores; - is not measured.",
-    )
-    for name, entry in EXPERIMENTS.items():
-        table.add_row(name, escape(entry.what), _minutes(entry.quick), _minutes(entry.paper))
+    table = Table(*columns, caption="Minutes, measured on two cores; - is not measured.")
+    for row in rows:
+        table.add_row(*map(escape, row))
     console.print(table)
-
-
-def _minutes(measured: float | None) -> str:
-    return "-" if measured is None else f"{measured:g}"

@@ -15,11 +15,14 @@ LEGEND = "▲ better, ≈ equal within the run-to-run error (95%, Student's t), 
 
 @dataclass(frozen=True)
 class Cell:
-    """Figures of all runs, and the published one; `better` tells which way is up."""
+    """Figures of all runs, and the published one; `better` tells which way is up.
+
+    Seconds are another machine's where they are published, and not judged.
+    """
 
     values: Sequence[float]
     published: float | None = None
-    better: str = "more"  # or "less"
+    better: str = "more"  # or "less", or "" where it is not judged
     digits: int = 1
 
     @property
@@ -38,7 +41,7 @@ class Cell:
     @property
     def verdict(self) -> str:
         """Against the published figure, by the 95% interval of our own runs, and to the digits shown."""
-        if self.published is None or self.error is None:
+        if not self.better or self.published is None or self.error is None:
             return ""
         from scipy.special import stdtrit
 
@@ -178,6 +181,20 @@ class Figure:
         return file
 
 
+@dataclass(frozen=True)
+class Note:
+    """What the figures do not say themselves: where they are worse than published, and why."""
+
+    points: Sequence[str]
+    title: str = "Where it is worse than published, and why"
+
+    def markdown(self) -> str:
+        return "\n".join([f"### {self.title}", "", *(f"- {point}" for point in self.points)]) + "\n"
+
+    def json(self) -> dict[str, Any]:
+        return {"title": self.title, "points": list(self.points)}
+
+
 def _published(name: str) -> bool:
     return name.startswith("published ")
 
@@ -227,7 +244,7 @@ class Outcomes:
         return iter(self.pairs)
 
 
-Part = Table | Figure
+Part = Table | Figure | Note
 
 
 def printed(text: str) -> list[list[list[Any]]]:
@@ -240,7 +257,7 @@ def printed(text: str) -> list[list[list[Any]]]:
 class clock:
     """Adds the time spent within to a name, or begins it anew."""
 
-    def __init__(self, seconds: dict[str, float], name: str, begin: bool = False) -> None:
+    def __init__(self, seconds: dict[Any, float], name: Any, begin: bool = False) -> None:
         self.seconds, self.name = seconds, name
         if begin:
             seconds[name] = 0.0

@@ -14,12 +14,17 @@ from ._learner import Array, ClassificationLearner, RegressionLearner
 
 class SADMM(Regularised):
     schedule: Literal["constant", "sqrt", "doubling"] = param(
-        "sqrt",
+        "constant",
         "{'constant', 'sqrt', 'doubling'}",
-        "How the step fades with the row t: as 1 / sqrt(t), as in the paper, not at all, or as log(a) / a, "
+        "How the step fades with the row t: not at all, as 1 / sqrt(t), as in the paper, or as log(a) / a, "
         "a doubling whenever t has passed it.",
     )
-    rho: float = param(1.0, "float > 0", "Penalty of the constraint w = z.")
+    rho: float = param(
+        1e-3,
+        "float > 0",
+        "Penalty of the constraint w = z, in units of the features' mean squares. The larger, the sooner z "
+        "follows w, and the noise of single rows with it.",
+    )
     form: Literal["opg", "rda"] = param(
         "opg", "{'opg', 'rda'}", "Whether w takes proximal gradient steps or is a dual average."
     )
@@ -83,15 +88,17 @@ class SADMMRegressor(SADMM, RegressionLearner):
     Differences from the papers: an intercept, by plain gradient steps, never penalised; numbers below 1e-100
     are zero.
 
-    The support as of now holds what the last rows have touched, and a penalty that keeps it down to a small k
-    weighs on the true features as well: to find k features prefer `RDARegressor` or `L1ARDARegressor`.
+    With a rho as large as 1, or steps that fade, the support holds what the last rows have touched, and a
+    penalty that keeps it down to a small k weighs on the true features as well. The defaults let z average
+    over many rows; even so supports can leap from none to more than k between neighbouring penalties: to find
+    k features prefer `RDARegressor` or `L1ARDARegressor`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from streamsieve import SADMMRegressor
     >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> model = SADMMRegressor(lam=0.001, schedule="constant").fit(X, X[:, 7] - 2 * X[:, 31])
+    >>> model = SADMMRegressor(lam=0.001).fit(X, X[:, 7] - 2 * X[:, 31])
     >>> model.coef_[[7, 31]].round(1)
     array([ 1., -2.])
     """
@@ -113,6 +120,6 @@ class SADMMClassifier(SADMM, ClassificationLearner):
     >>> from streamsieve import SADMMClassifier
     >>> X = np.random.default_rng(0).normal(size=(2000, 50))
     >>> y = X[:, 7] > X[:, 31]
-    >>> SADMMClassifier(lam=0.001, schedule="constant").fit(X, y).score(X, y) > 0.9
+    >>> SADMMClassifier(lam=0.001).fit(X, y).score(X, y) > 0.9
     True
     """

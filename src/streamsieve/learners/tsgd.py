@@ -54,8 +54,9 @@ class TSGDRegressor(RegressionLearner, TSGD):
     Notes
     -----
     Differences from the paper: with `standardize` the step of feature j is divided by the mean square of its
-    non-zero values (what normalising the data first would do, which a stream does not allow), and several
-    targets share the k features, ranked by the norm of their weights.
+    non-zero values (what normalising the data first would do, which a stream does not allow), and a weight
+    follows its unit for the first 64 of them, lest a first value that is tiny by chance leaves a huge one;
+    several targets share the k features, ranked by the norm of their weights.
 
     Examples
     --------
