@@ -4,8 +4,8 @@
 
 Contenders take turns, each in a process of its own. Printed are medians of wall time, of processor time (user
 and system, of all threads: what a busy machine disturbs least) and of peak memory. "work" is without imports
-and exit, which for any scikit-learn estimator take longer than the rows do here. Vowpal Wabbit (`pip install
-vowpalwabbit`) reads the same rows in its own text format, and learns floats of 4 bytes.
+and exit, which take longer than the rows do here for what loads scikit-learn; the command does not. Vowpal
+Wabbit (`pip install vowpalwabbit`) reads the same rows in its own text format, and learns floats of 4 bytes.
 """
 
 import argparse

@@ -1,5 +1,8 @@
 """SGD, TSGD and SIHT against their slow twins, and what is particular to each."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -149,6 +152,17 @@ def test_several_outputs_are_learned_as_if_alone():
 def test_probabilities_come_with_the_logistic_loss_only():
     assert not hasattr(SGDClassifier(loss="hinge"), "predict_proba")
     assert hasattr(SGDClassifier(), "predict_proba")
+
+
+def test_labels_of_bytes_are_refused():
+    with pytest.raises(TypeError, match="bytes"):
+        SGDClassifier().fit(np.eye(2), np.array([b"a", b"b"]))
+
+
+def test_the_learners_are_listed_before_they_are_loaded():
+    code = "import streamsieve.learners as a; assert set(a.__all__) <= set(dir(a)); help(a)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "class SADMMRegressor" in told
 
 
 def test_the_derived_step_bears_any_scale():

@@ -382,6 +382,15 @@ def test_what_is_foreign_or_newer_is_said_to_be(tmp_path, monkeypatch):
         load(tmp_path / "absent")
 
 
+@pytest.mark.parametrize("form", ["csc", "coo"])
+def test_a_sparse_matrix_that_is_not_of_rows_is_not_taken_for_one(tmp_path, form):
+    model = streamsieve.SGDRegressor().fit(np.eye(3), np.arange(3.0))
+    model.other_ = sp.csr_array(np.triu(np.ones((3, 3)))).asformat(form)
+    with pytest.raises(TypeError, match=f"{form}_array, which cannot be saved"):
+        streamsieve.save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_cannot_be_saved_is_named(tmp_path):
     X = np.eye(5)
     model = streamsieve.OFSARegressor(2, alpha=lambda n: 1 / (n + 1)).fit(X, X[0])

@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import struct
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from reference import streams as slow
 from streamsieve import OFSARegressor, SGDClassifier, read
+from streamsieve.persist import is_checkpoint
 from streamsieve.streams import BadData, _csv, _read, _text
 
 N = 6000
@@ -857,6 +859,37 @@ def test_members_of_a_zip_are_not_unpickled(folder):
 
 def test_the_sample_that_tells_kinds_is_what_is_documented():
     assert f"first {_csv.SAMPLE:,} rows" in read.__doc__
+
+
+def test_columns_of_a_frame_may_be_called_by_numbers():
+    (X, y, _), stream = rows_of(pd.DataFrame(np.arange(12.0).reshape(4, 3)), target="1")
+    assert stream.feature_names == ["0", "2"]
+    assert_array_equal(X, [[0, 2], [3, 5], [6, 8], [9, 11]])
+    assert_array_equal(y, [1, 4, 7, 10])
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="needs pipes that have a name")
+def test_no_row_of_a_pipe_is_lost_by_looking_at_it():
+    end, begin = os.pipe()
+    os.write(begin, b"1 1:2\n" * 20)
+    os.close(begin)
+    pipe = f"/dev/fd/{end}"
+    assert not is_checkpoint(pipe)
+    with pytest.raises(ValueError, match=r"which is a pipe.*pass format="):
+        read(pipe)
+    assert sum(len(block.y) for block in read(pipe, format="svmlight")) == 20
+    os.close(end)
+
+
+def test_of_a_packed_arrow_file_no_more_is_unpacked_than_is_in_use(folder):
+    batch = pa.RecordBatch.from_pydict({f"x{j}": np.zeros(4096) for j in range(32)})
+    packed = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_file(str(folder / "packed.arrow"), batch.schema, options=packed) as writer:
+        for _ in range(40):
+            writer.write_batch(batch)
+    before = pa.total_allocated_bytes()
+    for _ in read(folder / "packed.arrow", target="x0"):
+        assert pa.total_allocated_bytes() - before < 10 * batch.nbytes
 
 
 def test_of_parquet_only_the_columns_in_use_are_read(sources, monkeypatch):

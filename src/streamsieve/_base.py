@@ -278,7 +278,7 @@ class Regressor(RegressorMixin, OnlineModel):
 
 def _check_labels(y: NDArray[Any]) -> None:
     """Refuse targets that are no labels, in scikit-learn's own words."""
-    if y.dtype.kind not in "biuUS" and not (y.dtype.kind == "f" and np.array_equal(y, np.round(y))):
+    if y.dtype.kind not in "biuU" and not (y.dtype.kind == "f" and np.array_equal(y, np.round(y))):
         from sklearn.utils.multiclass import check_classification_targets
 
         check_classification_targets(y)

@@ -147,6 +147,8 @@ def read_checkpoint(file: str | os.PathLike[str]) -> Checkpoint:
 
 def is_checkpoint(file: str | os.PathLike[str]) -> bool:
     """Whether a file says that it is one of ours; it may still be damaged."""
+    if not os.path.isfile(file):  # a pipe is of rows, and what is read of it here is gone
+        return False
     try:
         with open(file, "rb") as stream:
             return f'"{FORMAT}"'.encode() in stream.read(8 + 256)
@@ -291,7 +293,7 @@ def _encode(value: Any, tensors: list[np.ndarray[Any, Any]], where: str) -> Any:
         return {"~": "dtype", "value": value.name}
     if isinstance(value, type) and issubclass(value, np.number):
         return {"~": "type", "value": np.dtype(value).name}
-    if is_sparse(value):
+    if is_sparse(value) and getattr(value, "format", "csr") == "csr":  # the light ones are all CSR
         parts = {name: inner(getattr(value, name), name) for name in ("data", "indices", "indptr")}
         return {"~": "csr", "shape": [int(n) for n in value.shape], **parts}
     if isinstance(value, np.random.Generator):

@@ -179,6 +179,8 @@ def tell_format(file: File) -> str:
         return _BY_ENDING[endings[-1]]
     if file.path is None:
         start = _stdin_start()
+    elif file.size is None:  # what is read of a pipe to tell is gone
+        raise ValueError(f"The format of {file.name}, which is a pipe, cannot be told; pass format=.")
     else:
         bytes_ = Bytes(file)
         buffer = bytearray(4096)

@@ -56,7 +56,8 @@ class Tabular(TableReader):
         import narwhals as nw
 
         at = {column: c for c, column in enumerate(table.columns)}
-        series = {at[str(column)]: frame[column] for column in frame.columns}
+        # not by name: pandas' may be numbers, and frame[0] is a row
+        series = {at[str(name)]: values for name, values in zip(frame.columns, frame.iter_columns())}
         features, others = (np.empty((len(frame), len(places))) for places in (table.numbers, table.others))
         for matrix, places in ((features, table.numbers), (others, table.others)):
             for j, c in enumerate(places):
@@ -138,12 +139,16 @@ def _arrow(file: File, pa: Any) -> tuple[int, Any, Groups]:
     raw = pa.memory_map(file.path)
     try:
         source = pa.ipc.open_file(raw)
-        batches = [source.get_batch(i) for i in range(source.num_record_batches)]
     except pa.ArrowInvalid:
         raw.seek(0)
-        source = batches = pa.ipc.open_stream(raw)
-    rows = sum(batch.num_rows for batch in batches) if isinstance(batches, list) else 0
-    return rows, source.schema, lambda columns: ([batch.select(columns)] for batch in batches)
+        source = pa.ipc.open_stream(raw)
+        return 0, source.schema, lambda columns: ([batch.select(columns)] for batch in source)
+
+    def batches() -> Iterator[Any]:  # one at a time: to get a batch that is packed is to unpack it
+        return (source.get_batch(i) for i in range(source.num_record_batches))
+
+    rows = sum(batch.num_rows for batch in batches())
+    return rows, source.schema, lambda columns: ([batch.select(columns)] for batch in batches())
 
 
 @dataclass

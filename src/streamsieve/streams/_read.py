@@ -18,6 +18,7 @@ from ._reader import Options, Reader
 from ._text import Svmlight
 from .stream import Selection, Stream
 
+_PARSERS = 8  # threads at most: each holds a chunk, and one reads for all
 _CHUNK = 1 << 22  # bytes of text parsed at a time: some 10 ms of work, and memory of a few times as much
 
 
@@ -158,7 +159,8 @@ def read(
             columns=None if columns is None else tuple(columns), drop=tuple(drop),
             categorical=tuple(categorical), categories=categories, max_categories=max_categories,
             missing=missing, skip_bad=on_bad_row == "skip", n_features=n_features, zero_based=zero_based,
-            delimiter=delimiter, header=header, threads=n_jobs or threads(), chunk=_CHUNK,
+            delimiter=delimiter, header=header, threads=min(n_jobs or threads(), _PARSERS),
+            chunk=_CHUNK,
         ),
     )  # fmt: skip
     if passes > 1 and not reader.again:
