@@ -9,12 +9,9 @@ Wabbit (`pip install vowpalwabbit`) reads the same rows in its own text format, 
 """
 
 import argparse
-import os
-
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "2"  # before NumPy is loaded
-
 import importlib.util
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -30,6 +27,8 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from bench_learners import sparse_rows
 from streamsieve import RunningAverages, read
+
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "2"  # bench_learners has set them to 1
 
 OURS = """
 from streamsieve import SGDClassifier, read
@@ -113,11 +112,18 @@ def fit(file, options):
     return ["/bin/sh", "-c", f"exec {os.path.dirname(sys.executable)}/{command}"]
 
 
-def turns(repeats, **commands):
-    """Medians of each process's figures; they take turns, so that a busy moment hits all."""
+def turns(repeats, folder, **commands):
+    """Medians of each process's figures; they take turns, so that a busy moment hits all.
+
+    The folder's files are read before each, so that all find them in the page cache.
+    """
     figures = {name: [] for name in commands}
     for _ in range(repeats):
         for name, command in commands.items():
+            for file in os.scandir(folder):
+                with open(file, "rb", buffering=0) as bytes_:
+                    while bytes_.read(1 << 24):
+                        pass
             figures[name].append(run(command))
     return {name: [statistics.median(column) for column in zip(*rows)] for name, rows in figures.items()}
 
@@ -174,7 +180,7 @@ def svmlight(folder, n, repeats):
     else:
         print("Vowpal Wabbit is not installed: no ratio to it")
     runs["fit sgd"], runs["fit sfsa"] = fit(file, "--method sgd"), fit(file, "--method sfsa -k 100")
-    figures = turns(repeats, **runs)
+    figures = turns(repeats, folder, **runs)
     table(figures, size)
     for name, what in (("ours", "in Python"), ("fit sgd", "whole command"), ("fit sfsa", "whole command")):
         if "vw" in figures:
@@ -201,7 +207,8 @@ def delimited(folder, megabytes, repeats):
     del theirs
     print(f"\nCSV, {p} columns of numbers, {size / 1e6:.0f} MB, 2 threads")
     figures = turns(
-        repeats, ours=python(AVERAGES, file), read=python(READ_CSV, file), pyarrow=python(PYARROW, file),
+        repeats, folder, ours=python(AVERAGES, file), read=python(READ_CSV, file),
+        pyarrow=python(PYARROW, file),
         **{"fit ofsa": fit(file, "--target y --method ofsa -k 20")},
     )  # fmt: skip
     table(figures, size)
