@@ -26,6 +26,7 @@ from ._input import (
     as_targets,
     as_weights,
     check_rows,
+    different,
     is_frame_like,
     is_sparse,
     some_weight,
@@ -339,7 +340,7 @@ class Classifier(ClassifierMixin, OnlineModel):
             raise ValueError("Input y contains NaN or infinity; every row needs a label.")
         if reset:  # later labels must be among the classes, which says as much and costs less
             _check_labels(y)
-            known = np.unique(y if classes is None else np.asarray(classes))
+            known = different(y if classes is None else np.asarray(classes))
             if len(known) < 2:
                 raise ValueError(
                     f"The labels hold only one class ({', '.join(map(str, known))}); "

@@ -185,6 +185,15 @@ def is_frame_like(y: Any) -> bool:
     return not isinstance(y, np.ndarray | list | tuple | float | int) and hasattr(y, "to_numpy")
 
 
+def different(y: NDArray[Any]) -> NDArray[Any]:
+    """The different values in order, as `np.unique` has them; of numbers of two kinds without sorting all."""
+    if y.size and y.dtype.kind in "biuf":
+        ends = np.array([y.min(), y.max()])
+        if ends[0] != ends[1] and np.all((y == ends[0]) | (y == ends[1])):
+            return ends
+    return np.unique(y)
+
+
 def as_weights(weights: Any, n: int) -> NDArray[np.float64] | None:
     """Sample weights as float64 (n,), all finite and not negative, or None for ones."""
     if weights is None:

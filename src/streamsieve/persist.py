@@ -18,6 +18,7 @@ import math
 import os
 import re
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
@@ -296,7 +297,7 @@ def _encode(value: Any, tensors: list[np.ndarray[Any, Any]], where: str) -> Any:
     if is_sparse(value) and getattr(value, "format", "csr") == "csr":  # the light ones are all CSR
         parts = {name: inner(getattr(value, name), name) for name in ("data", "indices", "indptr")}
         return {"~": "csr", "shape": [int(n) for n in value.shape], **parts}
-    if isinstance(value, np.random.Generator):
+    if "numpy.random" in sys.modules and isinstance(value, np.random.Generator):
         return {"~": "generator", "state": inner(value.bit_generator.state, "state")}
     kind = type(value).__name__
     if kind == "Pairs":  # follows from p

@@ -309,7 +309,7 @@ class Run:
         if self.classes is not None:
             if not started:
                 options = {"classes": self.classes}
-            unknown = np.setdiff1d(y, self.classes)
+            unknown = y[~np.isin(y, self.classes)]
             if len(unknown):
                 raise ValueError(
                     f"After row {self.rows:,} comes the label {unknown[0]!s}, which the first rows did not "

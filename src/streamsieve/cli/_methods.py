@@ -13,6 +13,7 @@ import numpy as np
 
 import streamsieve
 
+from .._input import different
 from ._output import Say, size
 
 _KINDS = {"regression": "Regressor", "classification": "Classifier"}
@@ -99,7 +100,7 @@ class Ask:
             found = np.unique(y)
             say(f"Classification: the target holds words ({_some(found)}).")
             return "classification"
-        found = np.unique(y)
+        found = different(y)
         if len(found) <= _MOST_CLASSES and np.array_equal(found, np.round(found)) and len(found) > 1:
             say(
                 f"Classification: the first {len(y):,} targets are {len(found)} whole numbers "
@@ -112,8 +113,8 @@ class Ask:
 
     def see_classes(self, y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if self.classes:
-            return np.unique(as_labels(np.array(self.classes), like=y))
-        return np.unique(as_labels(y))
+            return different(as_labels(np.array(self.classes), like=y))
+        return different(as_labels(y))
 
     # ---------------------------------------------------------------- by what
 
