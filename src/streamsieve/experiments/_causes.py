@@ -90,6 +90,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "**StabilizedSGD, chosen** has the paper's own ranges and bursts of 5 rows, where the defaults "
         "lengthen them until a typical feature has been seen 20 times.",
         "**StabilizedSGD on dexter, logistic**: a larger error, with fewer features than in print.",
-        "**FOBOS on arcene, hinge**: parameters chosen by five folds of 100 rows, where a row is a percent.",
+        "**SGD and RDA on arcene, logistic**: parameters chosen by five folds of 100 rows, where a row is "
+        "a percent.",
     ),
 }
