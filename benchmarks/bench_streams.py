@@ -179,6 +179,7 @@ def svmlight(folder, n, repeats):
         runs["vw"] = command
     else:
         print("Vowpal Wabbit is not installed: no ratio to it")
+    runs["fit 2,000"] = fit(head, "--method sgd")  # rows: what it takes to begin and end
     runs["fit sgd"], runs["fit sfsa"] = fit(file, "--method sgd"), fit(file, "--method sfsa -k 100")
     figures = turns(repeats, folder, **runs)
     table(figures, size)

@@ -16,7 +16,7 @@
 
 namespace streamsieve {
 
-// Numbers that all paths share; learners/stabilized.py lists the same names in the same order.
+// Numbers that all paths share; learners/_paths.py lists the same names in the same order.
 struct StageClock {
     double filled, bursts, stage;     // rows of the unfinished burst, bursts of the stage, stages
     double K, gravity, rejection;     // as of the current stage

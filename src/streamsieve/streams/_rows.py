@@ -44,10 +44,10 @@ class Rows(NamedTuple):
         if not isinstance(self.X, Csr):
             X: NDArray[np.float64] | Csr = self.X[at]
         else:
-            whole = tight(self.X)
-            width = int(whole.indices.max(initial=-1)) + 1
             from scipy.sparse import csr_array
 
+            whole = tight(self.X)
+            width = int(whole.indices.max(initial=-1)) + 1
             picked = csr_array((whole.data, whole.indices, whole.indptr), shape=(self.n, width))[at]
             X = Csr(picked.indptr, picked.indices, picked.data)
         return Rows(X, *(None if a is None else a[at] for a in self[1:]))
