@@ -840,7 +840,7 @@ def test_mutated_files_give_rows_or_bad_data(folder, seed, kind):
 
 
 def test_the_words_for_faults_match_the_compiled_ones():
-    source = (__import__("pathlib").Path(__file__).parent.parent / "cpp" / "text.hpp").read_text()
+    source = (__import__("pathlib").Path(__file__).parent.parent / "cpp" / "text" / "text.hpp").read_text()
     faults = source.split("enum class Fault {")[1].split("};")[0].split("\n")
     names = [line.split("//")[0].strip(" ,") for line in faults if line.strip()]
     from streamsieve.streams._bad import FAULTS

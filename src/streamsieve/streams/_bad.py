@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# One for each Fault of cpp/text.hpp, in its order; {text} is what stands there.
+# One for each Fault of cpp/text/text.hpp, in its order; {text} is what stands there.
 FAULTS = (
     "",
     "the label {text} is not a number",

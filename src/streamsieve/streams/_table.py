@@ -14,7 +14,7 @@ from ._bad import BadData
 from ._reader import Options, Reader
 from ._rows import Csr, Rows
 
-IGNORED = 2**31 - 1  # of cpp/csv.hpp
+IGNORED = 2**31 - 1  # of cpp/text/csv.hpp
 Codes = NDArray[np.int32]
 
 

@@ -19,7 +19,7 @@ from ._reader import Batch, Reader
 from ._rows import Csr, Rows
 
 Text = NDArray[np.uint8]
-PADDING = 16  # of cpp/number.hpp
+PADDING = 16  # of cpp/text/number.hpp
 LONGEST = 1 << 25  # bytes of a row; what is longer is not data
 MISSING = {"error": 0, "keep": 1, "zero": 2}
 _INT32 = np.int32
