@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .params import Parameter, ParamError
+from .params import ParamError, Parameter
 from .rows import Array, Rows
 from .state import State
 from .tasks import Classification

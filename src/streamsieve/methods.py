@@ -32,13 +32,13 @@ METHODS = {
         Entry("SGD", "learners.sgd", "stochastic"),
         Entry("TSGD", "learners.tsgd", "stochastic"),
         Entry("SIHT", "learners.siht", "stochastic"),
+        Entry("OLST", "learners.olst", "stochastic"),
+        Entry("OLSTThenTSGD", "learners.olst_then_tsgd", "stochastic"),
     )
 }
 
 #: Every estimator: (method, task).
-ESTIMATORS = {
-    name: (entry, task) for entry in METHODS.values() for task, name in entry.estimators.items()
-}
+ESTIMATORS = {name: (entry, task) for entry in METHODS.values() for task, name in entry.estimators.items()}
 
 
 def method_class(name: str) -> Any:

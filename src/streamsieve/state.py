@@ -66,7 +66,8 @@ class State:
         raise AttributeError(f"the state has no field {name!r}")
 
     def fields(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_axes"}
+        """The fields by name; attributes with a leading underscore are caches, not state."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def axes(self, name: str) -> tuple[str, ...]:
         return self._axes.get(name, ())
@@ -155,7 +156,8 @@ def _verify_array(where: str, found: Any, expected: NDArray[Any], axes: tuple[st
     fixed = [axis for axis, role in enumerate(axes) if role != "slot"]
     if found.ndim != expected.ndim or any(found.shape[axis] != expected.shape[axis] for axis in fixed):
         raise ValueError(f"{where} has shape {found.shape}, not {expected.shape}.")
-    if not found.flags.writeable or found.flags.f_contiguous < expected.flags.f_contiguous:
+    order = "f_contiguous" if axes.count("feature") > 1 else "c_contiguous"
+    if not found.flags.writeable or not getattr(found.flags, order):
         raise ValueError(f"{where} cannot be written to in place.")
 
 
@@ -176,7 +178,7 @@ def resized(a: NDArray[Any], axes: tuple[str, ...], p: int) -> NDArray[Any]:
             owner[: len(a)] = a
         return owner[:p]
     shape = tuple(p if role == "feature" else n for role, n in zip(axes, a.shape))
-    out = np.zeros(shape, dtype=a.dtype, order="F" if a.flags.f_contiguous else "C")
+    out = np.zeros(shape, dtype=a.dtype, order="F" if axes.count("feature") > 1 else "C")  # as `square`
     common = tuple(slice(0, min(m, n)) for m, n in zip(shape, a.shape))
     out[common] = a[common]
     return out

@@ -99,8 +99,8 @@ class Estimator(SelectorMixin, BaseEstimator):
             else:
                 continue_from(method, model, rows, w)
             fitted = {name: value for name, value in vars(fresh).items() if name not in fresh._params}
-            held = {name: value for name, value in vars(self).items() if name in self._params}
-            self.__dict__ = held | fitted
+            own = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+            self.__dict__ = own | fitted
             return self
         self._check_unchanged()
         rows, Y, w = self._check_batch(X, y, classes, sample_weight, first=False)
@@ -351,12 +351,14 @@ class Classifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predicted labels."""
-        return self._task.decode(self._scores(X))
+        scores = self._scores(X)
+        return self._task.decode(scores)
 
     @available_if(_probabilistic)
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, in the order of `classes_`."""
-        return self.method_.probabilities(self._scores(X))
+        scores = self._scores(X)
+        return self.method_.probabilities(scores)
 
     @property
     def classes_(self) -> NDArray[Any]:
