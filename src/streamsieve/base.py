@@ -37,7 +37,7 @@ class Method:
     }
     #: What a fitted estimator shows besides its weights: name (without underscore) and description.
     attributes: ClassVar[dict[str, str]] = {}
-    #: Examples for the docstrings of the estimators, by task.
+    #: Examples for the docstrings of the estimators, by task, where the common one does not do.
     examples: ClassVar[dict[str, str]] = {}
     #: The largest magnitude that values, targets and weights may have.
     limit: ClassVar[float] = 1e75

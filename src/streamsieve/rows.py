@@ -230,7 +230,7 @@ def check_rows(
         if bad >= 0:
             _raise_bad_value(rows.values[bad // rows.p, bad % rows.p], bad // rows.p, bad % rows.p, names)
         return rows
-    fault, at = _core.check_csr(*rows.kernel, rows.p, nan_ok, limit, threads())
+    fault, at = _core.check_csr(rows.indptr, rows.indices, rows.data, rows.p, nan_ok, limit, threads())
     if fault == 3:
         X = rows.to_scipy().copy()
         X.has_canonical_format = False

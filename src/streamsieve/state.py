@@ -13,7 +13,7 @@ or dict of these. The compiled kernels read arrays and records by name, in place
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,8 +62,11 @@ class State:
                 field = field.array
             setattr(self, name, field)
 
-    def __getattr__(self, name: str) -> Any:  # for type checkers: the fields are in __dict__
-        raise AttributeError(f"the state has no field {name!r}")
+    if TYPE_CHECKING:  # fields are attributes of any type
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def fields(self) -> dict[str, Any]:
         """The fields by name; attributes with a leading underscore are caches, not state."""

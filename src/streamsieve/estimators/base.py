@@ -28,6 +28,7 @@ class Estimator(SelectorMixin, BaseEstimator):
     _method_class: ClassVar[type[Method]]
     _params: ClassVar[dict[str, Parameter]]
     _fixed_loss: ClassVar[str | None]
+    _task: Any  # of the first rows: a `Task`
 
     # ---------------------------------------------------------------- learning
 
@@ -130,7 +131,7 @@ class Estimator(SelectorMixin, BaseEstimator):
     def _labels(self, y: Any) -> Any:
         return y
 
-    def _check_classes(self, classes: Any) -> None:
+    def _check_classes(self, classes: Any) -> None:  # noqa: ARG002
         raise ValueError("classes are for classifiers; a regressor has none.")
 
     def _check_fitted(self) -> None:
@@ -310,7 +311,7 @@ class Regressor(RegressorMixin, Estimator):
 
 
 def _probabilistic(estimator: Classifier) -> bool:
-    return (estimator._fixed_loss or estimator.loss) == "logistic"  # type: ignore[attr-defined]
+    return (estimator._fixed_loss or estimator.loss) == "logistic"
 
 
 class Classifier(ClassifierMixin, Estimator):

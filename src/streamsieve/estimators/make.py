@@ -6,7 +6,7 @@ import inspect
 import textwrap
 from typing import Any
 
-from ..methods import ESTIMATORS
+from ..methods import ESTIMATORS, SUFFIX
 from ..params import OneOf, Param, Parameter
 from .base import Classifier, Estimator, Regressor
 
@@ -86,12 +86,36 @@ _COEF = {
 }
 
 
+#: The example of a method that has none of its own.
+_EXAMPLE = {
+    "regression": """
+    >>> import numpy as np
+    >>> from streamsieve import {name}
+    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+    >>> {name}(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
+    array([ 7, 31])
+    """,
+    "classification": """
+    >>> import numpy as np
+    >>> from streamsieve import {name}
+    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+    >>> {name}(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
+    array([ 7, 31])
+    """,
+}
+
+
 def _document(method: Any, task: str, params: dict[str, Parameter]) -> str:
     """The method's docstring with parameters, attributes and example put in numpydoc's order."""
     about, *notes = inspect.cleandoc(method.__doc__).split("\nNotes\n-----\n")
-    word = "Regressor" if task == "regression" else "Classifier"
     first, _, rest = about.strip().partition("\n")
-    lines = [f"{word}: {first[0].lower()}{first[1:]}", *rest.splitlines(), "", "Parameters", "----------"]
+    lines = [
+        f"{SUFFIX[task]}: {first[0].lower()}{first[1:]}",
+        *rest.splitlines(),
+        "",
+        "Parameters",
+        "----------",
+    ]
     for name in sorted(params, key=lambda name: name != "k"):
         param = params[name]
         lines.append(f"{name} : {param.domain}, default={param.default!r}")
@@ -107,7 +131,6 @@ def _document(method: Any, task: str, params: dict[str, Parameter]) -> str:
     ]
     if notes:
         lines += ["", "Notes", "-----", *notes[0].strip().splitlines()]
-    example = method.examples.get(task)
-    if example:
-        lines += ["", "Examples", "--------", *inspect.cleandoc(example).splitlines()]
+    example = method.examples.get(task, _EXAMPLE[task]).replace("{name}", method.__name__ + SUFFIX[task])
+    lines += ["", "Examples", "--------", *inspect.cleandoc(example).splitlines()]
     return "\n".join(lines) + "\n"

@@ -39,6 +39,8 @@ class InverseMoments(State):
     fades like 1 / n beside M. A feature that begins to vary later joins with the variance of that moment.
     """
 
+    moments: Any
+    inverse: Any
     # what readers have worked out; no part of the state
     _read: tuple[Any, tuple[Array, Array]] | None = None
     _columns: tuple[Array, Array] | None = None  # G and V G, as far as `_ready`

@@ -51,13 +51,6 @@ class OLST(Method):
         "current_ridge": "float: What is added to the diagonal of the standardised S_xx in the first step."
     }
     examples = {
-        "regression": """
-        >>> import numpy as np
-        >>> from streamsieve import OLSTRegressor
-        >>> X = np.random.default_rng(0).normal(size=(200, 50))
-        >>> OLSTRegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
-        array([ 7, 31])
-        """,
         "classification": """
         >>> import numpy as np
         >>> from streamsieve import OLSTClassifier

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..params import Int, Param
 from ..rows import Array, Rows
 from ..state import State
@@ -35,7 +37,7 @@ class OLSTThenTSGD(SIHT):
         "Rows that OLST learns, at O(p^2) each. The rest builds on the support that it finds.",
         live=True,
     )
-    ridge = OLST.params["ridge"]
+    ridge: Any = OLST.params["ridge"]
 
     attributes = {"olst": "State or None: The p^2 state of OLST; None once C rows were learned."}
     examples = {

@@ -18,7 +18,8 @@ class SGD(Method):
 
     Notes
     -----
-    For each row, ``w <- w - eta (r loss'(x'w + b, y) x + alpha w)``, r the row's weight; labels are -1 and +1.
+    For each row, ``w <- w - eta (r loss'(x'w + b, y) x + alpha w)``, r the row's weight;
+    labels are -1 and +1.
     """
 
     eta, schedule, alpha = ETA, SCHEDULE, ALPHA

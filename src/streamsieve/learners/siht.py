@@ -36,13 +36,6 @@ class SIHT(Method):
 
     estimator_methods = (start_from,)
     examples = {
-        "regression": """
-        >>> import numpy as np
-        >>> from streamsieve import SIHTRegressor
-        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-        >>> SIHTRegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
-        array([ 7, 31])
-        """,
         "classification": """
         >>> import numpy as np
         >>> from streamsieve import SIHTClassifier

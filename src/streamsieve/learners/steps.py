@@ -42,7 +42,7 @@ GROW = Param(
 
 
 def clock() -> Field:
-    """Rows, their weight, the sum of their squared norms, their non-zeros, the horizon of the doubling trick."""
+    """Rows, their weight, squared norms and non-zeros so far, and the horizon of the doubling trick."""
     return record(rows=0.0, weight=0.0, norms=0.0, entries=0.0, horizon=3.0)  # log(a) / a is largest at 3
 
 

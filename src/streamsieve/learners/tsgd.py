@@ -32,22 +32,6 @@ class TSGD(Method):
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
 
     estimator_methods = (start_from,)
-    examples = {
-        "regression": """
-        >>> import numpy as np
-        >>> from streamsieve import TSGDRegressor
-        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-        >>> TSGDRegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
-        array([ 7, 31])
-        """,
-        "classification": """
-        >>> import numpy as np
-        >>> from streamsieve import TSGDClassifier
-        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-        >>> TSGDClassifier(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
-        array([ 7, 31])
-        """,
-    }
 
     def check(self) -> None:
         check_shrink(self)
