@@ -16,6 +16,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from .. import _core
 from ..base import Method
+from ..fitted import FittedModel
 from ..learners.start import continue_from
 from ..params import Parameter
 from ..rows import Array, Rows, as_rows, as_vector, as_weights, check_any_weight, is_sparse
@@ -139,6 +140,12 @@ class Estimator(SelectorMixin, BaseEstimator):
             raise NotFittedError(
                 f"This {type(self).__name__} has not learned a row yet; call fit or partial_fit first."
             )
+
+    def _to_fitted(self) -> FittedModel:
+        """What a file holds of it."""
+        from .saved import to_fitted
+
+        return to_fitted(self)
 
     # ---------------------------------------------------------------- the model
 

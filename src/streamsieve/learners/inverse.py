@@ -149,7 +149,7 @@ class InverseMoments(State):
         self.filled = self._ready = 0
 
     def _restart(self) -> None:
-        self.start = times(self.inverse, self.xy.T)
+        self.start = np.ascontiguousarray(times(self.inverse, self.xy.T))
 
     def _missed(self) -> float:
         """The largest residual of the normal equations, features in units of their deviations."""
