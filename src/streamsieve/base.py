@@ -39,6 +39,8 @@ class Method:
     attributes: ClassVar[dict[str, str]] = {}
     #: Examples for the docstrings of the estimators, by task, where the common one does not do.
     examples: ClassVar[dict[str, str]] = {}
+    #: Whether it takes work, O(p^3) for instance, to read the model from the state.
+    extracts: ClassVar[bool] = False
     #: The largest magnitude that values, targets and weights may have.
     limit: ClassVar[float] = 1e75
 
