@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from streamsieve import OFSARegressor, SFSAClassifier, SGDClassifier, SGDRegressor, metrics, prequential
+from streamsieve import TSGDRegressor as OFSARegressor, TSGDClassifier as SFSAClassifier, SGDClassifier, SGDRegressor, metrics, prequential
 
 
 def rows(n=1000, p=12, seed=0):

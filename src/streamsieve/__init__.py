@@ -20,7 +20,7 @@ _PUBLIC = {
     "averages.estimators": [f"{m}{kind}" for m in _METHODS for kind in ("Regressor", "Classifier")],
     "learners": learners.__all__,
     "estimators": list(ESTIMATORS),
-    "evaluate": ["Prequential", "prequential"],
+    "runs.evaluate": ["Prequential", "prequential"],
     "persist": ["save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"],
 }
 _WHERE = {name: module for module, names in _PUBLIC.items() for name in names}

@@ -99,10 +99,16 @@ class FittedModel:
 
     # ---------------------------------------------------------------- learning
 
+    def check(self, rows: Rows) -> Rows:
+        """Rows that `learn` and `scores` can trust; ValueError for values that the method cannot learn."""
+        names = self.feature_names
+        named = list(map(str, names)) if names is not None and len(names) >= rows.p else None
+        nan_ok = getattr(self.method, "missing", "error") == "mean"
+        return check_rows(rows, names=named, nan_ok=nan_ok, limit=self.method.limit)
+
     def learn(self, rows: Rows, y: Any, w: Any = None) -> None:
-        """Learn the next rows; the first ones say what the task is, unless it is known."""
+        """Learn the next rows, checked; the first ones say what the task is, unless it is known."""
         method = self.method
-        rows = check_rows(rows, names=self._names(rows.p), nan_ok=_nan_ok(method), limit=method.limit)
         if self.task is None:
             self.task = self._first_task(y, len(rows))
         if self.started:
@@ -120,16 +126,10 @@ class FittedModel:
             return Classification.of(y)
         return Regression.of(y, n, self.method.limit)
 
-    def _names(self, p: int) -> list[str] | None:
-        """Names for error messages, where there is one for each column."""
-        names = self.feature_names
-        return list(map(str, names)) if names is not None and len(names) >= p else None
-
     # ---------------------------------------------------------------- the model
 
     def scores(self, rows: Rows) -> Array:
-        """Margins, shape (n, q); features that the model has not met have no weight."""
-        rows = check_rows(rows, names=self._names(rows.p), nan_ok=_nan_ok(self.method), limit=self.method.limit)
+        """Margins of checked rows, shape (n, q); features that the model has not met have no weight."""
         if rows.p != self.p:
             rows = (rows if rows.sparse else from_scipy(rows.to_scipy())).with_width(self.p)
         return self.method.scores(rows)
@@ -172,10 +172,6 @@ class FittedModel:
             )
             for j in order
         ]
-
-
-def _nan_ok(method: Method) -> bool:
-    return getattr(method, "missing", "error") == "mean"
 
 
 def match_width(rows: Rows, method: Method) -> Rows:

@@ -147,6 +147,12 @@ class Estimator(SelectorMixin, BaseEstimator):
 
         return to_fitted(self)
 
+    def _adopt(self, model: FittedModel) -> None:
+        """Be fitted as a model is."""
+        from .saved import adopt
+
+        adopt(self, model)
+
     # ---------------------------------------------------------------- the model
 
     def _weights(self) -> tuple[Array, Array]:

@@ -33,12 +33,16 @@ def from_fitted(model: FittedModel) -> Any:
     cls = getattr(import_module(".", __package__), model.name)
     values = {name: value for name, value in model.method.values.items() if name in cls._params}
     estimator = cls(**values)
-    if not model.started:
-        return estimator
+    if model.started:
+        adopt(estimator, model)
+    return estimator
+
+
+def adopt(estimator: Any, model: FittedModel) -> None:
+    """Make the estimator fitted as the model is; the two share the method."""
     estimator.method_, estimator._task, estimator.n_features_in_ = model.method, model.task, model.p
     names = model.feature_names
     if names is not None and model.n_columns:
         estimator.feature_names_in_ = np.array(names[: model.n_columns], dtype=object)
     if names is not None and len(names) > model.n_columns:
         estimator.names_ = {name: j for j, name in enumerate(names)}
-    return estimator

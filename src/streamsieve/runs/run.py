@@ -78,8 +78,8 @@ class Progress(Protocol):
     def doubled(self, rows: int) -> bool:
         """Whether the rows have doubled since something was shown."""
 
-    def update(self, rows: int, measured: tuple[float, int] | None) -> None:
-        """Show rows and, where they were measured, loss and number of features."""
+    def update(self, rows: int, measured: tuple[float, int] | None, point: Point | None = None) -> None:
+        """Show rows and, where they were measured, loss and number of features; a point just recorded."""
 
 
 class Run:
@@ -159,7 +159,7 @@ class Run:
         if self.progress is None:
             return
         if point is not None:
-            self.progress.update(self.rows, (point.recent_loss, point.support))
+            self.progress.update(self.rows, (point.recent_loss, point.support), point)
         elif self.progress.due(self.rows):
             self.progress.update(self.rows, measured)
 
