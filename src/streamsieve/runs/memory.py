@@ -30,12 +30,3 @@ def most_features(method: Method, memory: int, q: int = 1) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if bytes_needed(method, middle, q) <= memory else (low, middle)
     return low
-
-
-def format_bytes(n: float) -> str:
-    """Bytes for a reader: 3.2 MB."""
-    for unit in ("bytes", "kB", "MB", "GB", "TB"):
-        if n < 1000 or unit == "TB":
-            return f"{n:,.0f} {unit}" if unit == "bytes" or n >= 100 else f"{n:.3g} {unit}"
-        n /= 1000
-    raise AssertionError  # pragma: no cover

@@ -12,9 +12,10 @@ import numpy as np
 
 from ..fitted import FittedModel, TooManyFeatures
 from ..rows import Rows
+from ..words import counted, format_bytes
 from .checkpoint import CheckpointPolicy
 from .history import History, Measures, Point
-from .memory import bytes_needed, format_bytes
+from .memory import bytes_needed
 
 _NARROW = 512  # features up to which one thread of BLAS is faster than two that wait for each other
 _SAMPLE = 256  # rows to come by which progress shows the loss
@@ -187,7 +188,7 @@ class Run:
         need = bytes_needed(self.model.method, p, self.model.task.q if self.model.task is not None else 1)
         if need > self.memory:
             raise TooManyFeatures(
-                f"After {self.rows:,} rows there are {p:,} features. {self.model.method_name} would take "
+                f"After {counted(self.rows, 'row')} there are {p:,} features. {self.model.method_name} would take "
                 f"{format_bytes(need)} for them, and it may take {format_bytes(self.memory)}."
             )
 

@@ -15,6 +15,7 @@ from ..persist import CheckpointError
 from ..streams import BadData, read
 from ..streams.files import find
 from ..tasks import Classification
+from ..words import counted
 from .checkpoint import CheckpointPolicy
 from .evaluate import measure
 from .history import History
@@ -44,7 +45,8 @@ class UnknownLabel(ValueError):
 
     def __init__(self, rows: int, label: Any, classes: NDArray[Any]) -> None:
         super().__init__(
-            f"After {rows:,} rows comes the label {label!s}, which the first rows did not show; name all labels."
+            f"After {counted(rows, 'row')} comes the label {label!s}, which the first rows did not show; name "
+            "all labels."
         )
         self.rows, self.label, self.classes = rows, label, classes
 
