@@ -1,6 +1,6 @@
 #include "learners/olst.hpp"
 
-#include "core/dispatch.hpp"
+#include "core/learner.hpp"
 
 namespace streamsieve {
 
@@ -29,28 +29,28 @@ void bind_olst(nb::module_& m) {
         "mean"_a.noconvert(), "square"_a.noconvert(), "first"_a.noconvert(), "mean_y"_a.noconvert(),
         "square_y"_a.noconvert(), "xy"_a.noconvert(), "out"_a.noconvert(), "out_y"_a.noconvert(), "at"_a,
         NoGil());
+    // rows that are not learned, but tell moments and steps
     m.def(
         "measure",
-        [](const AnyRows& X, Weights weight, double eta, const AnySchedule& schedule, double lam,
-           bool intercept, Vector<double> clock, AnyMoments moments, Index k) {
-            const StepSize step = step_size(eta, schedule, lam, intercept, clock);
-            const auto run = [&](const auto& rows, auto& units) {
-                measure(rows, units, data_or_null(weight), step, k);
-            };
+        [](const AnyRows& X, const Weights& weight, nb::handle rule, nb::handle state, Index k) {
+            Fields rule_fields(rule), f(state);
+            const StepSize step = step_size(rule_fields, f.record<Clock>("clock"));
+            const auto moments = f.table_or_none<double>("moments");
+            const double* w = data_or_null(weight);
+            nb::gil_scoped_release release;
             std::visit(
                 [&](const auto& rows) {
                     if (moments) {
-                        Moments units(moments->data(), rows.longest());
-                        run(rows, units);
+                        Moments units(moments.data, rows.longest());
+                        measure(rows, units, w, step, k);
                     } else {
                         Raw units;
-                        run(rows, units);
+                        measure(rows, units, w, step, k);
                     }
                 },
                 X.rows);
         },
-        "rows"_a, "weight"_a.noconvert().none(), "eta"_a, "schedule"_a, "lam"_a, "intercept"_a,
-        "clock"_a.noconvert(), "moments"_a.noconvert().none(), "k"_a, NoGil());
+        "rows"_a, "weight"_a.noconvert().none(), "rule"_a, "state"_a, "k"_a);
 }
 
 }  // namespace streamsieve

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/fields.hpp"
 #include "core/linear.hpp"
 #include "core/steps.hpp"
 
@@ -26,10 +27,19 @@ inline double slopes(Loss loss, Q q, const double* m, double scale, const double
     return most;
 }
 
+struct SgdState {
+    Clock& clock;
+    Table<double> moments;  // of the features, if steps are in their units
+    Table<double> weight;   // (p, q), times scale
+    double* scale;
+    double* bias;
+};
+
 // Returns the number of rows learned: fewer than there are where the next step would overflow.
 template <class Rows, class Loss, class Q, class Units>
 Index sgd(const Rows& X, Loss loss, Q q, Units& units, const double* y, const double* weight, StepSize step,
-          Index p, double* v, double* scale, double* bias) {
+          const SgdState& state) {
+    double *v = state.weight.data, *scale = state.scale, *bias = state.bias;
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
     for (Index i = 0; i < X.rows; ++i) {
@@ -42,7 +52,7 @@ Index sgd(const Rows& X, Loss loss, Q q, Units& units, const double* y, const do
         if (step.lam > 0) {
             *scale *= 1 - eta.weights * step.lam;
             if (*scale < tiny_scale) {
-                for (Index e = 0; e < p * q; ++e) v[e] *= *scale;
+                for (Index e = 0; e < state.weight.rows * q; ++e) v[e] *= *scale;
                 *scale = 1;
             }
         }

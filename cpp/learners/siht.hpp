@@ -13,9 +13,20 @@
 
 namespace streamsieve {
 
+struct SihtState {
+    Clock& clock;
+    Table<double> moments;  // of the features, if steps are in their units
+    Kept kept;
+    Table<double> weight;  // of the features kept, (k, q), times scale
+    double* scale;
+    double* bias;
+};
+
 template <class Rows, class Loss, class Q, class Units>
 Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const double* weight, StepSize step,
-           Kept kept, double* v, double* scale, double* bias) {
+           const SihtState& state) {
+    Kept kept = state.kept;
+    double *v = state.weight.data, *scale = state.scale, *bias = state.bias;
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
     std::vector<std::int32_t> slots(std::size_t(X.longest())), touched(slots.size());

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +12,18 @@ from .. import _core
 from ..averages.extract.olsth import CROWDED
 from ..averages.model import TIE, block, cholesky, largest_rows
 from ..averages.ridge import likeliest_ridge
-from ._learner import same_shape
-
-Array = NDArray[np.float64]
-Core = Any  # rows as the kernels take them: a C-ordered 2-D array, or (indptr, indices, data)
+from ..rows import Array, Rows
+from ..state import State, square, zeros
 
 BLOCK = 64  # rows between two updates of the p x p matrices: BLAS adds 64 for the price of a dozen
 DRIFT = 1e-7  # what the normal equations may miss before the inverse is made anew
-READING = ("_read", "_columns", "_ready")
 LEAST = 1e-9  # of a ridge, as a share of the variances: below, rounding would take its place
 
 
-class InverseMoments:
+class InverseMoments(State):
     """M = sum of v v', s = sum of v t, and P = (M + Lambda)^-1, v and t the innovations of the rows.
 
-    `take` costs O(p^2) a row, `ridge_weights` after one more row O(p^2), `extract` O(k^2 + k^3) more.
+    `update` costs O(p^2) a row, `ridge_weights` after one more row O(p^2), `extract` O(k^2 + k^3) more.
 
     Rows are put aside in blocks of 64. What a block brings is added to M and taken from P by one symmetric
     product each (Woodbury), whatever calls the rows came in and whether anybody has been reading; so the
@@ -42,64 +39,72 @@ class InverseMoments:
     fades like 1 / n beside M. A feature that begins to vary later joins with the variance of that moment.
     """
 
+    moments: Any
+    inverse: Any
+    # what readers have worked out; no part of the state
+    _read: tuple[Any, tuple[Array, Array]] | None = None
+    _columns: tuple[Array, Array] | None = None  # G and V G, as far as `_ready`
+    _ready = 0
+
     def __init__(self, p: int, q: int, ridge: float | Literal["auto"], intercept: bool) -> None:
-        self.intercept = intercept
-        self.auto = ridge == "auto"
-        self.lam = p / 10 if ridge == "auto" else float(ridge)
-        self.rows = self.filled = 0
-        self.squared_weights = 0.0
-        self.total = np.zeros(1)
-        self.mean, self.square, self.first = np.zeros(p), np.zeros(p), np.zeros(p)
-        self.mean_y, self.square_y = np.zeros(q), np.zeros(q)
-        self.xy = np.zeros((q, p))
-        self.block, self.block_y = np.zeros((BLOCK, p)), np.zeros((BLOCK, q))
-        self.moments: Array | None = None  # lower triangles in Fortran order, as BLAS updates them in place
-        self.inverse: Array | None = None
-        self.prior = np.zeros(p)  # Lambda
-        self.start = np.zeros((p, q), order="F")  # beta_0
-        self._forget()
+        super().__init__(
+            intercept=intercept,
+            auto=ridge == "auto",
+            lam=p / 10 if ridge == "auto" else float(ridge),
+            rows=0,
+            filled=0,
+            squared_weights=0.0,
+            total=zeros(fixed=1),
+            mean=zeros(feature=p),
+            square=zeros(feature=p),
+            first=zeros(feature=p),
+            mean_y=zeros(output=q),
+            square_y=zeros(output=q),
+            xy=zeros(output=q, feature=p),
+            block=zeros(fixed=BLOCK, feature=p),
+            block_y=zeros(fixed=BLOCK, output=q),
+            moments=None,  # lower triangles in column order, as BLAS updates them in place
+            inverse=None,
+            prior=zeros(feature=p),  # Lambda
+            start=zeros(feature=p, output=q),  # beta_0
+        )
 
     @property
     def p(self) -> int:
         return len(self.mean)
 
-    def _forget(self) -> None:
-        """What readers have worked out; no part of the state."""
-        self._read: tuple[Any, tuple[Array, Array]] | None = None
-        self._columns: tuple[Array, Array] | None = None  # G and V G, as far as `_ready`
-        self._ready = 0
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in READING}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._forget()
-
-    def check(self, p: int, q: int) -> None:
-        """Refuse state that came from a file and does not fit together."""
-        for name, due in vars(InverseMoments(p, q, "auto", True)).items():
-            came = getattr(self, name)
-            if isinstance(due, np.ndarray):
-                same_shape(name, came, due.shape)
+    def check(self) -> None:
+        """Raise ValueError for state from a file that does not fit together."""
         for name in ("moments", "inverse"):
-            if getattr(self, name) is not None:
-                same_shape(name, getattr(self, name), (p, p))
+            a = getattr(self, name)
+            if a is not None and (a.shape != (self.p, self.p) or a.dtype != np.float64):
+                raise ValueError(f"{name} has shape {a.shape}, not {(self.p, self.p)}.")
+            self._axes[name] = ("feature", "feature")
         if not 0 <= self.filled < BLOCK or self.rows < self.filled:
             raise ValueError(f"{self.filled} of {self.rows} rows are in a block of {BLOCK}.")
         if self.rows >= BLOCK and (self.moments is None or self.inverse is None):
             raise ValueError("the second moments are missing.")
 
-    # ---------------------------------------------------------------- taking rows
+    def resize(self, p: int) -> None:
+        """Let features join, which were zero so far, or go, which are zero too."""
+        if p == self.p:
+            return
+        super().resize(p)
+        if self.auto and self.inverse is None:
+            self.lam = p / 10
+        self._read = self._columns = None
+        self._ready = 0
 
-    def take(self, rows: Core, y: Array, w: Array | None) -> None:
-        """Take rows, y (n, q) and weights or None."""
+    # ---------------------------------------------------------------- learning rows
+
+    def update(self, rows: Rows, y: Array, w: Array | None) -> None:
+        """Learn rows in row order, with targets (n, q) and weights or None."""
         at = 0
         while at < len(y):
             stop = min(len(y), at + BLOCK - self.filled)
             part = None if w is None else w[at:stop]
             begun = _core.innovations(
-                cut(rows, at, stop),
+                rows[at:stop].kernel,
                 y[at:stop],
                 part,
                 self.intercept,
@@ -126,7 +131,7 @@ class InverseMoments:
     def _flush(self) -> None:
         V = self.block
         if self.moments is None:
-            self.moments = np.zeros((self.p, self.p), order="F")
+            self.moments, self._axes["moments"] = square(self.p)
         blas.dsyrk(1.0, V.T, beta=1.0, c=self.moments, lower=1, overwrite_c=1)
         blocks = self.rows // BLOCK
         if blocks & (blocks - 1) == 0:
@@ -162,6 +167,7 @@ class InverseMoments:
             self.lam = self._likeliest()
         weight = float(self.total[0])
         self.prior = np.where(self.first > 0, max(self.lam, LEAST * weight) * self.square / weight, 0.0)
+        self._axes["inverse"] = ("feature", "feature")
         self.inverse = A = self.moments.copy(order="F")
         diagonal = np.diag_indices(self.p)
         A[diagonal] = np.where(self.prior > 0, self.square + self.prior, 1.0)
@@ -256,43 +262,6 @@ class InverseMoments:
             solved, _ = lapack.dpotrs(L, self.xy.T[support] * (unit / weight)[:, None], lower=1)
             coef[:, support] = (solved * unit[:, None]).T
         return coef, self.mean_y - coef @ self.mean if self.intercept else np.zeros(len(self.mean_y))
-
-    # ---------------------------------------------------------------- growing
-
-    def grown(self, p: int) -> Self:
-        """The same with p features: new ones were zero so far, those that are taken away are zero too."""
-        new = object.__new__(type(self))
-        new.__dict__.update(self.__dict__)
-        for name in ("mean", "square", "first", "prior", "xy", "block", "start", "moments", "inverse"):
-            old = getattr(self, name)
-            if old is None:
-                continue
-            features = {"start": (0,), "moments": (0, 1), "inverse": (0, 1)}.get(name, (old.ndim - 1,))
-            shape = tuple(p if axis in features else size for axis, size in enumerate(old.shape))
-            a = np.zeros(shape, order="F" if len(features) > 1 or name == "start" else "C")
-            where = tuple(slice(0, min(m, n)) for m, n in zip(shape, old.shape))
-            a[where] = old[where]
-            setattr(new, name, a)
-        if self.auto and self.inverse is None:
-            new.lam = p / 10
-        new._forget()
-        return new
-
-    def copy(self) -> Self:
-        new = object.__new__(type(self))
-        new.__dict__.update(
-            {name: v.copy(order="K") if isinstance(v, np.ndarray) else v for name, v in vars(self).items()}
-        )
-        new._forget()
-        return new
-
-
-def cut(rows: Core, start: int, stop: int | None = None) -> Core:
-    """Some of the rows, nothing copied."""
-    if isinstance(rows, tuple):
-        indptr, indices, data = rows
-        return indptr[start : None if stop is None else stop + 1], indices, data
-    return rows[start:stop]
 
 
 def times(A: Array | None, B: Array) -> Array:
