@@ -1,4 +1,4 @@
-"""Values that do not come from text, held to the same rules: finite, missing as asked, weights >= 0."""
+"""Checks of values that do not come from text: finite, missing values by option, weights >= 0."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._bad import BadData
-from ._reader import Options
+from .bad_data import BadData
+from .readers.base import Options
 
 if TYPE_CHECKING:
-    from ._table import Table
+    from .table import Table
 
 
-def fill(features: NDArray[np.float64], missing: str) -> NDArray[np.bool_]:
-    """Which features are wrong; those missing become 0 in place where that is asked."""
+def fill_missing(features: NDArray[np.float64], missing: str) -> NDArray[np.bool_]:
+    """Which values are bad; missing ones become 0 in place with missing='zero'."""
     gone = np.isnan(features)
     if missing == "zero":
         features[gone] = 0.0
@@ -23,7 +23,7 @@ def fill(features: NDArray[np.float64], missing: str) -> NDArray[np.bool_]:
     return wrong | gone if missing == "error" else wrong
 
 
-def word(value: Any) -> str:
+def describe(value: Any) -> str:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return "a missing value"
     return (
@@ -33,7 +33,7 @@ def word(value: Any) -> str:
     )
 
 
-def sound(
+def good_rows(
     features: NDArray[np.float64],
     others: NDArray[np.float64],
     codes: NDArray[np.int32],
@@ -42,8 +42,8 @@ def sound(
     first: int,
     file: str,
 ) -> tuple[NDArray[np.int64], int]:
-    """The rows that are well, and how many are not; the first of those is raised unless they are skipped."""
-    bad_features = fill(features, options.missing)
+    """Numbers of the good rows, and how many are bad; BadData for the first unless they are skipped."""
+    bad_features = fill_missing(features, options.missing)
     bad_others = ~np.isfinite(others)
     if table.weight is not None:
         bad_others[:, -1] |= others[:, -1] < 0
@@ -60,7 +60,7 @@ def sound(
         ):
             if wrong[i].any():
                 j = int(np.argmax(wrong[i]))
-                reason = word(None if values is None else float(values[i, j]))
+                reason = describe(None if values is None else float(values[i, j]))
                 raise BadData(
                     f"row {first + i + 1:,} holds {reason}"
                     if "missing" in reason

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _core
-from ._ahead import spread
-from ._bad import BadData
-from ._files import File
-from ._reader import Batch
-from ._table import Table, TableReader
-from ._text import MISSING, Chunk, Files, refusal
+from ... import _core
+from ..bad_data import BadData
+from ..files import File
+from ..prefetch import parallel_map
+from ..table import Table, TableReader
+from .base import TABLE, Batch, Format
+from .text import MISSING, Chunk, Files, bad_text
 
 SAMPLE = 1000  # rows that tell which columns hold text
 
@@ -36,7 +36,7 @@ class Csv(TableReader, Files):
 
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
         parse = partial(self._parse, file)
-        for chunk, parsed in spread(parse, self._body(file, at), self.options.threads):
+        for chunk, parsed in parallel_map(parse, self._body(file, at), self.options.threads):
             yield self._batch(chunk, *parsed)
 
     def _body(self, file: File, at: dict[str, Any]) -> Generator[Chunk]:
@@ -105,18 +105,18 @@ class Csv(TableReader, Files):
             words = {"columns": len(table.columns), "hint": hint}
             if column in (table.target, table.weight):
                 words["missing"] = "no row goes without; mend it, or pass on_bad_row='skip'"
-            error = refusal(file, chunk, fault, where, column=table.columns[column], ends=ends, **words)
+            error = bad_text(file, chunk, fault, where, column=table.columns[column], ends=ends, **words)
         values = [[_decoded(chunk.text[begin:end].tobytes()) for begin, end in places] for places in met]
         return chunk, Parsed((X[:rows], others[:rows], codes[:rows], values), bad, error)
 
     def _batch(self, chunk: Chunk, numbers: tuple[Any, ...], bad: int, error: BadData | None) -> Batch:
         assert self.table is not None
         place = {"offset": chunk.offset, "line": chunk.line, "met": len(self.table.met)}
-        return Batch(place, self.table.rows(*numbers), bad + chunk.bad, chunk.read, error)
+        return Batch(place, self.table.examples(*numbers), bad + chunk.bad, chunk.read, error)
 
 
 class Parsed(NamedTuple):
-    numbers: tuple[Any, ...]  # of `Table.rows`
+    numbers: tuple[Any, ...]  # of `Table.examples`
     bad: int
     error: BadData | None
 
@@ -125,3 +125,7 @@ def _decoded(raw: bytes) -> str:
     if raw.startswith(b'"'):  # quotes inside are doubled
         raw = raw[1:-1].replace(b'""', b'"')
     return raw.decode("utf-8", "backslashreplace")
+
+
+_OPTIONS = (*TABLE, "categorical", "delimiter", "header")
+FORMATS = [Format("csv", Csv, _OPTIONS, ("csv",)), Format("tsv", Csv, _OPTIONS, ("tsv", "tab"))]

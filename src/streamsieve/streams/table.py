@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._bad import BadData
-from ._reader import Options, Reader
-from ._rows import Csr, Rows
+from ..rows import Rows
+from .bad_data import BadData
+from .examples import Examples
+from .readers.base import Options, Reader
 
 IGNORED = 2**31 - 1  # of cpp/text/csv.hpp
 Codes = NDArray[np.int32]
@@ -141,13 +142,13 @@ class Table:
             self.names.append(name)
         return place
 
-    def rows(
+    def examples(
         self,
         features: NDArray[np.float64],
         others: NDArray[np.float64],
         codes: Codes,
         values: Sequence[Sequence[str]],
-    ) -> Rows:
+    ) -> Examples:
         """Rows of numbers and of codes, column by column, into the values met."""
         w = None if self.weight is None else np.ascontiguousarray(others[:, self.others.index(self.weight)])
         if self.target is None:
@@ -156,9 +157,10 @@ class Table:
             y = np.ascontiguousarray(others[:, self.others.index(self.target)])
         else:
             y = np.array(values[-1] or [""])[codes[:, -1]]
-        return Rows(self._encode(features, codes, values) if self.categories else features, y, w)
+        rows = self._encode(features, codes, values) if self.categories else Rows(features)
+        return Examples(rows, y, w)
 
-    def _encode(self, features: NDArray[np.float64], codes: Codes, values: Sequence[Sequence[str]]) -> Csr:
+    def _encode(self, features: NDArray[np.float64], codes: Codes, values: Sequence[Sequence[str]]) -> Rows:
         n, m, k = len(features), len(self.numbers), len(self.categories)
         known = [np.array([self._places[c].get(value, -1) for value in values[c]] + [-1]) for c in range(k)]
         places = np.stack([known[c][codes[:, c]] for c in range(k)], axis=1)
@@ -179,7 +181,7 @@ class Table:
         keep = data != 0
         indptr = np.zeros(n + 1, dtype=np.int32)
         np.cumsum(keep.sum(axis=1), out=indptr[1:])
-        return Csr(indptr, columns[keep].astype(np.int32), data[keep])
+        return Rows(p=0, csr=(indptr, columns[keep].astype(np.int32), data[keep]))
 
     def state(self) -> dict[str, Any]:
         return {"columns": self.columns, "texts": self.texts, "met": [list(pair) for pair in self.met]}

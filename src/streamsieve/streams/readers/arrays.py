@@ -6,19 +6,20 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ._bad import BadData
-from ._checks import fill, sound
-from ._files import File
-from ._reader import Batch
-from ._rows import Csr, Rows
-from ._table import Table
-from ._text import Files
+from ...rows import Rows, from_scipy
+from ..bad_data import BadData
+from ..checks import fill_missing, good_rows
+from ..examples import Examples
+from ..files import File
+from ..table import Table
+from .base import Batch, Format
+from .text import Files
 
 VALUES = 1 << 18  # read at a time
 
@@ -35,7 +36,7 @@ class _Array:
     def __len__(self) -> int:
         return self.shape[0] if self.shape else 1
 
-    def take(self, n: int) -> NDArray[Any]:
+    def read(self, n: int) -> NDArray[Any]:
         """The next n rows."""
         raise NotImplementedError
 
@@ -43,23 +44,41 @@ class _Array:
         raise NotImplementedError
 
 
-class _Mapped(_Array):
-    """A .npy file, mapped: either order will do."""
+class _File(_Array):
+    """A .npy file in either order, read by position: a mapped file that is truncated ends the process."""
 
-    def __init__(self, path: str, file: str) -> None:
-        try:
-            self._rows = np.load(path, mmap_mode="r", allow_pickle=False)
-        except ValueError as error:
-            raise BadData(f"not a NumPy array of numbers, or truncated ({error})", file) from error
-        super().__init__("the array", file, self._rows.shape, self._rows.dtype)
-        self._row = 0
+    def __init__(self, raw: BinaryIO, file: str) -> None:
+        shape, self._column_order, dtype = _header(raw, "the array", file)
+        super().__init__("the array", file, shape, dtype)
+        self._raw, self._start, self._row = raw, raw.tell(), 0
 
-    def take(self, n: int) -> NDArray[Any]:
-        self._row += n
-        return self._rows[self._row - n : self._row]
+    def read(self, n: int) -> NDArray[Any]:
+        first, self._row = self._row, self._row + n
+        if not self._column_order or len(self.shape) < 2:
+            return self._values(first * self.width, n * self.width).reshape(n, *self.shape[1:])
+        columns = [self._values(j * len(self) + first, n) for j in range(self.width)]
+        return np.column_stack(columns) if columns else np.empty((n, 0), dtype=self.dtype)
+
+    def _values(self, at: int, count: int) -> NDArray[Any]:
+        self._raw.seek(self._start + at * self.dtype.itemsize)
+        out = np.empty(count, dtype=self.dtype)
+        if self._raw.readinto(out.view(np.uint8).data) < out.nbytes:  # type: ignore[attr-defined]
+            raise BadData("ends before its last row: the file is truncated", self.file)
+        return out
 
     def skip(self, n: int) -> None:
         self._row += n
+
+
+def _header(raw: Any, name: str, file: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether in column order, and type of an array."""
+    try:
+        version = npy.read_magic(raw)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, column_order, dtype = read(raw)
+    except ValueError as error:
+        raise BadData(f"{name} is not a NumPy array of numbers, or truncated ({error})", file) from error
+    return shape, column_order, dtype
 
 
 class _Packed(_Array):
@@ -67,17 +86,12 @@ class _Packed(_Array):
 
     def __init__(self, raw: Any, name: str, file: str) -> None:
         self._raw = raw
-        try:
-            version = npy.read_magic(raw)
-            header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, fortran, dtype = header(raw)
-        except ValueError as error:
-            raise BadData(f"{name} is not a NumPy array ({error})", file) from error
+        shape, fortran, dtype = _header(raw, name, file)
         if fortran and len(shape) > 1:
             raise BadData(f"{name} is in Fortran order; save np.ascontiguousarray of it", file)
         super().__init__(name, file, shape, dtype)
 
-    def take(self, n: int) -> NDArray[Any]:
+    def read(self, n: int) -> NDArray[Any]:
         size = n * self.width * self.dtype.itemsize
         raw = self._raw.read(size)
         if len(raw) < size:
@@ -101,7 +115,8 @@ class Arrays(Files):
         assert file.path is not None  # standard input was refused
         try:
             if self.options.format == "npy":
-                yield from self._dense(file, {"X": _Mapped(file.path, file.name)}, at)
+                with open(file.path, "rb") as raw:
+                    yield from self._dense(file, {"X": _File(raw, file.name)}, at)
                 return
             with zipfile.ZipFile(file.path) as pack, ExitStack() as members:
                 names = [name.removesuffix(".npy") for name in pack.namelist()]
@@ -150,37 +165,37 @@ class Arrays(Files):
         step = max(1, VALUES // max(1, X.width))
         for row in range(start, len(X), step):
             n = min(step, len(X) - row)
-            block = X.take(n).astype(np.float64)
+            block = X.read(n).astype(np.float64)
             features = block if len(table.numbers) == X.width else block[:, table.numbers]
             others = block[:, table.others]
-            keep, bad = sound(
+            keep, bad = good_rows(
                 features, others, np.empty((n, 0), np.int32), table, self.options, row, file.name
             )
-            rows = table.rows(features, others, np.empty((n, 0), np.int32), [])
-            rows = Rows(rows.X, *self._values(y, w, n, rows))
+            examples = table.examples(features, others, np.empty((n, 0), np.int32), [])
+            examples = Examples(examples.rows, *self._values(y, w, n, examples))
             read = int((file.size or 0) * (row + n) / len(X))
-            yield Batch({"row": row}, rows.pick(keep) if bad else rows, bad, read)
+            yield Batch({"row": row}, examples.pick(keep) if bad else examples, bad, read)
 
-    def _values(self, y: _Array | None, w: _Array | None, n: int, rows: Rows) -> tuple[Any, Any]:
-        targets: Any = rows.y if y is None else y.take(n).reshape(n)
+    def _values(self, y: _Array | None, w: _Array | None, n: int, found: Examples) -> tuple[Any, Any]:
+        targets: Any = found.y if y is None else y.read(n).reshape(n)
         if y is not None and y.dtype.kind in "fiub":
             targets = targets.astype(np.float64)
             if not np.isfinite(targets).all():
                 raise BadData("a target is missing or infinite", y.file, column=y.name)
         elif y is not None and y.dtype.kind == "S":
             targets = np.char.decode(targets, "utf-8", "backslashreplace")
-        weights: Any = rows.weight if w is None else w.take(n).reshape(n).astype(np.float64)
+        weights: Any = found.weight if w is None else w.read(n).reshape(n).astype(np.float64)
         if w is not None and not (np.isfinite(weights) & (weights >= 0)).all():
             raise BadData("a weight is missing, infinite or negative", w.file, column=w.name)
         return targets, weights
 
     def _sparse(self, file: File, arrays: Mapping[str, _Array], at: dict[str, Any]) -> Iterator[Batch]:
-        kind = arrays["format"].take(1)[0] if "format" in arrays else b"csr"
+        kind = arrays["format"].read(1)[0] if "format" in arrays else b"csr"
         if bytes(kind) != b"csr":
             raise BadData(
                 f"a sparse matrix in format {bytes(kind).decode()!r}; save .tocsr() of it", file.name
             )
-        n_rows, width = (int(v) for v in arrays["shape"].take(2))
+        n_rows, width = (int(v) for v in arrays["shape"].read(2))
         y, w = self._beside(arrays, n_rows, file)
         for name, found in (("target", y), ("weight", w)):
             if found is None and getattr(self.options, name) is not None:
@@ -197,15 +212,15 @@ class Arrays(Files):
                 array.skip(by)
         while row < n_rows:
             n = min(1024, n_rows - row)
-            indptr = np.concatenate([[0], ends.take(n).astype(np.int64) - entry])
+            indptr = np.concatenate([[0], ends.read(n).astype(np.int64) - entry])
             used = int(indptr[-1])
             if used < 0 or (np.diff(indptr) < 0).any() or used > len(data) - entry:
                 raise BadData("indptr is not a valid row index; the matrix is damaged", file.name)
-            X = Csr(indptr.astype(np.int32), indices.take(used), data.take(used).astype(np.float64))
-            if used and not (int(X.indices.min()) >= 0 and int(X.indices.max()) < width):
+            columns, values = indices.read(used), data.read(used).astype(np.float64)
+            if used and not (int(columns.min()) >= 0 and int(columns.max()) < width):
                 raise BadData(f"an index is outside the {width} columns; the matrix is damaged", file.name)
-            X = _sorted(X._replace(indices=X.indices.astype(np.int32)), n, width, file.name)
-            wrong = fill(X.data, self.options.missing)
+            X = _sorted(indptr.astype(np.int32), columns.astype(np.int32), values, width, file.name)
+            wrong = fill_missing(X.data, self.options.missing)
             bad = np.unique(np.searchsorted(X.indptr, np.flatnonzero(wrong), side="right") - 1)
             if len(bad) and not self.options.skip_bad:
                 raise BadData(
@@ -213,17 +228,17 @@ class Arrays(Files):
                     file.name,
                     row + int(bad[0]) + 1,
                 )
-            rows = Rows(X, *self._values(y, w, n, Rows(X, None, None)))
-            rows = rows.pick(np.setdiff1d(np.arange(n), bad)) if len(bad) else rows
+            examples = Examples(X, *self._values(y, w, n, Examples(X, None, None)))
+            examples = examples.pick(np.setdiff1d(np.arange(n), bad)) if len(bad) else examples
             read = int((file.size or 0) * (row + n) / n_rows)
-            yield Batch({"row": row, "entry": entry}, rows, len(bad), read)
+            yield Batch({"row": row, "entry": entry}, examples, len(bad), read)
             row, entry = row + n, entry + used
 
 
-def _sorted(X: Csr, n: int, width: int, file: str) -> Csr:
+def _sorted(indptr: Any, indices: Any, data: Any, width: int, file: str) -> Rows:
     from scipy.sparse import csr_array
 
-    matrix = csr_array((X.data, X.indices, X.indptr), shape=(n, width))
+    matrix = csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
     if not matrix.has_sorted_indices:
         matrix.sort_indices()
     same = np.diff(matrix.indices) == 0
@@ -232,4 +247,11 @@ def _sorted(X: Csr, n: int, width: int, file: str) -> Csr:
     )
     if same.any():
         raise BadData("an index occurs twice in a row; call sum_duplicates() before saving", file)
-    return Csr(matrix.indptr, matrix.indices, matrix.data)
+    return from_scipy(matrix)
+
+
+_OPTIONS = ("target", "weight", "columns", "drop")
+FORMATS = [
+    Format("npy", Arrays, _OPTIONS, ("npy",), b"\x93NUMPY"),
+    Format("npz", Arrays, _OPTIONS, ("npz",), b"PK\x03\x04"),
+]

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ._bad import BadData
-from ._rows import Rows
+from ..bad_data import BadData
+from ..examples import Examples
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of source: how a file of it is recognised, which options of `read` it takes, what reads it."""
+
+    name: str
+    reader: Callable[..., Reader]
+    takes: tuple[str, ...]
+    endings: tuple[str, ...] = ()
+    magic: bytes = b""
+    with_tables: bool = False  # whether files after the first may be of other formats: tables to join
+
+
+#: What all tables take.
+TABLE = ("target", "weight", "columns", "drop", "feature_names")
 
 
 @dataclass(frozen=True)
@@ -44,7 +60,7 @@ class Options:
 
 class Batch(NamedTuple):
     at: dict[str, Any]  # JSON: where the batch begins, as `Reader.batches` takes it
-    rows: Rows
+    examples: Examples
     bad: int  # rows skipped in it
     read: int  # bytes read so far in this pass
     error: BadData | None = None  # what follows the rows
@@ -59,7 +75,7 @@ class Reader:
     width: int = field(default=0, init=False)  # features known before any row: a block is at least so wide
     again: bool = field(default=True, init=False)  # whether the source can be read twice
 
-    def mark(self) -> Any:
+    def fingerprint(self) -> Any:
         """JSON by which a position knows its source."""
         raise NotImplementedError
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ._bad import BadData
-from ._reader import Batch, Reader
-from ._rows import Csr, Rows
+from ...rows import Rows
+from ..bad_data import BadData
+from ..examples import Examples
+from .base import TABLE, Batch, Format, Reader
 
 PIECE = 1024  # rows turned into arrays at a time
 
@@ -29,7 +30,7 @@ class Dicts(Reader):
             raise ValueError(f"{self.options.target!r} cannot be both target and weight.")
         self.restore({}, {})
 
-    def mark(self) -> Any:
+    def fingerprint(self) -> Any:
         return "dicts"
 
     def title(self) -> str:
@@ -99,11 +100,11 @@ class Dicts(Reader):
             ends.append(len(indices))
             y.append(target)
             weights.append(weight)
-        X = Csr(np.array(ends, np.int32), np.array(indices, np.int32), np.array(data, np.float64))
+        csr = np.array(ends, np.int32), np.array(indices, np.int32), np.array(data, np.float64)
         numbers = all(isinstance(t, Real) for t in y)
         targets = None if options.target is None else np.array(y, dtype=np.float64 if numbers else np.str_)
-        rows = Rows(X, targets, None if options.weight is None else np.array(weights, np.float64))
-        return Batch({"row": first, "met": met}, rows, bad, 0)
+        w = None if options.weight is None else np.array(weights, np.float64)
+        return Batch({"row": first, "met": met}, Examples(Rows(p=0, csr=csr), targets, w), bad, 0)
 
     def _row(self, row: Any, number: int) -> tuple[list[tuple[str, str | None, float]], Any, float]:
         options, where = self.options, (self.title(), number + 1)
@@ -147,3 +148,6 @@ class Dicts(Reader):
 
 def _missing(value: Any) -> bool:
     return value is None or (isinstance(value, Real) and math.isnan(value))
+
+
+DICTS = Format("dicts", Dicts, TABLE)

@@ -1,4 +1,4 @@
-"""What is raised where the data are wrong, and the words for it."""
+"""`BadData`, raised where data cannot be read, and its messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterators that work ahead of their user, in threads of their own."""
+"""Iterators whose items are made ahead of their use, by threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-def ahead(items: Iterator[T], depth: int) -> Generator[T]:
+def prefetch(items: Iterator[T], depth: int) -> Generator[T]:
     """The same items, made by another thread at most `depth` of them ahead.
 
     Errors are raised where the items are used. Closing it closes `items` too, before it returns. What a
@@ -61,7 +61,7 @@ def ahead(items: Iterator[T], depth: int) -> Generator[T]:
             thread.join()
 
 
-def spread(work: Callable[[S], T], items: Generator[S], threads: int) -> Generator[T]:
+def parallel_map(work: Callable[[S], T], items: Generator[S], threads: int) -> Generator[T]:
     """`work` of each item, in the order of the items, by threads of which each takes the next one.
 
     The items are made in a thread of their own. Closing it closes `items` too.
@@ -74,7 +74,7 @@ def spread(work: Callable[[S], T], items: Generator[S], threads: int) -> Generat
                 yield pool.submit(work, item)
 
     try:
-        with closing(ahead(begun(), threads)) as futures:
+        with closing(prefetch(begun(), threads)) as futures:
             for future in futures:
                 yield future.result()
     finally:

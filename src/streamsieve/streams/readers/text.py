@@ -1,28 +1,24 @@
-"""Text parsed natively: chunks of whole lines, and the svmlight reader."""
+"""What readers of text share: files one after the other, chunks of whole lines, messages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
-from ._ahead import spread
-from ._bad import FAULTS, BadData
-from ._files import Bytes, File
-from ._reader import Batch, Reader
-from ._rows import Csr, Rows
+from ... import _core
+from ..bad_data import FAULTS, BadData
+from ..files import Bytes, File
+from .base import Batch, Reader
 
 Text = NDArray[np.uint8]
 PADDING = 16  # of cpp/text/number.hpp
 LONGEST = 1 << 25  # bytes of a row; what is longer is not data
 MISSING = {"error": 0, "keep": 1, "zero": 2}
-_INT32 = np.int32
 
 
 class Chunk(NamedTuple):
@@ -102,7 +98,7 @@ def quoted(text: Text, at: int, ends: bytes = b" \t\r\n") -> str:
     return repr(word + ("..." if end > 40 else ""))
 
 
-def refusal(
+def bad_text(
     file: File,
     chunk: Chunk,
     fault: int,
@@ -130,8 +126,8 @@ class Files(Reader):
     def __post_init__(self) -> None:
         self.again = all(file.path is not None and file.size is not None for file in self.files)
 
-    def mark(self) -> Any:
-        return [file.mark for file in self.files]
+    def fingerprint(self) -> Any:
+        return [file.fingerprint for file in self.files]
 
     def title(self) -> str:
         return ", ".join(file.name for file in self.files[:3]) + (", ..." if len(self.files) > 3 else "")
@@ -157,30 +153,3 @@ class Files(Reader):
         start, options = (at.get("offset", 0), at.get("line", 1)), self.options
         with closing(Bytes(file)) as source:
             yield from chunks(source, *start, options.chunk, options.skip_bad, whole)
-
-
-@dataclass
-class Svmlight(Files):
-    """`label [qid:n] index:value ... # comment`."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.width = self.options.n_features or 0
-
-    def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
-        parse = partial(self._batch, file)
-        return spread(parse, self.chunks(file, at, newline_before), self.options.threads)
-
-    def _batch(self, file: File, chunk: Chunk) -> Batch:
-        options = self.options
-        width, entries = options.n_features or 2**31 - 1, _core.entries(chunk.text, chunk.n)
-        y, indptr = np.empty(chunk.lines), np.zeros(chunk.lines + 1, dtype=_INT32)
-        indices, data = np.empty(entries, dtype=_INT32), np.empty(entries)
-        rows, used, bad, fault, where = _core.svmlight(
-            chunk.text, chunk.n, 0 if options.zero_based else 1, width, MISSING[options.missing],
-            options.skip_bad, y, indptr[1:], indices, data,
-        )  # fmt: skip
-        error = refusal(file, chunk, fault, where, width=f"{width:,}") if fault else None
-        X = Csr(indptr[: rows + 1], indices[:used], data[:used])
-        place = {"offset": chunk.offset, "line": chunk.line}
-        return Batch(place, Rows(X, y[:rows], None), bad + chunk.bad, chunk.read, error)

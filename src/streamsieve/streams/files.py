@@ -8,29 +8,15 @@ import gzip
 import hashlib
 import io
 import os
-import re
 import sys
 import zlib
 from collections.abc import Iterable
 from typing import Any, BinaryIO, NamedTuple
 
-from ._bad import BadData
+from .bad_data import BadData
 
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-_FORMATS = {
-    "svmlight": ("svm", "svmlight", "libsvm"),
-    "csv": ("csv",),
-    "tsv": ("tsv", "tab"),
-    "parquet": ("parquet", "pq"),
-    "arrow": ("arrow", "feather", "ipc", "arrows"),
-    "npy": ("npy",),
-    "npz": ("npz",),
-}
-FORMATS = tuple(_FORMATS)
-_BY_ENDING = {ending: name for name, endings in _FORMATS.items() for ending in endings}
-_BY_START = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\x93NUMPY": "npy", b"PK\x03\x04": "npz"}
+PACKINGS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _ENDS = 1 << 16  # bytes at either end of a file that tell whether it is still the same
-_PACKED = ("gz", "bz2", "zst", "zstd", "gzip")
 
 
 class File(NamedTuple):
@@ -39,15 +25,15 @@ class File(NamedTuple):
     size: int | None
 
     @property
-    def mark(self) -> list[Any]:
+    def fingerprint(self) -> list[Any]:
         """What a position must agree with: the name, the size, and a sum over the beginning and the end."""
-        told: list[Any] = [os.path.basename(self.name), self.size]
+        found: list[Any] = [os.path.basename(self.name), self.size]
         if self.path is not None and self.size is not None:
             with open(self.path, "rb") as file:
                 ends = file.read(_ENDS)
                 file.seek(max(0, self.size - _ENDS))
-                told.append(hashlib.sha256(ends + file.read(_ENDS)).hexdigest())
-        return told
+                found.append(hashlib.sha256(ends + file.read(_ENDS)).hexdigest())
+        return found
 
 
 def find(source: str | os.PathLike[str] | Iterable[Any]) -> list[File]:
@@ -80,7 +66,7 @@ class Bytes:
         self._raw: Any = open(file.path, "rb", buffering=0) if file.path is not None else sys.stdin.buffer  # noqa: SIM115
         self._counted = _Counted(self._raw)
         start = self._counted.peek(6)
-        self.packing = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
+        self.packing = next((name for magic, name in PACKINGS.items() if start.startswith(magic)), None)
         self._in: Any = self._counted
         if self.packing is not None:
             self._in = _unpacked(io.BufferedReader(self._counted, 1 << 20), self.packing, file.name)
@@ -168,52 +154,3 @@ def _unpacked(raw: io.BufferedReader, packing: str, name: str) -> Any:
         raise ImportError(
             f"{name} is packed with zstd; reading it needs pyarrow: pip install 'streamsieve[io]'."
         ) from None
-
-
-def tell_format(file: File) -> str:
-    """The format of a file from its ending, or else from what it begins with."""
-    endings = os.path.basename(file.name).lower().split(".")[1:] if file.path is not None else []
-    if endings and endings[-1] in _PACKED:
-        endings.pop()
-    if endings and endings[-1] in _BY_ENDING:
-        return _BY_ENDING[endings[-1]]
-    if file.path is None:
-        start = _stdin_start()
-    elif file.size is None:  # what is read of a pipe to tell is gone
-        raise ValueError(f"The format of {file.name}, which is a pipe, cannot be told; pass format=.")
-    else:
-        bytes_ = Bytes(file)
-        buffer = bytearray(4096)
-        start = bytes(buffer[: bytes_.into(memoryview(buffer))])
-        bytes_.close()
-    return _from_start(start, file.name)
-
-
-def _stdin_start() -> bytes:
-    stdin: Any = sys.stdin.buffer
-    start: bytes = stdin.peek(4096)[:4096]
-    packing = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
-    if packing == "gzip":
-        return zlib.decompressobj(31).decompress(start, 4096)
-    if packing is not None:
-        raise ValueError(f"The format of {packing} data on standard input cannot be told; pass format=.")
-    return start
-
-
-def _from_start(start: bytes, name: str) -> str:
-    for magic, known in _BY_START.items():
-        if start.startswith(magic):
-            return known
-    for raw in start.removeprefix(b"\xef\xbb\xbf").splitlines():
-        line = raw.split(b"#")[0].strip()
-        if not line:
-            continue
-        label, *tokens = line.split()
-        pairs = all(re.match(rb"(qid|\d+):", token) for token in tokens[:-1])
-        if re.fullmatch(rb"[-+0-9.eE,]+", label) and pairs and (tokens or b"," not in line):
-            return "svmlight"
-        return "tsv" if b"\t" in line else "csv"
-    raise ValueError(
-        f"The format of {name!r} cannot be told from its name or start; pass format=, one of "
-        f"{', '.join(FORMATS)}."
-    )

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ._bad import BadData
-from ._checks import sound
-from ._files import File
-from ._reader import Batch
-from ._rows import Rows
-from ._table import Table, TableReader
-from ._text import Files
+from ..bad_data import BadData
+from ..checks import good_rows
+from ..examples import Examples
+from ..files import File
+from ..table import Table, TableReader
+from .base import TABLE, Batch, Format
+from .text import Files
 
 PIECE = 4096  # rows taken out of a frame at a time
 Groups = Callable[[list[str]], Iterator[Any]]
@@ -51,7 +51,7 @@ class Tabular(TableReader):
             )
         return table
 
-    def piece(self, frame: Any, table: Table, first: int, name: str) -> tuple[Rows, int]:
+    def piece(self, frame: Any, table: Table, first: int, name: str) -> tuple[Examples, int]:
         """Rows of a narwhals frame that begins with row `first` of the source, and how many were bad."""
         import narwhals as nw
 
@@ -70,10 +70,10 @@ class Tabular(TableReader):
                 gone = value is None or value != value
                 codes[i, k] = -1 if gone else seen.setdefault(str(value), len(seen))
             values.append(list(seen))
-        keep, bad = sound(features, others, codes, table, self.options, first, name)
+        keep, bad = good_rows(features, others, codes, table, self.options, first, name)
         if bad:
             features, others, codes = features[keep], others[keep], codes[keep]
-        return table.rows(features, others, codes, values), bad
+        return table.examples(features, others, codes, values), bad
 
 
 @dataclass
@@ -160,7 +160,7 @@ class Frames(Tabular):
     def __post_init__(self) -> None:
         self.again = not isinstance(self.source, Iterator)
 
-    def mark(self) -> Any:
+    def fingerprint(self) -> Any:
         return "frames"
 
     def title(self) -> str:
@@ -181,3 +181,10 @@ class Frames(Tabular):
                 rows, bad = self.piece(frame[row : row + PIECE], table, past + row, self.title())
                 yield Batch({"frame": number, "row": row, "met": met, "past": past}, rows, bad, 0)
             past += len(frame)
+
+
+FORMATS = [
+    Format("parquet", FrameFiles, TABLE, ("parquet", "pq"), b"PAR1"),
+    Format("arrow", FrameFiles, TABLE, ("arrow", "feather", "ipc", "arrows"), b"ARROW1"),
+]
+FRAMES = Format("frames", Frames, TABLE)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from .._input import is_frame, threads
-from ._arrays import Arrays
-from ._csv import Csv
-from ._dicts import Dicts
-from ._files import FORMATS, find, tell_format
-from ._frames import FrameFiles, Frames
-from ._reader import Options, Reader
-from ._text import Svmlight
+import numpy as np
+
+from ..params import ParamError
+from ..rows import is_frame, threads
+from .files import find
+from .formats import FORMATS, detect_format
+from .readers.base import Format, Options, Reader
+from .readers.dicts import DICTS
+from .readers.frames import FRAMES
 from .stream import Selection, Stream
 
 _PARSERS = 8  # threads at most: each holds a chunk, and one reads for all
@@ -66,7 +67,7 @@ def read(
         weights. svmlight has its label instead of `target` and no weights. Targets are floats where all are
         numbers, else strings; without a target, `y` is None.
     format : {"auto", "svmlight", "csv", "tsv", "parquet", "arrow", "npy", "npz"}, default="auto"
-        Told from the ending of the name, or else from the first bytes.
+        Detected from the ending of the name, or else from the first bytes.
     block_size : int >= 1, default=4096
         Rows of a block. A block ends earlier where it would hold more than 2^20 values, and with the pass.
     feature_names : sequence of str or None, default=None
@@ -130,19 +131,19 @@ def read(
     >>> stream.feature_names
     ['price', 'size', 'colour=red', 'colour=blue']
     """
-    _one_of("format", format, ("auto", *FORMATS))
-    _one_of("categories", categories, ("onehot", "drop", "error"))
-    _one_of("missing", missing, ("error", "keep", "zero"))
-    _one_of("on_bad_row", on_bad_row, ("error", "skip"))
+    _check_word("format", format, ("auto", *FORMATS))
+    _check_word("categories", categories, ("onehot", "drop", "error"))
+    _check_word("missing", missing, ("error", "keep", "zero"))
+    _check_word("on_bad_row", on_bad_row, ("error", "skip"))
     for name, value, least in (
         ("block_size", block_size, 1), ("max_categories", max_categories, 1), ("passes", passes, 1),
         ("shuffle_buffer", shuffle_buffer, 0), ("random_state", random_state, 0), ("skip", skip, 0),
         ("limit", limit, 0), ("hold_out", hold_out, 0), ("n_features", n_features, 1), ("n_jobs", n_jobs, 1),
     ):  # fmt: skip
-        if value is not None and (not isinstance(value, int) or value < least):
-            raise ValueError(f"{name}={value!r}; pass an integer of at least {least}.")
+        if value is not None and (not isinstance(value, int | np.integer) or value < least):
+            raise ParamError(name, value, f"expected an integer of at least {least}.")
     if hold_out == 1 or (held and not hold_out):
-        raise ValueError(f"hold_out={hold_out}, held={held}; hold out every 2nd row or fewer: hold_out >= 2.")
+        raise ParamError("hold_out", hold_out, "expected every 2nd row or fewer: at least 2.")
     for name, names in (
         ("feature_names", feature_names),
         ("columns", columns),
@@ -150,7 +151,7 @@ def read(
         ("categorical", categorical),
     ):
         if isinstance(names, str):
-            raise ValueError(f"{name}={names!r}; pass a list of names.")
+            raise ParamError(name, names, "expected a list of names.")
     reader, kind = _reader(
         source,
         dict(
@@ -164,9 +165,9 @@ def read(
         ),
     )  # fmt: skip
     if passes > 1 and not reader.again:
-        raise ValueError(f"passes={passes}, but this source can be read once only; pass a file or a list.")
-    mark = {
-        "source": reader.mark(), "format": kind, "target": target, "weight": weight,
+        raise ParamError("passes", passes, "this source can be read once only; pass a file or a list.")
+    fingerprint = {
+        "source": reader.fingerprint(), "format": kind, "target": target, "weight": weight,
         "feature_names": _digest(feature_names),
         "columns": None if columns is None else list(columns), "drop": list(drop),
         "categorical": list(categorical), "categories": categories, "missing": missing,
@@ -175,7 +176,7 @@ def read(
         "zero_based": zero_based, "delimiter": delimiter, "header": header,
     }  # fmt: skip
     selection = Selection(skip, limit, hold_out, held, shuffle_buffer, random_state)
-    return Stream(reader, selection, passes, block_size, mark)
+    return Stream(reader, selection, passes, block_size, fingerprint)
 
 
 def _digest(names: Sequence[str] | None) -> str | None:
@@ -183,9 +184,9 @@ def _digest(names: Sequence[str] | None) -> str | None:
     return None if names is None else hashlib.sha256("\0".join(names).encode()).hexdigest()
 
 
-def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
+def _check_word(name: str, value: Any, allowed: Sequence[str]) -> None:
     if value not in allowed:
-        raise ValueError(f"{name}={value!r}; pass one of {', '.join(map(repr, allowed))}.")
+        raise ParamError(name, value, f"expected one of {', '.join(map(repr, allowed))}.")
 
 
 def _reader(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
@@ -196,14 +197,20 @@ def _reader(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
     if not several and not isinstance(source, str | os.PathLike):
         return _from_python(source, options)
     files = find(source)
-    kinds = {options["format"]} if options["format"] != "auto" else {tell_format(file) for file in files}
+    first = options["format"] if options["format"] != "auto" else detect_format(files[0])
+    if FORMATS[first].with_tables:
+        return _make(FORMATS[first], options, files)
+    kinds = {first} if options["format"] != "auto" else {detect_format(file) for file in files}
     if len(kinds) > 1:
         raise ValueError(
             f"The files are of several formats ({', '.join(sorted(kinds))}); read each by itself."
         )
-    kind = kinds.pop()
-    _applies(kind, options)
-    return _READERS[kind](Options(**{**options, "format": kind}), files), kind
+    return _make(FORMATS[kinds.pop()], options, files)
+
+
+def _make(kind: Format, options: dict[str, Any], source: Any) -> tuple[Reader, str]:
+    _check_options(kind, options)
+    return kind.reader(Options(**{**options, "format": kind.name}), source), kind.name
 
 
 def _from_python(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
@@ -221,40 +228,31 @@ def _from_python(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
     first = next(items, None)
     if items is source:  # an iterator: what was taken from it is put back
         source = itertools.chain([] if first is None else [first], items)
-    kind = "dicts" if first is None or isinstance(first, Mapping) else "frames"
-    if kind == "frames" and not is_frame(first):
+    kind = DICTS if first is None or isinstance(first, Mapping) else FRAMES
+    if kind is FRAMES and not is_frame(first):
         raise TypeError(f"source holds a {type(first).__name__}; pass an iterable of dicts or data frames.")
-    _applies(kind, options)
-    made = Options(**{**options, "format": kind})
-    return (Dicts if kind == "dicts" else Frames)(made, source), kind
+    return _make(kind, options, source)
 
 
-_READERS: dict[str, Callable[..., Reader]] = {
-    "svmlight": Svmlight,
-    "csv": Csv,
-    "tsv": Csv,
-    "parquet": FrameFiles,
-    "arrow": FrameFiles,
-    "npy": Arrays,
-    "npz": Arrays,
+#: Options that only some formats take, with the value that says nothing.
+_SPECIAL = {
+    "target": None,
+    "weight": None,
+    "columns": None,
+    "drop": (),
+    "n_features": None,
+    "zero_based": False,
+    "delimiter": None,
+    "header": True,
+    "feature_names": None,
+    "categorical": (),
 }
 
-# options that only some formats have, with the value that says nothing
-_ONLY = {
-    "n_features": (None, ("svmlight",)),
-    "zero_based": (False, ("svmlight",)),
-    "delimiter": (None, ("csv", "tsv")),
-    "header": (True, ("csv", "tsv")),
-    "feature_names": (None, ("csv", "tsv", "parquet", "arrow", "frames", "dicts")),
-    "categorical": ((), ("csv", "tsv")),
-}
-_NOT_SVMLIGHT = {"target": None, "weight": None, "columns": None, "drop": ()}
 
-
-def _applies(kind: str, options: dict[str, Any]) -> None:
-    for name, (default, kinds) in _ONLY.items():
-        if options[name] != default and kind not in kinds:
-            raise ValueError(f"{name} is for {' and '.join(kinds)}; the source is {kind}.")
-    for name, default in _NOT_SVMLIGHT.items():
-        if kind == "svmlight" and options[name] != default:
-            raise ValueError(f"{name}={options[name]!r}, but svmlight has labels and numbered features only.")
+def _check_options(kind: Format, options: dict[str, Any]) -> None:
+    for name, default in _SPECIAL.items():
+        if options[name] != default and name not in kind.takes:
+            able = [known.name for known in FORMATS.values() if name in known.takes]
+            raise ParamError(
+                name, options[name], f"expected for {' and '.join(able)} only; the source is {kind.name}."
+            )
