@@ -411,7 +411,9 @@ def test_a_position_of_another_source_is_refused(folder, sources):  # noqa: ARG0
         read(folder / "part0.csv", target="y"),
         read(folder / "d.csv", target="y", shuffle_buffer=5),
     ):
-        with pytest.raises(ValueError, match=r"of another stream: (its (target|shuffle_buffer) was|it was of d.csv)"):
+        with pytest.raises(
+            ValueError, match=r"of another stream: (its (target|shuffle_buffer) was|it was of d.csv)"
+        ):
             other.seek(position)
     with pytest.raises(ValueError, match="version 7, expected 1"):
         stream.seek({**position, "version": 7})
@@ -941,7 +943,9 @@ def test_no_row_of_a_pipe_is_lost_by_looking_at_it():
     os.close(begin)
     pipe = f"/dev/fd/{end}"
     assert not is_checkpoint(pipe)
-    with pytest.raises(ValueError, match=r"format='auto'; the format of .*, a pipe, cannot be detected; name it"):
+    with pytest.raises(
+        ValueError, match=r"format='auto'; the format of .*, a pipe, cannot be detected; name it"
+    ):
         read(pipe)
     assert sum(len(block.y) for block in read(pipe, format="svmlight")) == 20
     os.close(end)

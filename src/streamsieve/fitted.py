@@ -19,7 +19,7 @@ from .tasks import Classification, Regression, Task
 
 
 class Feature(NamedTuple):
-    """A selected feature: its weight for each output and, where they are known, standard error and t value."""
+    """A selected feature: its weight for each output and, where known, standard error and t value."""
 
     index: int
     name: str
@@ -160,7 +160,9 @@ class FittedModel:
         if linear is not None and linear.stderr is not None and len(coef) == 1:
             error, tvalue = np.atleast_2d(linear.stderr)[0], np.atleast_2d(linear.tvalue)[0]
         support = np.flatnonzero(coef.any(axis=0))
-        size = np.abs(coef[:, support]).max(axis=0, initial=0.0) if tvalue is None else np.abs(tvalue[support])
+        size = (
+            np.abs(coef[:, support]).max(axis=0, initial=0.0) if tvalue is None else np.abs(tvalue[support])
+        )
         order = support[np.argsort(-np.nan_to_num(size, posinf=np.inf), kind="stable")]
         return [
             Feature(
@@ -181,8 +183,8 @@ def match_width(rows: Rows, method: Method) -> Rows:
     if rows.p > method.p:
         if not getattr(method, "grow", False):
             raise TooManyFeatures(
-                f"there are {rows.p:,} features, and {type(method).__name__} began with {method.p:,}: it cannot "
-                "learn new ones."
+                f"there are {rows.p:,} features, and {type(method).__name__} began with {method.p:,}: it "
+                "cannot learn new ones."
             )
         return rows
     return (rows if rows.sparse else from_scipy(rows.to_scipy())).with_width(method.p)

@@ -92,7 +92,11 @@ class Encoder:
             return {"~": "rows", "values": self._array(np.ascontiguousarray(rows.values), where)}
         parts = rows.tight()
         names = ("indptr", "indices", "data")
-        return {"~": "rows", "p": rows.p, **{name: self._array(getattr(parts, name), where) for name in names}}
+        return {
+            "~": "rows",
+            "p": rows.p,
+            **{name: self._array(getattr(parts, name), where) for name in names},
+        }
 
 
 class Decoder:
@@ -190,6 +194,7 @@ class Decoder:
 _DECODERS: dict[str, Callable[[Decoder, Json], Any]] = {
     name: getattr(Decoder, f"as_{name}")
     for name in (
-        "float", "tuple", "dict", "array", "words", "records", "scalar", "dtype", "rows", "generator", "state",
+        "float", "tuple", "dict", "array", "words", "records", "scalar", "dtype", "rows", "generator",
+        "state",
     )
 }  # fmt: skip

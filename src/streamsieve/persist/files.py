@@ -21,7 +21,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 FORMAT, VERSION = "streamsieve", 1
-STATE = "state.json"  # the tensor that holds the JSON: a header is limited to 100 MB, names of features are not
+STATE = (
+    "state.json"  # the tensor that holds the JSON: a header is limited to 100 MB, names of features are not
+)
 _LONGEST_HEADER = 100 << 20
 _NO_SUM = "0" * 64
 
@@ -94,7 +96,9 @@ def remove_abandoned(path: Path) -> None:
     """Remove what a killed process had begun to write."""
     prefix = f".{path.name}."
     try:
-        parts = [name for name in os.listdir(path.parent) if name.startswith(prefix) and name.endswith(".part")]
+        parts = [
+            name for name in os.listdir(path.parent) if name.startswith(prefix) and name.endswith(".part")
+        ]
     except OSError:
         return
     for name in parts:
@@ -109,7 +113,9 @@ def remove_abandoned(path: Path) -> None:
 # ---------------------------------------------------------------- tensors
 
 
-def write_tensors(file: str | os.PathLike[str], tensors: list[tuple[str, Tensor]], kind: str, library: str) -> None:
+def write_tensors(
+    file: str | os.PathLike[str], tensors: list[tuple[str, Tensor]], kind: str, library: str
+) -> None:
     """Write named tensors; `kind` and `library` are for readers of the header."""
     about = {"format": FORMAT, "version": str(VERSION), "class": kind, "library": library}
     header: dict[str, Any] = {"__metadata__": {**about, "sha256": _NO_SUM}}

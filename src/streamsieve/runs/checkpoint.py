@@ -55,10 +55,14 @@ class CheckpointPolicy:
         if self.file is None or not _holds_something(self.file) or self.resume:
             return
         if not is_checkpoint(self.file):
-            raise ParamError("checkpoint", self.file, "the file exists and is no checkpoint; it is not replaced.")
+            raise ParamError(
+                "checkpoint", self.file, "the file exists and is no checkpoint; it is not replaced."
+            )
         run = read_plain(self.file).about.get("run")
         if run is None:
-            raise ParamError("checkpoint", self.file, "the file is a model, not a checkpoint; it is not replaced.")
+            raise ParamError(
+                "checkpoint", self.file, "the file is a model, not a checkpoint; it is not replaced."
+            )
         if not run["done"]:
             raise ParamError(
                 "checkpoint", self.file, "the run it is of was not finished; resume it, or delete the file."

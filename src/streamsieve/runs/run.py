@@ -40,7 +40,7 @@ class Interrupted(Exception):
 
 
 class Signals:
-    """SIGINT and SIGTERM end a run after the block that is being learned; while it waits for rows, at once."""
+    """SIGINT and SIGTERM end a run after the block that is being learned, or at once while it waits."""
 
     def __init__(self) -> None:
         self.pending, self.learning = 0, False
@@ -149,8 +149,8 @@ class Run:
                 self.model.learn(rows, y, w)
             self.rows += stop - start
             start = stop
-            if self.history is not None:
-                self._show(self.history.record(self.model, self.rows), None)
+            if self.history is not None and (point := self.history.record(self.model, self.rows)):
+                self._show(point, None)
         self.position = block.position
         if self.checkpoint is not None and self.checkpoint.due(self.rows):
             self.checkpoint.write(self.model, self.rows, self.position)
@@ -188,8 +188,8 @@ class Run:
         need = bytes_needed(self.model.method, p, self.model.task.q if self.model.task is not None else 1)
         if need > self.memory:
             raise TooManyFeatures(
-                f"After {counted(self.rows, 'row')} there are {p:,} features. {self.model.method_name} would take "
-                f"{format_bytes(need)} for them, and it may take {format_bytes(self.memory)}."
+                f"After {counted(self.rows, 'row')} there are {p:,} features. {self.model.method_name} would "
+                f"take {format_bytes(need)} for them, and it may take {format_bytes(self.memory)}."
             )
 
     def _limit_blas_threads(self, p: int) -> Any:

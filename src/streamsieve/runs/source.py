@@ -1,4 +1,4 @@
-"""A run on files: look at the first rows, make the model, learn, checkpoint, resume, test on rows held out."""
+"""A run on files: look at the first rows, make the model, learn, checkpoint, resume, test on held-out rows."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class UnknownLabel(ValueError):
 
     def __init__(self, rows: int, label: Any, classes: NDArray[Any]) -> None:
         super().__init__(
-            f"After {counted(rows, 'row')} comes the label {label!s}, which the first rows did not show; name "
-            "all labels."
+            f"After {counted(rows, 'row')} comes the label {label!s}, which the first rows did not show; "
+            "name all labels."
         )
         self.rows, self.label, self.classes = rows, label, classes
 
@@ -168,8 +168,12 @@ class SourceRun:
         return block._replace(y=y)
 
     def _name_line(self, error: TooManyFeatures) -> None:
-        """Raise BadData that names file and line of the feature, where the source can be read again for it."""
-        if self.memory is None or self.format != "svmlight" or (self.stream.bytes_total or _REREAD) >= _REREAD:
+        """Name file and line of the feature that is too far, where the source can be read again for it."""
+        if (
+            self.memory is None
+            or self.format != "svmlight"
+            or (self.stream.bytes_total or _REREAD) >= _REREAD
+        ):
             return
         q = 1 if self.model.task is None else self.model.task.q
         try:
@@ -199,7 +203,9 @@ class SourceRun:
             return
         names = self.stream.feature_names
         model.feature_names = None if names is None else list(names)
-        model.first_index = int(self.format == "svmlight" and not self.source.options.get("zero_based", False))
+        model.first_index = int(
+            self.format == "svmlight" and not self.source.options.get("zero_based", False)
+        )
         model.about.update(
             source=self.source.describe(), rows=self.run.rows, rows_bad=int(self.stream.rows_bad)
         )

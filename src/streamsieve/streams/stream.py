@@ -128,8 +128,8 @@ class Stream:
             theirs = position.get("mark", {}).get(name)
             if theirs != ours:
                 raise ValueError(
-                    f"The position is of another stream: {_difference(name, theirs, ours)}; read the same data "
-                    "with the same options."
+                    f"The position is of another stream: {_difference(name, theirs, ours)}; read the same "
+                    "data with the same options."
                 )
         self._begin({key: value for key, value in position.items() if key not in ("version", "mark")})
 

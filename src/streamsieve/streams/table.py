@@ -62,11 +62,16 @@ class Table:
                 file,
                 column=self.columns[met[0]],
                 advice=Advice(
-                    "pass {} to encode or {} to leave them out", ("categories", "onehot"), ("categories", "drop")
+                    "pass {} to encode or {} to leave them out",
+                    ("categories", "onehot"),
+                    ("categories", "drop"),
                 ),
             )
         # wanted columns of text, and the target where it is one and features are not given by name
-        self.text_columns = {*([] if self.fixed else met), *([self.target] if self.target in self.texts else [])}
+        self.text_columns = {
+            *([] if self.fixed else met),
+            *([self.target] if self.target in self.texts else []),
+        }
         self.categories = met if options.categories == "onehot" else []  # columns that are one-hot encoded
         self.numbers = [c for c in sorted(wanted) if c not in is_text]
         if self.fixed:
@@ -108,7 +113,8 @@ class Table:
         hint = (
             f"did you mean {' or '.join(repr(shortened(one)) for one in near)}?"
             if near
-            else f"it has {', '.join(repr(shortened(one)) for one in some)}" + (", ..." if p > len(some) else "")
+            else f"it has {', '.join(repr(shortened(one)) for one in some)}"
+            + (", ..." if p > len(some) else "")
         )
         raise BadData(f"there is no {what} {name!r}; {hint}".rstrip("?"), self.file, 1, str(name))
 
@@ -143,7 +149,8 @@ class Table:
             name = f"{column}={value}"
             if name in self._at:
                 raise BadData(
-                    f"its value {shortened(value)!r} makes the feature {shortened(name)!r}, which is a column too",
+                    f"its value {shortened(value)!r} makes the feature {shortened(name)!r}, which is a "
+                    "column too",
                     self.file,
                     column=column,
                     advice=Advice("rename one, or leave it out ({})", "drop"),

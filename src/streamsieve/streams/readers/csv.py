@@ -79,7 +79,9 @@ class Csv(TableReader, Files):
             if names != self.table.columns:
                 odd = next((a for a, b in zip(names, self.table.columns) if a != b), f"{len(names)} columns")
                 raise BadData(
-                    f"the columns are not those of {self.table.file}, first at {shortened(odd)!r}", file.name, 1
+                    f"the columns are not those of {self.table.file}, first at {shortened(odd)!r}",
+                    file.name,
+                    1,
                 )
             return chunk
         unknown = set(self.options.categorical) - set(names)
@@ -109,9 +111,12 @@ class Csv(TableReader, Files):
                     int(first[c]),
                     column=names[c],
                     ends=b'"' if quoted else (self.delimiter + "\r\n").encode(),
-                    as_before=f", as {numbers[c]:,} of the first {numbers[c] + texts[c]:,} cells of its column are",
+                    as_before=f", as {numbers[c]:,} of the first {numbers[c] + texts[c]:,} cells of its "
+                    "column are",
                     advice=Advice(
-                        "correct it, pass {} for a column of words, or {}", "categorical", ("on_bad_row", "skip")
+                        "correct it, pass {} for a column of words, or {}",
+                        "categorical",
+                        ("on_bad_row", "skip"),
                     ),
                 )
         return table

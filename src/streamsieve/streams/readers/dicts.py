@@ -62,11 +62,13 @@ class Dicts(Reader):
             if value is not None:
                 self._values[key] = self._values.get(key, 0) + 1
                 if self._values[key] > self.options.max_categories:
+                    most = self.options.max_categories
                     raise BadData(
-                        f"more than {self.options.max_categories:,} different values, the last {value[:40]!r}",
-                        self.title(), None, key,
-                        advice=Advice("leave the key out ({}), or pass a larger {}", "drop", "max_categories"),
-                    )  # fmt: skip
+                        f"more than {most:,} different values, the last {value[:40]!r}",
+                        self.title(),
+                        column=key,
+                        advice=Advice("leave it out ({}), or pass a larger {}", "drop", "max_categories"),
+                    )
             place = self._places[key, value] = len(self.names)
             self._met.append([key, value])
             self.names.append(key if value is None else f"{key}={value}")
