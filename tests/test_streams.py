@@ -233,10 +233,9 @@ def test_csv_equals_its_slow_twin(folder, table, delimiter, end, quote, missing,
     (folder / "t.csv").write_bytes(out.getvalue().encode())
     try:
         names, X, y = slow.csv_rows(out.getvalue(), "y", missing, delimiter)
-    except slow.Bad as bad:
-        with pytest.raises(BadData, match="is not a number, as") as caught:
+    except slow.Bad:
+        with pytest.raises(BadData, match="is not a number, as"):
             list(read(folder / "t.csv", target="y", delimiter=delimiter, missing=missing))
-        assert str(bad)[:9] in str(caught.value)
         return
     (ours, targets, _), stream = rows_of(folder / "t.csv", target="y", delimiter=delimiter, missing=missing,
                                          n_jobs=threads, block_size=block_size)  # fmt: skip
@@ -398,7 +397,7 @@ def test_a_position_of_a_file_changed_in_place_is_refused(folder):
     next(iter(stream))
     position = stream.position()
     file.write_text("1 1:2\n-1 2:4\n")
-    with pytest.raises(ValueError, match="another stream: rows.svm has changed since"):
+    with pytest.raises(ValueError, match=r"another stream: rows\.svm has changed since"):
         read(file).seek(position)
 
 

@@ -43,6 +43,11 @@ def square(p: int, dtype: Any = np.float64) -> Field:
     return Field(np.zeros((p, p), dtype=dtype, order="F"), ("feature", "feature"))
 
 
+def optional() -> Field:
+    """None for now; an array, state or other value later, which the method's own check verifies."""
+    return Field(None, ("optional",))
+
+
 def record(**fields: float) -> Field:
     """Named numbers: a NumPy record, `state.clock["rows"]`, and a struct of doubles to the kernels."""
     values = np.zeros((), dtype=[(name, np.float64) for name in fields])
@@ -150,14 +155,19 @@ class State:
         """Raise ValueError unless fields, types and shapes are those of a state just made.
 
         For what comes from a file: kernels trust names, types and lengths. Axes with the role 'slot' may have
-        any length, and a field that is None on either side is left to the method's own check.
+        any length. A state may be None, and an `optional` field anything: the method's own check
+        looks at those.
         """
         if self.fields().keys() != fresh.fields().keys():
             odd = sorted(self.fields().keys() ^ fresh.fields().keys())
             raise ValueError(f"{path}{odd[0]} is missing or unexpected.")
         for name, expected in fresh.fields().items():
             found, where = getattr(self, name), path + name
-            if found is None or expected is None:
+            if expected is None:
+                if found is not None and fresh.axes(name) != ("optional",):
+                    raise ValueError(f"{where} is {type(found).__name__}, not None.")
+                continue
+            if found is None and isinstance(expected, State):
                 continue
             if isinstance(expected, State):
                 if type(found) is not type(expected):

@@ -13,7 +13,7 @@ from ..averages.extract.olsth import CROWDED
 from ..averages.model import TIE, block, cholesky, largest_rows
 from ..averages.ridge import likeliest_ridge
 from ..rows import Array, Rows
-from ..state import State, square, zeros
+from ..state import State, optional, square, zeros
 
 BLOCK = 64  # rows between two updates of the p x p matrices: BLAS adds 64 for the price of a dozen
 DRIFT = 1e-7  # what the normal equations may miss before the inverse is made anew
@@ -63,8 +63,8 @@ class InverseMoments(State):
             xy=zeros(output=q, feature=p),
             block=zeros(fixed=BLOCK, feature=p),
             block_y=zeros(fixed=BLOCK, output=q),
-            moments=None,  # lower triangles in column order, as BLAS updates them in place
-            inverse=None,
+            moments=optional(),  # lower triangles in column order, as BLAS updates them in place
+            inverse=optional(),
             prior=zeros(feature=p),  # Lambda
             start=zeros(feature=p, output=q),  # beta_0
         )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rows import Rows
+from ..words import counted
 from .bad_data import BadData
 from .examples import ExampleQueue, Examples
 from .prefetch import prefetch
@@ -162,7 +163,7 @@ class Stream:
         for number in range(start.get("pass", 0), self.passes):
             yield from self._pass(number, start)
             if not self._seen and not start and self._selection.limit != 0:
-                bad = f" but {self.rows_bad:,} bad ones" if self.rows_bad else ""
+                bad = f" but {counted(self.rows_bad, 'bad one')}" if self.rows_bad else ""
                 raise BadData(f"there is not a single row{bad}", self._reader.title())
             start = {}
             self._here = {"pass": number + 1, **self._counts()}
