@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from papers.experiments import classification, readings
 from reference import budgeted as twin
 from streamsieve import (
     BAMDClassifier,
@@ -16,7 +17,6 @@ from streamsieve import (
     OFSClassifier,
     SOFSClassifier,
 )
-from streamsieve.experiments import classification, readings
 from streamsieve.learners.heap import heap_features
 
 

@@ -152,6 +152,23 @@ class Method:
         """Probability of each class from scores, for losses whose margins are log-odds."""
         return Classification.probabilities(scores)
 
+    def linear_model(self) -> Any:
+        """The `LinearModel` with standard errors and R^2 as of now; None where the method has none."""
+        return None
+
+    def extracted(self) -> Any:
+        """Plain data from which readers have the model at once, where to extract it from the state takes work.
+
+        A model file holds it beside the state; `set_extracted` gets it back.
+        """
+        return None
+
+    def set_extracted(self, model: Any) -> None:
+        """Take over what `extracted` gave for this state; ValueError if it does not fit."""
+        raise ValueError(
+            f"{type(self).__name__} extracts no model, but the file holds {type(model).__name__}."
+        )
+
     @property
     def values(self) -> dict[str, Any]:
         """The parameters as given, the loss among them."""

@@ -13,7 +13,7 @@ or dict of these. The compiled kernels read arrays and records by name, in place
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,13 @@ def record(**fields: float) -> Field:
 class State:
     """Named fields; see the module's docstring."""
 
+    #: Subclasses by name: a file names the class of a nested state, whose module the method has imported.
+    kinds: ClassVar[dict[str, type[State]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        State.kinds[cls.__name__] = cls
+
     def __init__(self, **fields: Any) -> None:
         self._axes: dict[str, tuple[str, ...]] = {}
         for name, field in fields.items():
@@ -84,6 +91,16 @@ class State:
                 value.resize(p)
             elif isinstance(value, np.ndarray) and "feature" in self.axes(name):
                 setattr(self, name, resized(value, self.axes(name), p))
+
+    def bytes_at(self, p: int, now: int) -> float:
+        """Bytes that the arrays would take with p features; they have `now` features now."""
+        total = 0.0
+        for name, value in self.fields().items():
+            if isinstance(value, State):
+                total += value.bytes_at(p, now)
+            elif isinstance(value, np.ndarray):
+                total += value.nbytes * (p / max(now, 1)) ** self.axes(name).count("feature")
+        return total
 
     # ---------------------------------------------------------------- snapshots
 
@@ -143,8 +160,8 @@ class State:
             if found is None or expected is None:
                 continue
             if isinstance(expected, State):
-                if not isinstance(found, State):
-                    raise ValueError(f"{where} is {type(found).__name__}, not a state.")
+                if type(found) is not type(expected):
+                    raise ValueError(f"{where} is {type(found).__name__}, not {type(expected).__name__}.")
                 found.verify(expected, where + ".")
             elif isinstance(expected, np.ndarray):
                 _verify_array(where, found, expected, fresh.axes(name))
