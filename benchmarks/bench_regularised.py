@@ -28,7 +28,8 @@ def check(X, y):
         ladder = make(name, 100).fit(X[:15], y[:15])  # the ladder first moves after row 16
         for rung in (0, 10, 19):
             alone = make(name, alpha=ladder.penalty_[rung]).fit(X[:15], y[:15])
-            np.testing.assert_allclose(ladder.method_.columns()[:, rung], alone.coef_[0], rtol=1e-9, atol=1e-12)
+            weights = ladder.method_.columns()[:, rung]
+            np.testing.assert_allclose(weights, alone.coef_[0], rtol=1e-9, atol=1e-12)
 
 
 def main(n, repeats):

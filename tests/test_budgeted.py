@@ -221,6 +221,44 @@ def test_parameters_outside_their_domain_are_refused(kind, options):
         kind(2, **options).fit(np.eye(4), [0, 1, 0, 1])
 
 
+def beyond(name, **fields):
+    def change(state):
+        for field, value in fields.items():
+            getattr(state, name)[field] = value
+
+    return change
+
+
+FORGERIES = {
+    "a heap of a feature beyond": (BARDAClassifier, lambda s: s.kept.entry["feature"].fill(1e9)),
+    "a heap of more than it has room for": (BAMDClassifier, lambda s: s.kept.size.fill(100)),
+    "a heap of fewer than none": (OFSClassifier, lambda s: s.kept.size.fill(-1)),
+    "a place beyond the heap": (SOFSClassifier, lambda s: s.place.fill(50)),
+    "a pool of other features": (BARDAClassifier, lambda s: s.pool.entry["feature"].fill(0)),
+    "a pool that is to hold fewer than none": (BARDAClassifier, beyond("bounds", pool_target=-5.0)),
+    "a pool that is to hold too many": (BARDAClassifier, beyond("bounds", pool_target=1e300)),
+    "bounds that are not finite": (BARDAClassifier, beyond("bounds", horizon=np.nan)),
+    "squares below zero": (BARDAClassifier, lambda s: s.gradient.fill(-1.0)),
+    "gradients that are not finite": (BARDAClassifier, lambda s: s.gradient.fill(np.nan)),
+    "half a row": (BARDAClassifier, beyond("clock", rows=59.5)),
+    "rows beyond all counting": (OFSClassifier, beyond("clock", rows=1e300)),
+    "a scale of zero": (OFSClassifier, lambda s: s.scale.fill(0.0)),
+    "a negative precision": (SOFSClassifier, lambda s: s.weight.fill(-1.0)),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_state_that_a_kernel_could_not_follow_is_refused(name):
+    kind, change = FORGERIES[name]
+    X, target, _ = rows(0, 60, 30, 0.4, "gaussian")
+    method = kind(5).fit(X, target > 0).method_
+    method.check_state()
+    method.state.verify(method.start(method.p, method.q))
+    change(method.state)
+    with pytest.raises(ValueError, match=r"\w+"):
+        method.check_state()
+
+
 @pytest.mark.slow
 def test_ofs_and_sofs_find_what_they_find_on_the_papers_designs():
     """Near chance where features are correlated, as published; on X1 most, once it is read as [Sun]'s was."""

@@ -138,7 +138,9 @@ def test_a_rung_is_a_run_at_its_penalty(name):
     for rung, lam in enumerate(ladder.penalty_):
         alone = learner(name, "Classifier", alpha=lam).fit(sp.csr_array(X), y, r)
         assert_allclose(weights[:, rung].T, alone.coef_, rtol=1e-10, atol=1e-13)
-        assert_allclose(ladder.method_.state.bias.reshape(7, 3)[rung], alone.intercept_, rtol=1e-10, atol=1e-13)
+        assert_allclose(
+            ladder.method_.state.bias.reshape(7, 3)[rung], alone.intercept_, rtol=1e-10, atol=1e-13
+        )
 
 
 @every
@@ -237,3 +239,134 @@ def test_parameters_outside_their_domain_are_refused(name, wrong):
     X, target, _ = rows(0)
     with pytest.raises(ValueError, match=rf"{list(wrong)[-1]}="):
         learner(name, "Regressor", **wrong).fit(X, target)
+
+
+# ---------------------------------------------------------------- calls that fail, and state from files
+
+
+def wide_stream(n, p=2000, seed=0):
+    """Sparse rows over forty features, after ten of them over ten only; the step of the last one overflows."""
+    rng = np.random.default_rng(seed)
+    X = np.zeros((n, p))
+    for i in range(n):
+        X[i, rng.choice(40 if i < 10 else 10, 12 if i < 10 else 3, replace=False)] = rng.normal()
+    X[-1, :3] = 1e70
+    y, r = X.sum(axis=1), np.ones(n)
+    y[-1], r[-1] = 1e70, 1e70
+    return sp.csr_array(X), y, r
+
+
+def assert_undone(model, X, y, r):
+    before = model.method_.state.copy()
+    with pytest.raises(ValueError, match=r"overflow at row .*eta=0.01"):
+        model.partial_fit(X, y, r)
+    assert not list(model.method_.state.differences(before))
+
+
+@every
+def test_a_call_that_fails_after_the_penalties_moved_is_undone(name):
+    X, y, r = wide_stream(30)
+    model = learner(name, "Regressor", 5, eta=0.01).fit(X[:10], y[:10])
+    moved = learner(name, "Regressor", 5, eta=0.01).fit(X[:29], y[:29]).penalty_
+    assert not np.array_equal(moved, model.penalty_)
+    assert_undone(model, X[10:], y[10:], r[10:])
+
+
+def test_a_call_that_fails_after_all_weights_were_stored_anew_is_undone():
+    X, y, r = wide_stream(30)
+    for name in ("FOBOS", "AdaFOBOS"):
+        model = learner(name, "Regressor", alpha=0.01, eta=0.01, schedule="constant").fit(X[:10], y[:10])
+        state = model.method_.state
+        state.weight += np.copysign(1024.0, state.weight)
+        state.spent += 1024.0  # as far as it may go
+        assert_undone(model, X[10:], y[10:], r[10:])
+    X, y, r = wide_stream(4100)
+    model = learner("SADMM", "Regressor", eta=0.01).fit(X[:4090], y[:4090])
+    assert_undone(model, X[4090:], y[4090:], r[4090:])
+
+
+@pytest.mark.parametrize(("name", "variant", "twin"), VARIANTS, ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize("k", [None, 3])
+def test_the_state_of_a_stream_is_accepted(name, variant, twin, k):  # noqa: ARG001
+    X, target, r = rows(0, n=4200)
+    S = sp.csr_array(X)
+    model = learner(name, "Regressor", k, grow=True, **variant)
+    for a, b, width in ((0, 5, 4), (5, 16, 6), (16, 4095, 8), (4095, 4200, 8)):
+        model.partial_fit(S[a:b, :width], target[a:b], r[a:b])
+        method = model.method_
+        method.check_state()
+        method.state.verify(method.start(method.p, method.q))
+
+
+def set_field(path, value):
+    """A change of one number of the state, in place."""
+    *where, last = path.split(".")
+
+    def change(state):
+        for part in where:
+            state = getattr(state, part) if not isinstance(state, np.ndarray) else state[part]
+        if isinstance(state, np.ndarray):
+            state[last] = value
+        elif isinstance(getattr(state, last), np.ndarray):
+            getattr(state, last)[...] = value
+        else:
+            setattr(state, last, value)
+
+    return change
+
+
+COUNTERS = [
+    ("ladder.next_move", 0),
+    ("ladder.next_move", 30),
+    ("ladder.next_move", -(10**18)),
+    ("ladder.penalty", 0.0),
+    ("ladder.penalty", np.nan),
+    ("clock.rows", 29.5),
+    ("clock.rows", -1e18),
+    ("clock.rows", np.inf),
+    ("clock.rows", 1e17),
+    ("clock.weight", np.nan),
+    ("clock.horizon", 0.0),
+    ("bias", np.inf),
+]
+OWN = [
+    ("FOBOS", {}, "scale", 0.0),
+    ("FOBOS", {}, "spent", -1.0),
+    ("FOBOS", {}, "weight", np.nan),
+    ("RDA", {}, "last.step", -1.0),
+    ("L1ARDA", {}, "root", -1.0),
+    ("AdaFOBOS", {}, "targets.squares", -1.0),
+    ("TruncatedGradient", {}, "gravity.pull", np.nan),
+    ("TruncatedGradient", {}, "ladder.next_move", 41),
+    ("TruncatedGradient", {}, "then", np.zeros((8, 20))),
+    ("TruncatedGradient", {"theta": 1.0}, "then", None),
+    ("SADMM", {}, "then", -1e18),
+    ("SADMM", {}, "then", 29.5),
+    ("SADMM", {}, "then", 1e18),
+    ("SADMM", {}, "sum", np.zeros((8, 20))),
+    ("SADMM", {"form": "rda"}, "dual", None),
+    ("SADMM", {"form": "rda"}, "then", -1e18),
+]
+
+
+@pytest.mark.parametrize(("name", "variant", "path", "value"), [("FOBOS", {}, *c) for c in COUNTERS] + OWN)
+def test_counters_that_no_stream_leads_to_are_refused(name, variant, path, value):
+    """A loop or a kernel would follow them: for ever, beyond its arrays, or to weights not finite."""
+    X, target, _ = rows(0, n=30)
+    method = learner(name, "Regressor", 3, **variant).fit(sp.csr_array(X), target).method_
+    method.check_state()
+    if value is None:
+        setattr(method.state, path, None)
+    else:
+        set_field(path, value)(method.state)
+    with pytest.raises(ValueError, match=r"\w+"):
+        method.check_state()
+
+
+def test_threads_may_change_in_mid_stream_and_penalties_not():
+    X, target, _ = rows(0, n=60)
+    model = learner("RDA", "Regressor", 3).fit(X[:30], target[:30]).set_params(n_jobs=2)
+    model.partial_fit(X[30:], target[30:])
+    assert_array_equal(model.coef_, learner("RDA", "Regressor", 3).fit(X, target).coef_)
+    with pytest.raises(ValueError, match=r"alpha was 0.001 .* call fit"):
+        model.set_params(alpha=0.1).partial_fit(X, target)
