@@ -83,8 +83,9 @@ class SOFS(Method):
 
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         seen = rows.features
-        # a kept feature may have to go
-        return None if seen is None else np.union1d(seen, heap_features(self.state.kept))
+        if seen is None or len(seen) >= self.p:
+            return None
+        return np.concatenate([seen, heap_features(self.state.kept)])  # a kept feature may have to go
 
     def overflow_hint(self) -> str:
         return f"gamma={self.gamma} is too small for these rows: pass a larger gamma"
