@@ -6,7 +6,7 @@ The command line, runs, files and reports use it; the scikit-learn estimators do
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,8 @@ from .rows import Array, Rows, as_weights, check_rows, from_scipy
 from .tasks import Classification, Regression, Task
 
 
-class Feature(NamedTuple):
+@dataclass(frozen=True)
+class Feature:
     """A selected feature: its weight for each output and, where known, standard error and t value."""
 
     index: int

@@ -65,6 +65,7 @@ def save(obj: Any, file: str | os.PathLike[str], *, about: dict[str, Any] | None
 
     model = obj if isinstance(obj, FittedModel) else obj._to_fitted() if hasattr(obj, "_to_fitted") else None
     encoder = Encoder()
+    tree: dict[str, Any]
     if model is not None:
         kind = model.name
         with model.method.lock:

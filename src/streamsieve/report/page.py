@@ -107,5 +107,5 @@ def _path(model: FittedModel, selected: int) -> dict[str, Any] | None:
     walk = path(averages, "olsth", fit_intercept=method.fit_intercept, standardize=method.standardize)
     if len(walk.k) < 3:
         return None
-    best = {name: walk.best_k(name) for name in ("aic", "bic", "ebic")}  # type: ignore[arg-type]
+    best = {name: walk.best_k(name) for name in ("aic", "bic", "ebic")}
     return {"figure": _figures.criteria(walk, best, selected), "best": best, "selected": selected}

@@ -106,7 +106,7 @@ class SourceRun:
                 names = self.stream.feature_names or []
                 some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
                 raise ParamError("target", None, f"expected the column to predict, one of {some}.")
-            self.first.append(Block(*examples, self.stream.position()))
+            self.first.append(Block(examples.rows, examples.y, examples.weight, self.stream.position()))
             rows += len(examples.y)
             size += 8 * examples.rows.n_values
             if rows >= _FIRST_ROWS or size >= _FIRST_BYTES:
@@ -154,7 +154,7 @@ class SourceRun:
         while self.first:
             yield self._checked(self.first.pop(0))
         for examples in self.blocks:
-            yield self._checked(Block(*examples, self.stream.position()))
+            yield self._checked(Block(examples.rows, examples.y, examples.weight, self.stream.position()))
 
     def _checked(self, block: Block) -> Block:
         """The block with rows checked and labels as the model knows them; UnknownLabel for another one."""
