@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression
+from streamsieve.learners._moments import InverseMoments
 
 from reference.olst import deviance, first_step, olst
 from reference.sgd import Truncate, descend
@@ -23,7 +24,6 @@ from streamsieve import (
     TSGDRegressor,
     extract,
 )
-from streamsieve.learners._moments import InverseMoments
 
 ARRAYS = (
     "mean",

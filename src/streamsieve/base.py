@@ -39,8 +39,11 @@ class Method:
     attributes: ClassVar[dict[str, str]] = {}
     #: Examples for the docstrings of the estimators, by task, where the common one does not do.
     examples: ClassVar[dict[str, str]] = {}
-    #: The largest magnitude that values, targets and weights may have.
-    limit: ClassVar[float] = 1e75
+    #: The largest magnitude that values and targets may have, and the largest sample weight.
+    limit: float = 1e75
+    weight_limit: float = 1e75
+    #: Names of the features, set by facades that know them.
+    feature_names: Any = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -157,7 +160,7 @@ class Method:
         return None
 
     def extracted(self) -> Any:
-        """Plain data from which readers have the model at once, where to extract it from the state takes work.
+        """Plain data from which readers have the model at once, where extracting it takes work.
 
         A model file holds it beside the state; `set_extracted` gets it back.
         """
@@ -165,7 +168,9 @@ class Method:
 
     def set_extracted(self, model: Any) -> None:
         """Take over what `extracted` gave for this state; ValueError if it does not fit."""
-        raise ValueError(f"{type(self).__name__} extracts no model, but the file holds {type(model).__name__}.")
+        raise ValueError(
+            f"{type(self).__name__} extracts no model, but the file holds {type(model).__name__}."
+        )
 
     @property
     def values(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def measure(design: str, seed: int) -> dict[str, Any]:
     """By rate: RMSE of every tenth step before it is learned, that of the last 300, and the coefficients."""
     stream = DESIGNS[design](seed)
     steps = stream.n // stream.rows_per_step
-    kept = {name: RunningAverages(alpha=rate(name, stream.rows_per_step)) for name in RATES}
+    kept = {name: RunningAverages(decay=rate(name, stream.rows_per_step)) for name in RATES}
     at = list(range(EVERY, steps, EVERY))
     out: dict[str, Any] = {name: {"rmse": [], "coef": []} for name in RATES}
     for step, (X, y) in enumerate(stream):
