@@ -43,17 +43,24 @@ class Fields {
     Table<T> table_or_none(const char* name) {
         return has(name) ? table<T>(name) : Table<T>{};
     }
-    // A NumPy record of doubles as the struct that names them in the same order.
+    // An array of NumPy records of doubles as the struct that names them in the same order.
     template <class Struct>
-    Struct& record(const char* name) {
+    std::span<Struct> records(const char* name) {
         Py_buffer view;
         if (PyObject_GetBuffer(find(name).ptr(), &view, PyBUF_WRITABLE | PyBUF_SIMPLE) != 0)
             throw nb::python_error();
         void* data = view.buf;
-        const Py_ssize_t size = view.len;
+        const Py_ssize_t size = view.len, item = view.itemsize;
         PyBuffer_Release(&view);  // the array itself is held
-        if (size != Py_ssize_t(sizeof(Struct))) fail(name, "a record with the kernel's fields");
-        return *static_cast<Struct*>(data);
+        if (item != Py_ssize_t(sizeof(Struct))) fail(name, "records with the kernel's fields");
+        return {static_cast<Struct*>(data), std::size_t(size) / sizeof(Struct)};
+    }
+    // One of them.
+    template <class Struct>
+    Struct& record(const char* name) {
+        const auto one = records<Struct>(name);
+        if (one.size() != 1) fail(name, "a single record");
+        return one[0];
     }
     double number(const char* name) { return cast<double>(name, "a number", true); }
     Index integer(const char* name) { return cast<std::int64_t>(name, "an integer"); }

@@ -3,21 +3,8 @@
 from importlib import import_module
 from typing import Any
 
-_FILES = {
-    "SFSA": "sfsa",
-    "BARDA": "barda",
-    "BAMD": "bamd",
-    "TruncatedGradient": "truncated_gradient",
-    "FOBOS": "fobos",
-    "RDA": "rda",
-    "L1ARDA": "l1arda",
-    "AdaFOBOS": "adafobos",
-    "SADMM": "sadmm",
-    "StabilizedSGD": "stabilized",
-}
-_LABELLERS = {"OFS": "ofs", "SOFS": "sofs"}  # these classify only
+_FILES = {"SFSA": "sfsa", "StabilizedSGD": "stabilized"}
 _WHERE = {f"{name}{kind}": file for name, file in _FILES.items() for kind in ("Regressor", "Classifier")}
-_WHERE |= {f"{name}Classifier": file for name, file in _LABELLERS.items()}
 
 __all__ = list(_WHERE)
 

@@ -392,6 +392,15 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
+def check_number(name: str, value: Any, least: float, most: float = np.inf, *, above: bool = False) -> None:
+    """Refuse what is not a number in [least, most], or in (least, most] if `above`."""
+    if not is_number(value) or not (least < value if above else least <= value) or not value <= most:
+        bound = f"above {least:g}" if above else f"of at least {least:g}"
+        raise ValueError(
+            f"{name}={value!r}; pass a number {bound}" + ("." if most == np.inf else f", at most {most:g}.")
+        )
+
+
 def same_shape(what: str, came: Any, shape: tuple[int, ...], dtype: Any = np.float64) -> None:
     """Refuse an array from a file that is not of this shape and type: the kernels trust both."""
     if not isinstance(came, np.ndarray) or came.shape != shape or came.dtype != np.dtype(dtype):

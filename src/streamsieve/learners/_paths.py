@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from .. import _core
 from .._base import param
 from .._input import threads
-from ._ladder import check_number, soft
-from ._learner import Array, Core, Listed, Stepping, check_budget, is_number
+from ._learner import Array, Core, Listed, Stepping, check_budget, check_number, is_number
 from ._rung import part_of
+from .ladder import soft
 
 #: The numbers that all paths share, as `StageClock` of ``cpp/learners/slots.hpp`` lists them.
 CLOCK = (

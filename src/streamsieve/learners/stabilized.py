@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from .._base import param
 from .._input import Rows, is_frame, is_sparse
-from ._ladder import check_number
-from ._learner import Array, ClassificationLearner, Core, RegressionLearner, _resized
+from ._learner import Array, ClassificationLearner, Core, RegressionLearner, _resized, check_number
 from ._paths import HISTORY, Paths, check_counts
 from ._rung import part_of
 from ._waiting import Waiting
