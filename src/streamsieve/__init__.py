@@ -9,15 +9,13 @@ from typing import Any
 from . import learners
 from .methods import ESTIMATORS
 
-_METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
-
 _PUBLIC = {
     "streams": ["read"],
     "averages.running": ["RunningAverages"],
     "averages.model": ["LinearModel"],
     "averages.path": ["Path", "path"],
-    "averages.crossval": ["FoldAverages", "CrossValidation", "cross_validate"],
-    "averages.estimators": [f"{m}{kind}" for m in _METHODS for kind in ("Regressor", "Classifier")],
+    "averages.folds": ["FoldAverages"],
+    "averages.crossval": ["CrossValidation", "cross_validate"],
     "learners": learners.__all__,
     "estimators": list(ESTIMATORS),
     "runs.evaluate": ["Prequential", "prequential"],

@@ -41,8 +41,13 @@ class Method:
     examples: ClassVar[dict[str, str]] = {}
     #: Whether it takes work, O(p^3) for instance, to read the model from the state.
     extracts: ClassVar[bool] = False
-    #: The largest magnitude that values, targets and weights may have.
-    limit: ClassVar[float] = 1e75
+    #: Whether learning multiplies matrices by BLAS.
+    uses_blas: ClassVar[bool] = False
+    #: The largest magnitude that values and targets may have, and the largest sample weight.
+    limit: float = 1e75
+    weight_limit: float = 1e75
+    #: Names of the features, set by facades that know them.
+    feature_names: Any = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -5,6 +5,7 @@ The command line, runs, files and reports use it; the scikit-learn estimators do
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,7 +116,7 @@ class FittedModel:
         if self.started:
             rows = match_width(rows, method)
         y = self.task.encode(y, len(rows), method.limit)
-        w = as_weights(w, len(rows), method.limit)
+        w = as_weights(w, len(rows), method.weight_limit)
         if w is not None and not w.all():
             rows, y, w = rows.take(w > 0), y[w > 0], w[w > 0]
         if not self.started:
@@ -149,9 +150,13 @@ class FittedModel:
         """The selected features, ascending."""
         return np.flatnonzero(self.method.weights()[0].any(axis=0))
 
-    def feature_name(self, j: int) -> str:
+    def _names(self) -> Callable[[int], str]:
         """What a user calls feature j: the name of its column, or its number as the source counts."""
-        return str(j + self.first_index) if self.feature_names is None else str(self.feature_names[j])
+        names, first = self.feature_names, self.first_index
+        pairs = getattr(self.method, "pairs", None)
+        if pairs is not None:  # products are called by both
+            names = pairs.names(names or [str(j + first) for j in range(self.p)])
+        return lambda j: str(j + first) if names is None else str(names[j])
 
     def features(self) -> list[Feature]:
         """The selected features, the strongest first: by t value, or by weight."""
@@ -164,11 +169,12 @@ class FittedModel:
         size = (
             np.abs(coef[:, support]).max(axis=0, initial=0.0) if tvalue is None else np.abs(tvalue[support])
         )
+        name = self._names()
         order = support[np.argsort(-np.nan_to_num(size, posinf=np.inf), kind="stable")]
         return [
             Feature(
                 int(j),
-                self.feature_name(int(j)),
+                name(int(j)),
                 coef[:, j].tolist(),
                 None if error is None else float(error[j]),
                 None if tvalue is None else float(tvalue[j]),

@@ -22,7 +22,7 @@ from ..tasks import Classification, Regression, Task
 from .encode import Decoder, Encoder
 from .files import STATE, CheckpointError, read_tensors, write_tensors
 
-#: Besides models; each has `to_plain` and `from_plain`.
+#: Besides models: states with a `check`, or classes with `to_plain` and `from_plain`.
 OTHERS = ("RunningAverages", "FoldAverages", "LinearModel")
 
 
@@ -73,7 +73,7 @@ def save(obj: Any, file: str | os.PathLike[str], *, about: dict[str, Any] | None
         about = {**model.about, **(about or {})}
     elif type(obj).__name__ in OTHERS and type(obj) is _other(type(obj).__name__):
         kind = type(obj).__name__
-        tree = {"object": kind, "plain": encoder(obj.to_plain(), kind)}
+        tree = {"object": kind, "plain": encoder(obj if isinstance(obj, State) else obj.to_plain(), kind)}
     else:
         raise TypeError(f"Cannot save {type(obj).__name__}; pass an estimator, averages or a LinearModel.")
     tree["about"] = encoder(about or {}, "about")
@@ -116,7 +116,14 @@ def read_plain(file: str | os.PathLike[str]) -> Checkpoint:
             return Checkpoint(_decode_model(tree["model"], decoder, about, size), about)
         if tree["object"] not in OTHERS:
             raise CheckpointError(f"it holds a {tree['object']!r}, which is unknown")
-        return Checkpoint(_other(tree["object"]).from_plain(decoder(tree["plain"])), about)
+        cls = _other(tree["object"])  # imports the states that its file may hold
+        plain = decoder(tree["plain"])
+        if issubclass(cls, State):
+            if type(plain) is not cls:
+                raise CheckpointError(f"it holds {type(plain).__name__}, not {cls.__name__}")
+            plain.check()
+            return Checkpoint(plain, about)
+        return Checkpoint(cls.from_plain(plain), about)
     except OSError:
         raise
     except CheckpointError as error:

@@ -197,9 +197,10 @@ class Run:
 
         The width of the block decides, so that a run that was resumed sums as one that was not.
         """
-        if p > _NARROW:
+        if p > _NARROW or not self.model.method.uses_blas:
             return nullcontext()
         if self._blas is None:
+            import scipy.linalg  # noqa: F401 - the library that is to be limited must be loaded
             from threadpoolctl import ThreadpoolController
 
             self._blas = ThreadpoolController()

@@ -1,4 +1,4 @@
-"""A run on files: look at the first rows, make the model, learn, checkpoint, resume, test on held-out rows."""
+"""A run on files: look at the first rows, make the model, learn, write checkpoints, resume, test."""
 
 from __future__ import annotations
 
