@@ -495,6 +495,8 @@ class RunningAverages(State):
         if p is not None:
             if (self.moments.p, self.moments.q) != (fresh.moments.p, q):
                 raise ValueError(f"the moments are not of {p} columns and {q} targets.")
+            if not (np.isfinite(self.moments.sums).all() and np.isfinite(self.moments.center).all()):
+                raise ValueError("the moments are not finite.")
             self.dense.check()
             self.sparse.check(p, q)
         if self.names is not None and len(self.names) != p:
