@@ -24,7 +24,7 @@ from .rows import Rows
 class Field(NamedTuple):
     """An array and the role of each axis: 'feature' axes grow, 'slot' axes are of any length."""
 
-    array: NDArray[Any] | None
+    array: Any
     axes: tuple[str, ...]
 
 
@@ -43,9 +43,9 @@ def square(p: int, dtype: Any = np.float64) -> Field:
     return Field(np.zeros((p, p), dtype=dtype, order="F"), ("feature", "feature"))
 
 
-def optional() -> Field:
-    """None for now; an array, state or other value later, which the method's own check verifies."""
-    return Field(None, ("optional",))
+def optional(value: Any = None) -> Field:
+    """A value that may be None, an array, a state or else: the method's own check verifies it."""
+    return Field(value, ("optional",))
 
 
 def record(**fields: float) -> Field:
@@ -173,9 +173,7 @@ class State:
             raise ValueError(f"{path}{odd[0]} is missing or unexpected.")
         for name, expected in fresh.fields().items():
             found, where = getattr(self, name), path + name
-            if expected is None:
-                if found is not None and fresh.axes(name) != ("optional",):
-                    raise ValueError(f"{where} is {type(found).__name__}, not None.")
+            if fresh.axes(name) == ("optional",):
                 continue
             if found is None and isinstance(expected, State):
                 continue
