@@ -470,6 +470,20 @@ def test_an_empty_first_call_does_not_place_the_centre(nothing):
     assert_allclose(averages.S_xx_, np.cov((X - 1e9).T, bias=True), rtol=1e-9)
 
 
+@pytest.mark.parametrize("size", [10, 50, 300])
+def test_sparse_and_dense_calls_may_take_turns_while_the_mean_wanders(size):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 20)) * (rng.random((3000, 20)) < 0.1)
+    X[500:, 3] = rng.normal(1e6, 1, len(X) - 500)  # so that the centre moves while rows wait
+    y = rng.normal(size=len(X))
+    averages = RunningAverages(half_life=200)
+    for i, start in enumerate(range(0, len(y), size)):
+        rows = X[start : start + size]
+        averages.update(sp.csr_array(rows) if i % 2 else rows, y[start : start + size])
+    _, S = running_averages(X, y, alpha=1 - 0.5 ** (1 / 200))
+    assert_allclose(averages.S_xx_, S[:20, :20].astype(float), rtol=1e-9, atol=1e-9)
+
+
 def test_products_of_sparse_rows_far_from_zero_are_exact():
     X, y = data(500, p=3, mean=1e6)
     dense = RunningAverages(interactions=True).update(X, y)

@@ -37,7 +37,7 @@ void pick(const AnyRows& X, Vector<const std::int32_t> slot, Matrix<double> out)
 void bind_sfsa(nb::module_& m) {
     m.def(
         "sfsa",
-        [](const AnyRows& X, const AnyLoss& loss, Matrix<const double> y, Weights weight, double k, double mu,
+        [](const AnyRows& X, const Loss& loss, Matrix<const double> y, Weights weight, double k, double mu,
            double delay, double maturity, double batch, const char* variant, double eta,
            const AnySchedule& schedule, double lam, bool intercept, Vector<double> clock,
            Vector<std::int32_t> slot, Vector<std::int32_t> seen, Vector<std::int64_t> id,
@@ -48,13 +48,13 @@ void bind_sfsa(nb::module_& m) {
             const Annealing rule{
                 k,   mu,       delay, maturity, batch, variant_named(variant), eta, schedule.schedule,
                 lam, intercept};
-            return dispatch(X, loss, Index(y.shape(1)), [&](const auto& rows, auto l, auto q) {
+            return dispatch(X, Index(y.shape(1)), [&](const auto& rows, auto q) {
                 using R = Rung<decltype(q)>;
                 R rung({reinterpret_cast<RungClock*>(clock.data()), slot.data(), seen.data(), id.data(),
                         slots.data(), moments.data(), Index(moments.shape(1)), touched.data(), bias.data(),
                         units, Index(slot.shape(0))},
                        rule, q);
-                return sfsa(rows, l, q, y.data(), data_or_null(weight), rung,
+                return sfsa(rows, loss, q, y.data(), data_or_null(weight), rung,
                             losses ? losses->data() : nullptr);
             });
         },

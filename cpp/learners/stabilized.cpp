@@ -13,7 +13,7 @@ void bind_stabilized(nb::module_& m) {
     // (rows learned, stages ended, room for slots and for records that the next block needs: 0 if it has it)
     m.def(
         "stabilized",
-        [](const AnyRows& X, const AnyLoss& loss, Matrix<const double> y, Weights weight,
+        [](const AnyRows& X, const Loss& loss, Matrix<const double> y, Weights weight,
            std::optional<Vector<const std::int64_t>> which_rows, std::int64_t block, std::uint64_t seed,
            double K, double bursts, double rejection, double gamma, double threshold, double evidence,
            double alpha, double budget, double eta, const AnySchedule& schedule, bool intercept, int threads,
@@ -21,8 +21,8 @@ void bind_stabilized(nb::module_& m) {
            Vector<std::uint8_t> alive, Matrix<double> tally, std::optional<Matrix<double>> values,
            Matrix<double> unit, Matrix<double> head, Cube<double> weights, Matrix<std::int32_t> touched,
            Matrix<double> change, Matrix<std::int32_t> which, Matrix<double> stages) {
-            const Stabilizing rule{K,      bursts, rejection,         gamma,    threshold, evidence, alpha,
-                                   budget, eta,    schedule.schedule, intercept};
+            const Stabilizing rule{loss,  K,      bursts, rejection,         gamma,    threshold, evidence,
+                                   alpha, budget, eta,    schedule.schedule, intercept};
             const StableState state{struct_of<StageClock>(clock),
                                     Index(slot.shape(0)),
                                     slot.data(),
@@ -43,18 +43,18 @@ void bind_stabilized(nb::module_& m) {
                                     Index(head.shape(0))};
             const double* r = data_or_null(weight);
             const Index n = Index(y.shape(0)), q = Index(y.shape(1));
-            const auto run = [&]<class Loss>(Translator& rows, Loss, auto outputs) {
-                return Stabilized<Loss, decltype(outputs)>(rows, block, seed, outputs, y.data(), r, state,
-                                                           rule, unsigned(threads), stages.data())
+            const auto run = [&](Translator& rows, auto outputs) {
+                return Stabilized(rows, block, seed, outputs, y.data(), r, state, rule, unsigned(threads),
+                                  stages.data())
                     .run();
             };
             const std::int64_t* order = which_rows ? which_rows->data() : nullptr;
             const Learned out = std::visit(
-                [&](const auto& x, auto l) {
+                [&](const auto& x) {
                     TranslatorOf<std::decay_t<decltype(x)>> rows(state, x, n, order, r);
-                    return q == 1 ? run(rows, l, One{}) : run(rows, l, q);
+                    return q == 1 ? run(rows, One{}) : run(rows, q);
                 },
-                X.rows, loss.loss);
+                X.rows);
             return std::tuple(out.rows, out.stages, out.slots, out.records);
         },
         "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(),

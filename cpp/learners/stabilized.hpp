@@ -24,6 +24,7 @@ namespace streamsieve {
 
 // What stays the same for all rows.
 struct Stabilizing {
+    Loss loss;
     double K, bursts, rejection, gamma, threshold, evidence, alpha;  // K_0, n_K, beta_0, gamma, pi_0, delta_K
     double budget;                                                   // k, or 0
     double eta;                                                      // the user's, or 0: derived
@@ -57,11 +58,12 @@ class Random {
 
 // ---------------------------------------------------------------- a path
 
-template <class Loss, class Q>
+template <class Q>
 class PathWalk {
   public:
     PathWalk(const StableState& state, const Stabilizing& rule, Q q, Index m, Index block)
         : state_(state),
+          loss_(rule.loss),
           q_(q),
           m_(m),
           head_(state.path(m)),
@@ -139,8 +141,8 @@ class PathWalk {
             }
         }
         double* bias = head_.bias();
-        const double slope = slopes(Loss{}, q_, m, 1.0, bias, y, r, d);
-        const auto eta = step_.next(norm, r, Loss::curvature);
+        const double slope = slopes(loss_, q_, m, 1.0, bias, y, r, d);
+        const auto eta = step_.next(norm, r, loss_.curvature);
         if (!eta.fits(slope, norm)) return false;
         for (Index o = 0; o < q_; ++o) {
             bias[o] -= eta.bias * d[o];
@@ -213,6 +215,7 @@ class PathWalk {
     }
 
     const StableState& state_;
+    const Loss loss_;
     Q q_;
     Index m_;
     PathHead& head_;
@@ -361,7 +364,7 @@ struct Learned {
 constexpr Index least_work = 10'000;
 
 // All paths over the rows, `block` at a time; writes a line about each stage that ends.
-template <class Loss, class Q>
+template <class Q>
 class Stabilized {
   public:
     Stabilized(Translator& rows, Index block, std::uint64_t seed, Q q, const double* y, const double* weight,
@@ -485,7 +488,7 @@ class Stabilized {
     Meeting meeting_;
     StageEnd<Q> stage_;
     double* lines_;
-    std::vector<PathWalk<Loss, Q>> walks_;
+    std::vector<PathWalk<Q>> walks_;
     Index begin_ = 0, end_ = 0, from_ = 0, to_ = 0;  // the block; what the paths walk next of it
     bool stop_ = false;
     std::atomic<bool> sound_{true};
