@@ -32,7 +32,7 @@ OPTIONS: dict[str, dict] = {
 
 #: Where a schedule counts the features, a model that grows is another one, unless it keeps them all; and one
 #: that has matured is closed to newcomers. A derived ridge counts them too.
-GROWING = {name: {"k": P, "T": N} for name in ("SFSARegressor", "SFSAClassifier")}
+GROWING = {name: {"k": P, "maturity": N} for name in ("SFSARegressor", "SFSAClassifier")}
 GROWING |= {name: {"ridge": 2.0} for name in ("OLSTRegressor", "OLSTClassifier")}
 
 EXPECTED_FAILURES = {

@@ -114,37 +114,12 @@ class _Learner(Protocol):
         state: Any,
     ) -> int: ...
 
+sfsa: _Learner
 sgd: _Learner
 siht: _Learner
 
 def measure(rows: _Rows, weight: _Doubles | None, rule: dict[str, Any], state: Any, k: int) -> None: ...
-def sfsa(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    k: float,
-    mu: float,
-    delay: float,
-    maturity: float,
-    batch: float,
-    variant: str,
-    eta: float,
-    schedule: str,
-    lam: float,
-    intercept: bool,
-    clock: _Doubles,
-    slot: NDArray[np.int32],
-    seen: NDArray[np.int32],
-    id: _Ints,
-    slots: _Doubles,
-    moments: _Doubles,
-    touched: NDArray[np.int32],
-    bias: _Doubles,
-    units: bool,
-    losses: _Doubles | None,
-) -> int: ...
-def sfsa_scores(clock: _Doubles, slots: _Doubles, q: int, units: bool, out: _Doubles) -> None: ...
+def sfsa_scores(slots: _Doubles, q: int, total: float, standardize: bool, out: _Doubles) -> None: ...
 def pick(rows: _Rows, slot: NDArray[np.int32], out: _Doubles) -> None: ...
 def index_kept(entry: NDArray[np.int64], table: NDArray[np.int32]) -> None: ...
 

@@ -30,6 +30,7 @@ METHODS = {
     entry.name: entry
     for entry in (
         Entry("SGD", "learners.sgd", "stochastic"),
+        Entry("SFSA", "learners.sfsa", "stochastic"),
         Entry("TSGD", "learners.tsgd", "stochastic"),
         Entry("SIHT", "learners.siht", "stochastic"),
         Entry("OLST", "learners.olst", "stochastic"),

@@ -140,11 +140,12 @@ class State:
 
     def differences(self, other: State, path: str = "") -> Iterator[str]:
         """The names of fields that differ, bit for bit."""
-        if self.fields().keys() != other.fields().keys():
+        mine, theirs = self.fields(), other.fields()
+        if mine.keys() != theirs.keys():
             yield path + "fields"
             return
-        for name, value in self.fields().items():
-            yield from differences(value, getattr(other, name), path + name)
+        for name, value in mine.items():
+            yield from differences(value, theirs[name], path + name)
 
     def verify(self, fresh: State, path: str = "") -> None:
         """Raise ValueError unless fields, types and shapes are those of a state just made.

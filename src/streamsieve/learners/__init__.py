@@ -4,7 +4,6 @@ from importlib import import_module
 from typing import Any
 
 _FILES = {
-    "SFSA": "sfsa",
     "BARDA": "barda",
     "BAMD": "bamd",
     "TruncatedGradient": "truncated_gradient",

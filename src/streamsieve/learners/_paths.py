@@ -12,7 +12,7 @@ from .._base import param
 from .._input import threads
 from ._ladder import check_number, soft
 from ._learner import Array, Core, Listed, Stepping, check_budget, is_number
-from ._rung import part_of
+from ._waiting import part_of
 
 #: The numbers that all paths share, as `StageClock` of ``cpp/learners/slots.hpp`` lists them.
 CLOCK = (

@@ -77,3 +77,8 @@ def _joined(parts: list[Core]) -> Core:
 def _csr(X: Any) -> Core:
     rows = as_scipy(X)
     return rows.indptr, rows.indices, rows.data
+
+
+def part_of(rows: Core, a: int, b: int) -> Core:
+    """Rows a to b."""
+    return (rows[0][a : b + 1], *rows[1:]) if isinstance(rows, tuple) else rows[a:b]

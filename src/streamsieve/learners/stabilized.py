@@ -13,8 +13,7 @@ from .._input import Rows, is_frame, is_sparse
 from ._ladder import check_number
 from ._learner import Array, ClassificationLearner, Core, RegressionLearner, _resized
 from ._paths import HISTORY, Paths, check_counts
-from ._rung import part_of
-from ._waiting import Waiting
+from ._waiting import Waiting, part_of
 
 _CALL = 64  # blocks of a call of the kernel, at most: in between a signal is heard
 
