@@ -20,9 +20,10 @@ import numpy as np
 
 from bench_learners import line, sparse_rows, timed
 from streamsieve import BAMDClassifier, BARDAClassifier, OFSClassifier, SGDClassifier, SOFSClassifier
-from streamsieve.experiments.data import load
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from papers.data import load
 from reference import budgeted as twin
 
 

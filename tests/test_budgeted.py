@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from papers.experiments import classification, readings
 from reference import budgeted as twin
 from streamsieve import (
     BAMDClassifier,
@@ -18,7 +19,6 @@ from streamsieve import (
     OFSClassifier,
     SOFSClassifier,
 )
-from streamsieve.experiments import classification, readings
 
 
 def rows(seed, n, p, density, kind):

@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import check_estimator
 
+from papers import data
+from papers.experiments import ma
 from reference.stabilized import Twin, annealed, shuffled
 from streamsieve import (
     SGDClassifier,
@@ -16,7 +18,6 @@ from streamsieve import (
     StabilizedSGDRegressor,
     TruncatedGradientClassifier,
 )
-from streamsieve.experiments import data, ma
 from streamsieve.learners import _paths
 from streamsieve.metrics import selection_stability
 from test_laws import EXPECTED_FAILURES, assert_same_state
@@ -349,7 +350,7 @@ def test_parameters_outside_their_domain_are_refused(wrong):
 
 
 try:
-    data.folder()
+    data.data_directory()
     reason = ""
 except FileNotFoundError as missing:
     reason = str(missing)
@@ -367,13 +368,13 @@ class TenPasses(TruncatedGradientClassifier):
 # [Ma] has errors of 17.6 and 13.4% with 3.7 and 5.4% of the features on arcene. This is not reproduced: 21%
 # with 14 and 17% of them is what the defaults give. Cross-validation on the 100 training rows has no use for
 # fewer: with 4 to 6% of the features its error goes from 20 to 26% and more, as does that of a linear SVM
-# that holds all rows and loses the weaker half of its features again and again (`experiment ma` has both).
+# that holds all rows and loses the weaker half of its features again and again (`papers ma` has both).
 @pytest.mark.slow
 @pytest.mark.skipif(bool(reason), reason=reason)
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 @pytest.mark.parametrize(("name", "error", "share"), [("dexter", 0.08, 0.03), ("arcene", 0.22, 0.175)])
 def test_few_features_that_are_the_same_in_every_order(name, error, share, loss):
-    X, y, X_test, y_test = ma.scaled(name)
+    X, y, X_test, y_test = ma.scaled_rows(name)
     errors = []
 
     class Scored(StabilizedSGDClassifier):

@@ -165,7 +165,9 @@ class Method:
 
     def set_extracted(self, model: Any) -> None:
         """Take over what `extracted` gave for this state; ValueError if it does not fit."""
-        raise ValueError(f"{type(self).__name__} extracts no model, but the file holds {type(model).__name__}.")
+        raise ValueError(
+            f"{type(self).__name__} extracts no model, but the file holds {type(model).__name__}."
+        )
 
     @property
     def values(self) -> dict[str, Any]:

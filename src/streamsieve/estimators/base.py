@@ -131,8 +131,8 @@ class Estimator(SelectorMixin, BaseEstimator):
     def _labels(self, y: Any) -> Any:
         return y
 
-    def _check_classes(self, classes: Any) -> None:  # noqa: ARG002
-        raise ValueError("classes are for classifiers; a regressor has none.")
+    def _check_classes(self, classes: Any) -> None:
+        """Raise ValueError unless these are the labels of the first call."""
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "method_"):
@@ -283,7 +283,9 @@ class Regressor(RegressorMixin, Estimator):
         intercept = self._weights()[1]
         return float(intercept[0]) if self._task.one_column else intercept
 
-    def _first_task(self, y: Any, n: int, classes: Any) -> Task:  # noqa: ARG002
+    def _first_task(self, y: Any, n: int, classes: Any) -> Task:
+        if classes is not None:
+            raise ValueError("classes are for classifiers; a regressor has none.")
         return Regression.of(y, n, self.method_.limit)
 
     def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> Self:

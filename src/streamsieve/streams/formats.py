@@ -9,9 +9,11 @@ import zlib
 from typing import Any
 
 from .files import PACKINGS, Bytes, File
-from .readers import arrays, csv, frames, svmlight
+from .readers import arrays, bed, csv, frames, svmlight
 
-FORMATS = {format.name: format for module in (svmlight, csv, frames, arrays) for format in module.FORMATS}
+FORMATS = {
+    format.name: format for module in (svmlight, csv, frames, arrays, bed) for format in module.FORMATS
+}
 _BY_ENDING = {ending: format.name for format in FORMATS.values() for ending in format.endings}
 _BY_MAGIC = {format.magic: format.name for format in FORMATS.values() if format.magic}
 _PACKED = ("gz", "bz2", "zst", "zstd", "gzip")

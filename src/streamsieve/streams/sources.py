@@ -66,8 +66,9 @@ def read(
         The column (name, or place; a key of dicts; an array of an .npz file) of the targets and of the sample
         weights. svmlight has its label instead of `target` and no weights. Targets are floats where all are
         numbers, else strings; without a target, `y` is None.
-    format : {"auto", "svmlight", "csv", "tsv", "parquet", "arrow", "npy", "npz"}, default="auto"
-        Detected from the ending of the name, or else from the first bytes.
+    format : str, default="auto"
+        A name in `streamsieve.streams.formats.FORMATS` ("csv", "parquet", ...), or "auto": detected from the
+        ending of the name, or else from the first bytes.
     block_size : int >= 1, default=4096
         Rows of a block. A block ends earlier where it would hold more than 2^20 values, and with the pass.
     feature_names : sequence of str or None, default=None

@@ -1,7 +1,6 @@
 """Where an experiment is worse than published, and why: what its report ends with.
 
-Not in the modules themselves, whose text is part of the version that their outcomes are kept by: a better
-sentence must not cost hours.
+Not in the modules themselves, whose text is part of the version that their outcomes are stored under.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The papers' real data, as their owners distribute them, in a folder outside the repository."""
+"""The papers' real data, in the form in which their owners distribute them, outside the repository."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..streams import read
+from streamsieve import read
 
 Rows = Iterator[tuple[Any, Any]]
 Reader = Callable[[list[Path], int], Rows]
@@ -25,13 +25,13 @@ def svmlight(files: list[Path], p: int, **options: Any) -> Rows:
         yield X, y
 
 
-def nips(files: list[Path], p: int) -> Rows:
+def dense_rows(files: list[Path], p: int) -> Rows:
     """The feature selection challenge of 2003: rows of numbers in .data, a label a line in .labels."""
     X, labels = np.loadtxt(files[0], ndmin=2), np.loadtxt(files[1], ndmin=1)
-    yield _wide(X, p, files[0]), labels
+    yield check_width(X, p, files[0]), labels
 
 
-def ones(files: list[Path], p: int) -> Rows:
+def one_indices(files: list[Path], p: int) -> Rows:
     """The same challenge's binary form (dorothea): the indices, from 1, of the ones of each row."""
     rows = [np.array(line.split(), dtype=np.int64) - 1 for line in files[0].read_text().splitlines()]
     indptr = np.cumsum([0, *map(len, rows)])
@@ -39,64 +39,61 @@ def ones(files: list[Path], p: int) -> Rows:
     yield sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(rows), p)), np.loadtxt(files[1])
 
 
-def year(files: list[Path], p: int, **options: Any) -> Rows:
+def songs(files: list[Path], p: int, **options: Any) -> Rows:
     """The year of each song, then its features, separated by commas."""
     for X, y, _ in read(files, format="csv", header=False, target=0, **options):
-        yield _wide(X, p, files[0]), y
+        yield check_width(X, p, files[0]), y
 
 
 def matlab(files: list[Path], p: int) -> Rows:
     """X and Y of a .mat file; of two classes the larger number is +1."""
     from scipy.io import loadmat
 
-    held = loadmat(files[0])
-    X, y = held["X"], held["Y"].ravel()
-    yield sp.csr_array(_wide(X, p, files[0]), dtype=np.float64), np.where(y == y.max(), 1.0, -1.0)
+    loaded = loadmat(files[0])
+    X, y = loaded["X"], loaded["Y"].ravel()
+    yield sp.csr_array(check_width(X, p, files[0]), dtype=np.float64), np.where(y == y.max(), 1.0, -1.0)
 
 
 def arrays(files: list[Path], p: int) -> Rows:
     """X and y of an .npz file."""
-    with np.load(files[0]) as held:
-        X, y = held["X"], held["y"]
-    yield _wide(X, p, files[0]), y.astype(np.float64)
+    with np.load(files[0]) as loaded:
+        X, y = loaded["X"], loaded["y"]
+    yield check_width(X, p, files[0]), y.astype(np.float64)
 
 
-def _wide(X: Any, p: int, file: Path) -> Any:
+def check_width(X: Any, p: int, file: Path) -> Any:
     if X.shape[1] != p:
         raise ValueError(f"{file.name} has {X.shape[1]} features where {p} are expected.")
     return X
 
 
 @dataclass(frozen=True)
-class Data:
-    """Number of features, where the data are to be had, and what is looked for.
-
-    `parts` has, by name, the files of that part and how they are read; a second choice of files follows.
-    """
+class Dataset:
+    """Number of features, source, and by part the alternatives: a reader and the names of its files."""
 
     p: int
     source: str
     parts: dict[str, list[tuple[Reader, list[str]]]] = field(default_factory=dict)
 
 
-def _here(name: str, p: int) -> Data:
+def _svmlight_gz(name: str, p: int) -> Dataset:
     parts: dict[str, list[tuple[Reader, list[str]]]] = {
         part: [(svmlight, [f"{name}.{part}.svm.gz"])] for part in ("train", "test")
     }
-    return Data(p, "the NIPS 2003 challenge or the 20 newsgroups, as gzipped svmlight", parts)
+    return Dataset(p, "the NIPS 2003 challenge or the 20 newsgroups, as gzipped svmlight", parts)
 
 
-def _challenge(name: str, p: int, reader: Reader, source: str) -> Data:
+def _challenge(name: str, p: int, reader: Reader, source: str) -> Dataset:
     files = {part: [f"{name}_{part}.data", f"{name}_{part}.labels"] for part in ("train", "valid")}
-    return Data(p, source, {"train": [(reader, files["train"])], "test": [(reader, files["valid"])]})
+    return Dataset(p, source, {"train": [(reader, files["train"])], "test": [(reader, files["valid"])]})
 
 
 _LIBSVM = "the LIBSVM data page, binary classification"
-SETS = {
-    "dexter": _here("dexter", 19_999),
-    "basehock": _here("basehock", 26_214),
-    "arcene": _here("arcene", 10_000),
-    "url": Data(
+DATASETS = {
+    "dexter": _svmlight_gz("dexter", 19_999),
+    "basehock": _svmlight_gz("basehock", 26_214),
+    "arcene": _svmlight_gz("arcene", 10_000),
+    "url": Dataset(
         3_231_961,
         "the UCI repository, URL Reputation: url_svmlight.tar.gz, unpacked",
         {
@@ -104,7 +101,7 @@ SETS = {
             "test": [(svmlight, ["url_svmlight/Day100.svm"])],
         },
     ),
-    "webspam": Data(
+    "webspam": Dataset(
         16_609_143,
         f"{_LIBSVM}, webspam (trigram), unpacked from .xz",
         {
@@ -112,12 +109,12 @@ SETS = {
             "test": [(partial(svmlight, skip=200_000, limit=50_000), ["webspam_wc_normalized_trigram.svm"])],
         },
     ),
-    "news20": Data(
+    "news20": Dataset(
         1_355_191,
         f"{_LIBSVM}, news20.binary",
         {"all": [(svmlight, ["news20.binary.bz2"]), (svmlight, ["news20.binary"])]},
     ),
-    "rcv1": Data(
+    "rcv1": Dataset(
         47_236,
         f"{_LIBSVM}, rcv1.binary",
         {
@@ -125,28 +122,28 @@ SETS = {
             for part in ("train", "test")
         },
     ),
-    "gisette": _challenge("gisette", 5_000, nips, "the UCI repository, Gisette"),
-    "dorothea": _challenge("dorothea", 100_000, ones, "the UCI repository, Dorothea"),
-    "farm_ads": Data(
+    "gisette": _challenge("gisette", 5_000, dense_rows, "the UCI repository, Gisette"),
+    "dorothea": _challenge("dorothea", 100_000, one_indices, "the UCI repository, Dorothea"),
+    "farm_ads": Dataset(
         54_877,
         "the UCI repository, Farm Ads: farm-ads.zip, unpacked",
         {"all": [(svmlight, ["farm-ads-vect"])]},
     ),
-    "pcmac": Data(
+    "pcmac": Dataset(
         3_289,
         "the feature selection repository of Arizona State University",
         {"all": [(matlab, ["PCMAC.mat"])]},
     ),
-    "msd": Data(
+    "msd": Dataset(
         90,
         "the UCI repository, YearPredictionMSD: YearPredictionMSD.txt.zip, unpacked",
         {
-            "all": [(year, ["YearPredictionMSD.txt"])],
-            "train": [(partial(year, limit=463_715), ["YearPredictionMSD.txt"])],
-            "test": [(partial(year, skip=463_715), ["YearPredictionMSD.txt"])],
+            "all": [(songs, ["YearPredictionMSD.txt"])],
+            "train": [(partial(songs, limit=463_715), ["YearPredictionMSD.txt"])],
+            "test": [(partial(songs, skip=463_715), ["YearPredictionMSD.txt"])],
         },
     ),
-    "wikiface": Data(
+    "wikiface": Dataset(
         4_096,
         "nowhere in this form: VGG-16 features (X, 53,040 rows) and ages (y) of the Wikiface images, as .npz",
         {"all": [(arrays, ["wikiface.npz"])]},
@@ -154,57 +151,57 @@ SETS = {
 }
 
 
-def folder() -> Path:
-    """Where the files are: the folder that STREAMSIEVE_DATA names, or ../shared/data beside the repository.
+def data_directory() -> Path:
+    """The folder that STREAMSIEVE_DATA names, or ../shared/data beside the repository.
 
-    Raises FileNotFoundError, with what to do, where there is none.
+    Raises FileNotFoundError where there is none.
     """
     named = os.environ.get("STREAMSIEVE_DATA")
-    place = Path(named) if named else Path(__file__).resolve().parents[4] / "shared" / "data"
-    if place.is_dir():
-        return place
+    directory = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
+    if directory.is_dir():
+        return directory
     where = named or "../shared/data beside the repository"
     raise FileNotFoundError(
         f"no data in {where}; name its folder in the environment variable STREAMSIEVE_DATA."
     )
 
 
-def missing(name: str) -> str | None:
-    """What is not there of a set, and where it is to be had; None where nothing is missing."""
+def missing_files(name: str) -> str | None:
+    """Which files of a dataset are missing, and their source; None where all are there."""
     try:
-        for part in SETS[name].parts:
+        for part in DATASETS[name].parts:
             _files(name, part)
     except FileNotFoundError:
-        wanted = dict.fromkeys(_wanted(name, part) for part in SETS[name].parts)
-        return f"{name} is not at hand: {', '.join(wanted)}, from {SETS[name].source}."
+        names = dict.fromkeys(_file_names(name, part) for part in DATASETS[name].parts)
+        return f"{name} is not at hand: {', '.join(names)}, from {DATASETS[name].source}."
     return None
 
 
 def blocks(name: str, part: str) -> Rows:
-    """Rows and targets (labels -1, +1) of a part of a set, block by block."""
+    """Rows and targets (labels -1, +1) of a part of a dataset, block by block."""
     reader, files = _files(name, part)
-    return reader(files, SETS[name].p)
+    return reader(files, DATASETS[name].p)
 
 
 def load(name: str, part: str) -> tuple[Any, NDArray[np.float64]]:
-    """The same, as one: CSR or dense. "all" takes every part there is."""
-    parts = list(SETS[name].parts) if part == "all" and "all" not in SETS[name].parts else [part]
-    held = [block for each in parts for block in blocks(name, each)]
-    X = [X for X, _ in held]
+    """`blocks` in one: CSR or dense. "all" is every part there is."""
+    parts = list(DATASETS[name].parts) if part == "all" and "all" not in DATASETS[name].parts else [part]
+    loaded = [block for each in parts for block in blocks(name, each)]
+    X = [X for X, _ in loaded]
     joined = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
-    return joined, np.concatenate([y for _, y in held])
+    return joined, np.concatenate([y for _, y in loaded])
 
 
 def _files(name: str, part: str) -> tuple[Reader, list[Path]]:
-    place = folder()
-    for reader, names in SETS[name].parts[part]:
-        if all((place / file).exists() for file in names):
-            return reader, [place / file for file in names]
+    directory = data_directory()
+    for reader, names in DATASETS[name].parts[part]:
+        if all((directory / file).exists() for file in names):
+            return reader, [directory / file for file in names]
     raise FileNotFoundError(
-        f"{_wanted(name, part)} is not in {place}; it is to be had from {SETS[name].source}."
+        f"{_file_names(name, part)} is not in {directory}; download it from {DATASETS[name].source}."
     )
 
 
-def _wanted(name: str, part: str) -> str:
-    choices = [names for _, names in SETS[name].parts[part]]
+def _file_names(name: str, part: str) -> str:
+    choices = [names for _, names in DATASETS[name].parts[part]]
     return " or ".join(names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}" for names in choices)

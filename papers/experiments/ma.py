@@ -24,28 +24,29 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..learners import (
+from streamsieve import (
     FOBOSClassifier,
     RDAClassifier,
     SGDClassifier,
     StabilizedSGDClassifier,
     TruncatedGradientClassifier,
 )
-from ..metrics import stability
-from . import data
-from ._baselines import Eliminating
-from ._report import Cell, Figure, Outcomes, Panel, Part, Table, printed
-from ._tune import Params, cross_validated
+from streamsieve.metrics import stability
 
-SETS = ("dexter", "arcene")
-LOSSES = ("hinge", "logistic")
+from .. import data
+from ..baselines import RecursiveElimination
+from ..published.ma import LOSSES, PUBLISHED, SETS
+from ..report import Cell, Figure, Outcomes, Panel, Part, Table
+from ..tuning import Params, cross_validate
+from .ma_params import STORED_PARAMS
+
 PASSES = (5, 10, 20, 30, 40, 50, 60)
 LAMBDAS = (5e-5, 1e-4, 5e-4, 1e-3, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0)
 OURS, CHOSEN = "StabilizedSGD", "StabilizedSGD, chosen"
 PLAIN = ("SGD", "TruncatedGradient", "RDA", "FOBOS", OURS)  # as in the paper's tables
 BATCH = "RFE (all rows held)"
 # Share of the features that a model may have where it is chosen among sparse ones.
-MOST = {"dexter": 0.03, "arcene": 0.06}
+MAX_SHARE = {"dexter": 0.03, "arcene": 0.06}
 # The estimator, what [Ma] 6.2 fixes of it, and the ranges it chooses from.
 METHODS: dict[str, tuple[Any, Params, dict[str, tuple[Any, ...]]]] = {
     "SGD": (SGDClassifier, {"fit_intercept": False}, {"eta": ("auto", 0.1, 0.2, 0.3, 0.4, 0.5)}),
@@ -76,63 +77,15 @@ METHODS: dict[str, tuple[Any, Params, dict[str, tuple[Any, ...]]]] = {
         {"n_jobs": 1},
         {"K": ("auto", 20), "beta": (0.9, 0.97), "gamma": (-7.0, 0.0), "pi": (0.7, 0.9, 0.97)},
     ),
-    BATCH: (Eliminating, {"share": 0.05}, {}),
+    BATCH: (RecursiveElimination, {"share": 0.05}, {}),
 }
-# Chosen by `choose`, so that a quick run need not search.
-GIVEN: dict[str, Params] = {
-    "dexter, SGD, hinge": {"eta": "auto", "passes": 5},
-    "dexter, SGD, logistic": {"eta": "auto", "passes": 10},
-    "dexter, TruncatedGradient, hinge": {"eta": "auto", "lam": 0.003, "passes": 50},
-    "dexter, TruncatedGradient, logistic": {"eta": "auto", "lam": 0.005, "passes": 40},
-    "dexter, RDA, hinge": {"rho": 0.0, "lam": 0.1, "passes": 5},
-    "dexter, RDA, logistic": {"rho": 0.0, "lam": 0.05, "passes": 60},
-    "dexter, FOBOS, hinge": {"eta": "auto", "lam": 5e-05, "passes": 40},
-    "dexter, FOBOS, logistic": {"eta": "auto", "lam": 0.001, "passes": 60},
-    "dexter, StabilizedSGD, chosen, hinge": {"gamma": -7.0, "pi": 0.9},
-    "dexter, StabilizedSGD, chosen, logistic": {"gamma": 3.0, "pi": 0.5},
-    "dexter, TruncatedGradient, sparse, hinge": {"lam": 1.0, "passes": 50},
-    "dexter, TruncatedGradient, sparse, logistic": {"lam": 0.5, "passes": 50},
-    "dexter, StabilizedSGD, sparse, hinge": {"K": "auto", "beta": 0.9, "gamma": 0.0, "pi": 0.9},
-    "dexter, StabilizedSGD, sparse, logistic": {"K": "auto", "beta": 0.9, "gamma": -7.0, "pi": 0.9},
-    "arcene, SGD, hinge": {"eta": "auto", "passes": 30},
-    "arcene, SGD, logistic": {"eta": "auto", "passes": 60},
-    "arcene, TruncatedGradient, hinge": {"eta": "auto", "lam": 0.01, "passes": 30},
-    "arcene, TruncatedGradient, logistic": {"eta": "auto", "lam": 0.001, "passes": 60},
-    "arcene, RDA, hinge": {"rho": 0.0, "lam": 0.001, "passes": 60},
-    "arcene, RDA, logistic": {"rho": 0.0, "lam": 0.01, "passes": 60},
-    "arcene, FOBOS, hinge": {"eta": 1.0, "lam": 0.01, "passes": 30},
-    "arcene, FOBOS, logistic": {"eta": 1.0, "lam": 0.0005, "passes": 10},
-    "arcene, StabilizedSGD, chosen, hinge": {"gamma": 3.0, "pi": 0.5},
-    "arcene, StabilizedSGD, chosen, logistic": {"gamma": 1.0, "pi": 0.5},
-    "arcene, TruncatedGradient, sparse, hinge": {"lam": 2.0, "passes": 10},
-    "arcene, TruncatedGradient, sparse, logistic": {"lam": 1.0, "passes": 10},
-    "arcene, StabilizedSGD, sparse, hinge": {"K": "auto", "beta": 0.97, "gamma": -7.0, "pi": 0.97},
-    "arcene, StabilizedSGD, sparse, logistic": {"K": 20, "beta": 0.9, "gamma": 0.0, "pi": 0.9},
-}
-# Tables 2 and 3 in the order of METHODS (ours once): mean | standard deviation of errors and shares, in
-# percent. Table 4: kappa of truncated gradient and of ours.
-PUBLISHED = dict(
-    zip(
-        product(LOSSES, SETS),
-        printed("""
-            7.77 8.37 11.42 10.91 6.58 | .96 .91 .59 1.21 .57 |
-            29.46 14.74 1.61 37.69 1.98 | .35 .82 .06 2.43 .15 | 0.46 0.61
-            19.26 22.06 22.10 18.72 17.60 | 3.67 8.08 4.00 3.26 2.62 |
-            98.22 61.08 12.15 54.5 3.67 | .07 25.55 .90 13.37 .40 | 0.26 0.55
-            7.91 10.25 9.41 10.45 6.41 | .36 .58 .68 .81 .43 |
-            38.76 13.91 4.84 30.21 1.32 | .00 .71 .14 1.87 .13 | 0.23 0.58
-            17.38 19.48 21.62 18.44 13.38 | 2.93 5.01 2.05 3.11 1.26 |
-            98.36 88.34 12.71 45.96 5.35 | .00 4.38 .27 9.76 .24 | 0.35 0.69
-        """),
-    )
-)
 CHUNK = 5  # orders of one job that need not search
 GAMMAS = (-5.0, 0.0, 5.0)
 LAST = 1000  # rows of Figure 1
 
 
 @cache
-def scaled(name: str) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.float64]]:
+def scaled_rows(name: str) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.float64]]:
     """Training and test rows, each feature scaled to variance 1 over both."""
     (X, y), (X_test, y_test) = (data.load(name, part) for part in ("train", "test"))
     both = sp.vstack([X, X_test])
@@ -142,41 +95,41 @@ def scaled(name: str) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.float64
     return sp.csr_array(X @ factors), y, sp.csr_array(X_test @ factors), y_test
 
 
-def learned(
+def fit_passes(
     method: str, loss: str, params: Params, X: Any, y: Any, seed: int, passes: tuple[int, ...]
 ) -> Iterator[tuple[int, Any]]:
     """The model after each number of passes, each over a new order of the rows; ours makes its own passes."""
     kind, fixed, _ = METHODS[method]
     rng = np.random.default_rng(seed)
-    if kind in (StabilizedSGDClassifier, Eliminating):
+    if kind in (StabilizedSGDClassifier, RecursiveElimination):
         order = rng.permutation(len(y))
         yield 0, kind(loss=loss, random_state=seed, **fixed, **params).fit(X[order], y[order])
         return
     model = kind(loss=loss, **fixed, **params)
-    for done in range(1, max(passes) + 1):
+    for n_passes in range(1, max(passes) + 1):
         order = rng.permutation(len(y))
         model.partial_fit(X[order], y[order], classes=(-1, 1))
-        if done in passes:
-            yield done, model
+        if n_passes in passes:
+            yield n_passes, model
 
 
 @cache
-def choose(name: str, method: str, loss: str) -> Params:
+def search_params(name: str, method: str, loss: str) -> Params:
     """The best of the ranges on the training rows, and the number of passes."""
     ranges = METHODS[method][2]
 
     def trials(X: Any, y: Any) -> Iterator[tuple[Params, Any]]:
         for values in product(*ranges.values()):
             params = dict(zip(ranges, values))
-            for passes, model in learned(method, loss, params, X, y, 0, PASSES):
+            for passes, model in fit_passes(method, loss, params, X, y, 0, PASSES):
                 yield params | ({"passes": passes} if passes else {}), model
 
-    most = MOST[name] if method.endswith("sparse") else 1.0
-    return cross_validated(trials, *scaled(name)[:2], most=most) if ranges else {}
+    max_share = MAX_SHARE[name] if method.endswith("sparse") else 1.0
+    return cross_validate(trials, *scaled_rows(name)[:2], max_share=max_share) if ranges else {}
 
 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
-    sparse = "dexter" if data.missing("dorothea") else "dorothea"
+    sparse = "dexter" if data.missing_files("dorothea") else "dorothea"
     chunk = CHUNK if quick else runs  # the search is made once
     table = [
         {"what": "table", "data": d, "method": m, "loss": loss, "search": not quick}
@@ -199,33 +152,37 @@ def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
 
 def measure(what: str, **job: Any) -> dict[str, Any]:
     """Of a job for a table, a figure along the run, or one against density."""
-    measures: dict[str, Callable[..., dict[str, Any]]] = {"table": orders, "run": run, "density": density}
+    measures: dict[str, Callable[..., dict[str, Any]]] = {
+        "table": measure_orders,
+        "run": measure_run,
+        "density": measure_density,
+    }
     return measures[what](**job)
 
 
-def given(name: str, method: str, loss: str) -> Params:
-    """What `choose` has found."""
-    return dict(GIVEN[f"{name}, {method}, {loss}"]) if METHODS[method][2] else {}
+def stored_params(name: str, method: str, loss: str) -> Params:
+    """The parameters that `search_params` has found."""
+    return dict(STORED_PARAMS[f"{name}, {method}, {loss}"]) if METHODS[method][2] else {}
 
 
-def orders(data: str, method: str, loss: str, first: int, count: int, search: bool) -> dict[str, Any]:
+def measure_orders(data: str, method: str, loss: str, first: int, count: int, search: bool) -> dict[str, Any]:
     """The parameters, and of each order of the rows the test error (%) and the features, packed."""
-    X, y, X_test, y_test = scaled(data)
-    params = dict(choose(data, method, loss)) if search else given(data, method, loss)
+    X, y, X_test, y_test = scaled_rows(data)
+    params = dict(search_params(data, method, loss)) if search else stored_params(data, method, loss)
     options = {name: value for name, value in params.items() if name != "passes"}
     errors, supports = [], []
     for seed in range(1 + first, 1 + first + count):
-        for _, model in learned(method, loss, options, X, y, seed, (params.get("passes", 0),)):
+        for _, model in fit_passes(method, loss, options, X, y, seed, (params.get("passes", 0),)):
             errors.append(100 - 100 * float(model.score(X_test, y_test)))
             supports.append(b64encode(np.packbits(model.get_support()).tobytes()).decode())
     return {"params": params, "error": errors, "support": supports, "p": X.shape[1]}
 
 
-def run(method: str) -> dict[str, Any]:
+def measure_run(method: str) -> dict[str, Any]:
     """Share of non-zeros (%) after each of the last rows of 60 passes over dexter, logistic loss."""
-    X, y, *_ = scaled("dexter")
+    X, y, *_ = scaled_rows("dexter")
     kind, fixed, _ = METHODS[method]
-    params = given("dexter", method, "logistic")
+    params = stored_params("dexter", method, "logistic")
     params.pop("passes", None)
     model = kind(loss="logistic", **fixed, **params)
     rng = np.random.default_rng(0)
@@ -238,24 +195,24 @@ def run(method: str) -> dict[str, Any]:
     return {"share": share}
 
 
-def density(data: str, method: str, loss: str) -> dict[str, Any]:
+def measure_density(data: str, method: str, loss: str) -> dict[str, Any]:
     """Share of features selected (%) by the share of rows that have them."""
-    X, y, *_ = scaled(data)
-    params = given("dexter", method, loss)
+    X, y, *_ = scaled_rows(data)
+    params = stored_params("dexter", method, loss)
     passes = params.pop("passes", max(PASSES))
-    ((_, model),) = learned(method, loss, params, X, y, 0, (passes,))
+    ((_, model),) = fit_passes(method, loss, params, X, y, 0, (passes,))
     times = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
     edges = np.unique(np.round(np.geomspace(1, times.max() + 1, 16)).astype(int))
     level = np.digitize(times, edges)
     chosen = model.get_support()
-    held = [at for at in range(1, len(edges)) if np.any(level == at)]
+    levels = [at for at in range(1, len(edges)) if np.any(level == at)]
     return {
-        "density": [float(times[level == at].mean() / len(y)) for at in held],
-        "selected": [100 * float(chosen[level == at].mean()) for at in held],
+        "density": [float(times[level == at].mean() / len(y)) for at in levels],
+        "selected": [100 * float(chosen[level == at].mean()) for at in levels],
     }
 
 
-def annealed(d: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
+def annealed_rate(d: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
     """(12) over beta_0, d the share of features purged."""
     if gamma >= 0:
         return np.asarray(np.exp(-gamma * d) - d * np.exp(-gamma))
@@ -266,7 +223,7 @@ def report(outcomes: Outcomes) -> list[Part]:
     rows = [row for loss in LOSSES for d in SETS for row in _rows(outcomes, d, loss)]
     count = max((job["first"] + job["count"] for job, _ in outcomes.where(what="table")), default=0)
     searched = any(job.get("search") for job, _ in outcomes)
-    caps = [f"{100 * share:g} % ({name})" for name, share in MOST.items()]
+    caps = [f"{100 * share:g} % ({name})" for name, share in MAX_SHARE.items()]
     note = (
         f"{count} orders of the training rows; parameters of the competitors and of {CHOSEN!r} best by "
         f"five-fold cross-validation on the training rows{'' if searched else ', as found before'}; "
@@ -274,18 +231,28 @@ def report(outcomes: Outcomes) -> list[Part]:
     )
     columns = ["loss", "data", "method", "test error, %", "sd", "non-zeros, %", "sd", "kappa", "parameters"]
     parts: list[Part] = [Table("[Ma] Tables 2, 3 and 4: error, sparsity, stability", columns, rows, note)]
+    return [*parts, *_run_figures(outcomes), _annealing_figure(), *_density_figures(outcomes)]
+
+
+def _run_figures(outcomes: Outcomes) -> Iterator[Figure]:
     part = outcomes.where(what="run")
     if part:
         lines = {j["method"]: (list(range(-LAST + 1, 1)), o["share"]) for j, o in part}
         panel = Panel(
             "dexter, logistic", "row, counted from the last", "non-zeros, %", lines, ylog=True, markers=False
         )
-        told = f"The last {LAST:,} rows of {max(PASSES)} passes; what a reader of `coef_` gets after each."
-        parts.append(Figure("ma-run", "[Ma] Figure 1: non-zeros along the run", [panel], told))
+        note = f"The last {LAST:,} rows of {max(PASSES)} passes; what a reader of `coef_` gets after each."
+        yield Figure("ma-run", "[Ma] Figure 1: non-zeros along the run", [panel], note)
+
+
+def _annealing_figure() -> Figure:
     d = np.linspace(0, 1, 101)
-    curves = {f"gamma = {g:g}": (d.tolist(), annealed(d, g).tolist()) for g in GAMMAS}
+    curves = {f"gamma = {g:g}": (d.tolist(), annealed_rate(d, g).tolist()) for g in GAMMAS}
     panel = Panel("", "share of features purged", "rejection rate / beta_0", curves, markers=False)
-    parts.append(Figure("ma-annealing", "[Ma] Figure 2: how the rejection rate anneals", [panel]))
+    return Figure("ma-annealing", "[Ma] Figure 2: how the rejection rate anneals", [panel])
+
+
+def _density_figures(outcomes: Outcomes) -> Iterator[Figure]:
     panels = []
     for loss in LOSSES:
         part = outcomes.where(what="density", loss=loss)
@@ -294,8 +261,7 @@ def report(outcomes: Outcomes) -> list[Part]:
             title = f"{part.pairs[0][0]['data']}, {loss}"
             panels.append(Panel(title, "share of rows that have it", "selected, %", lines, xlog=True))
     if panels:
-        parts.append(Figure("ma-density", "[Ma] Figure 3: features selected at each density", panels))
-    return parts
+        yield Figure("ma-density", "[Ma] Figure 3: features selected at each density", panels)
 
 
 def _rows(outcomes: Outcomes, name: str, loss: str) -> Iterator[list[str | Cell]]:
@@ -311,13 +277,13 @@ def _rows(outcomes: Outcomes, name: str, loss: str) -> Iterator[list[str | Cell]
         masks = [_mask(packed, p) for chunk in part.values("support") for packed in chunk]
         errors = Cell([e for chunk in part.values("error") for e in chunk], error, "less", 2)
         shares = Cell([100 * float(mask.mean()) for mask in masks], share, "less", 2)
-        agreed = [stability(masks, p).kappa] if len(masks) > 1 else []
-        known = {"TruncatedGradient": kappa[0], OURS: kappa[1]}.get(kind)
-        told = ", ".join(f"{k} = {v}" for k, v in part.values("params")[0].items()) or "defaults"
+        kappas = [stability(masks, p).kappa] if len(masks) > 1 else []
+        published_kappa = {"TruncatedGradient": kappa[0], OURS: kappa[1]}.get(kind)
+        params = ", ".join(f"{k} = {v}" for k, v in part.values("params")[0].items()) or "defaults"
         yield [
             *(loss, name, method),
-            *(errors, _deviation(errors, error_sd), shares, _deviation(shares, share_sd)),
-            *(Cell(agreed, known, digits=2), told),
+            *(errors, _deviation_text(errors, error_sd), shares, _deviation_text(shares, share_sd)),
+            *(Cell(kappas, published_kappa, digits=2), params),
         ]
 
 
@@ -325,6 +291,6 @@ def _mask(packed: str, p: int) -> NDArray[np.bool_]:
     return np.unpackbits(np.frombuffer(b64decode(packed), dtype=np.uint8), count=p).astype(bool)
 
 
-def _deviation(cell: Cell, published: float | None) -> str:
+def _deviation_text(cell: Cell, published: float | None) -> str:
     own = f"{np.std(cell.values, ddof=1):.2f}" if len(cell.values) > 1 else "-"
     return own if published is None else f"{own} ({published:.2f})"

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import metrics, simulate
-from ..averages.extract import olsth
-from ..averages.running import RunningAverages
-from ._report import Cell, Figure, Outcomes, Panel, Part, Table
+from streamsieve import RunningAverages, metrics, simulate
+from streamsieve.averages.extract import olsth
+
+from ..report import Cell, Figure, Outcomes, Panel, Part, Table
 
 DESIGNS: dict[str, Any] = {  # the lag of eq. (5.1) differs
     "phases as printed": lambda seed: simulate.drifting(block_size=1000, random_state=seed),
@@ -35,7 +35,7 @@ LAST, EVERY = 300, 10
 K = 10
 
 
-def rate(name: str, rows_per_step: int) -> float | None:
+def forgetting_rate(name: str, rows_per_step: int) -> float | None:
     """alpha per row."""
     return {
         "0.01 a step": 1 - 0.99 ** (1 / rows_per_step),
@@ -53,11 +53,13 @@ def measure(design: str, seed: int) -> dict[str, Any]:
     """By rate: RMSE of every tenth step before it is learned, that of the last 300, and the coefficients."""
     stream = DESIGNS[design](seed)
     steps = stream.n // stream.rows_per_step
-    kept = {name: RunningAverages(alpha=rate(name, stream.rows_per_step)) for name in RATES}
+    averages_by_rate = {
+        name: RunningAverages(alpha=forgetting_rate(name, stream.rows_per_step)) for name in RATES
+    }
     at = list(range(EVERY, steps, EVERY))
     out: dict[str, Any] = {name: {"rmse": [], "coef": []} for name in RATES}
     for step, (X, y) in enumerate(stream):
-        for name, averages in kept.items():
+        for name, averages in averages_by_rate.items():
             if step in at:
                 model = olsth(averages, K)
                 out[name]["rmse"].append(metrics.rmse(y, model.predict(X)))
@@ -96,11 +98,11 @@ def report(outcomes: Outcomes) -> list[Part]:
         ("pricing", "pricing"),
     ):
         for _, outcome in outcomes.where(design=design, seed=0):
-            parts.append(_picture(name, design, outcome))
+            parts.append(_figure(name, design, outcome))
     return parts
 
 
-def _picture(name: str, design: str, outcome: dict[str, Any]) -> Figure:
+def _figure(name: str, design: str, outcome: dict[str, Any]) -> Figure:
     steps, shown = outcome["steps"], SHOWN[design]
     names = [f"feature {j}" for j in outcome["support"]]
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import metrics, simulate
-from ..averages import extract
-from ..averages.running import RunningAverages
-from ..averages.standardize import standardize
-from ._baselines import online
-from ._report import Cell, Outcomes, Part, Table, clock, printed
+from streamsieve import RunningAverages, extract, metrics, simulate
+from streamsieve.averages.standardize import standardize
+
+from ..baselines import online_methods
+from ..published.classification import PUBLISHED
+from ..report import Cell, Outcomes, Part, Table
+from ..timing import timed
 
 P, K = 1_000, 100
 EXTRACTORS: dict[str, Any] = {
@@ -23,34 +24,8 @@ EXTRACTORS: dict[str, Any] = {
     "OLasso": extract.olasso,
     "OMCP": extract.omcp,
 }
-METHODS = (*online("classification", K), *EXTRACTORS)
+METHODS = (*online_methods("classification", K), *EXTRACTORS)
 LONGEST = {"OPG": 100_000, "RDA": 100_000}
-
-# [Slides] p. 37: signal, n; detection rates (%), AUC and seconds in the order of METHODS, and the seconds of
-# the averages.
-PUBLISHED = {
-    (signal, int(n)): rest
-    for (signal, n), *rest in printed(
-        """
-        1 10000 | 10.64 10.19 10.46 10.97 38.89 30.30 34.70 41.54 |
-            0.995 0.992 0.992 0.990 0.995 0.990 0.996 0.996 | .001 .001 .490 .848 .005 .001 .080 .160 .247
-        1 30000 | 10.64 9.95 10.42 10.34 67.67 59.32 56.18 67.52 |
-            0.994 0.992 0.992 0.989 0.998 0.996 0.997 0.998 | .003 .004 1.471 2.210 .005 .001 .083 .158 .742
-        1 100000 | 10.64 9.95 10.43 11.08 94.95 93.21 86.90 94.77 |
-            0.994 0.992 0.992 0.990 1.000 1.000 0.999 1.000 | .010 .015 4.900 6.118 .005 .001 .079 .159 2.478
-        0.01 10000 | 13.40 10.19 10.00 10.37 19.41 15.93 22.55 23.81 |
-            0.827 0.829 0.828 0.828 0.824 0.815 0.829 0.830 | .001 .001 .494 .815 .005 .001 .073 .148 .249
-        0.01 30000 | 15.86 9.95 10.23 10.34 34.46 27.35 35.14 37.70 |
-            0.827 0.829 0.829 0.829 0.831 0.827 0.832 0.832 | .003 .004 1.481 2.093 .005 .001 .074 .152 .743
-        0.01 100000 | 17.36 9.95 10.32 10.91 64.84 56.42 61.07 64.95 |
-            0.830 0.831 0.831 0.830 0.834 0.833 0.834 0.834 | .010 .015 4.935 5.827 .005 .001 .078 .161 2.472
-        0.01 300000 | 17.13 9.23 10.32 10.37 91.55 88.91 88.69 91.58 |
-            0.826 0.828 0.828 0.827 0.833 0.833 0.833 0.833 | .030 .044 14.81 17.31 .005 .001 .073 .164 7.446
-        0.01 1000000 | 17.72 9.91 - - 99.97 99.94 99.88 99.97 |
-            0.828 0.829 - - 0.834 0.834 0.834 0.834 | .100 .146 - - .005 .001 .039 .110 24.85
-        """
-    )
-}
 
 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
@@ -71,15 +46,15 @@ def measure(signal: float, ns: list[int], seed: int) -> dict[str, Any]:
     stream = simulate.correlated(max(ns), P, K, random_state=seed, **design)
     X_test, y_test = simulate.correlated(None, P, K, random_state=10_000 + seed, **design).take(5000)
     averages, seconds = RunningAverages(), dict.fromkeys(("RAVE", *METHODS), 0.0)
-    learners = online("classification", K)
+    learners = online_methods("classification", K)
     out: dict[str, Any] = {}
     for X, y in stream:
-        with clock(seconds, "RAVE"):
+        with timed(seconds, "RAVE"):
             averages.update(X, y)
         n = averages.n_samples_
         learners = {name: model for name, model in learners.items() if n <= LONGEST.get(name, n)}
         for name, model in learners.items():
-            with clock(seconds, name):
+            with timed(seconds, name):
                 model.partial_fit(X, y, classes=(-1, 1))
         if n not in ns:
             continue
@@ -89,7 +64,7 @@ def measure(signal: float, ns: list[int], seed: int) -> dict[str, Any]:
         }
         s = standardize(averages)
         for name, method in EXTRACTORS.items():
-            with clock(seconds, name, begin=True):
+            with timed(seconds, name, reset=True):
                 fitted = method(s, k=K)
             found[name] = fitted.support, fitted.predict(X_test)
         out[str(n)] = {"RAVE": {"seconds": seconds["RAVE"]}} | {

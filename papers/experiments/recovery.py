@@ -17,36 +17,37 @@ from typing import Any
 
 import numpy as np
 
-from .. import metrics, simulate
-from ..averages.extract import ofsa, ols, olsth
-from ..averages.running import RunningAverages
-from ..averages.standardize import standardize
-from ._report import Figure, Outcomes, Panel, Part, Table
+from streamsieve import RunningAverages, metrics, simulate
+from streamsieve.averages.extract import ofsa, ols, olsth
+from streamsieve.averages.standardize import standardize
+
+from ..report import Figure, Outcomes, Panel, Part, Table
 
 SIZES, ROWS, SIGNAL = (10, 50, 100, 200, 300, 400, 500), (1_500, 2_000, 3_000, 5_000), 0.1
 TRUE = 10
 WIDTHS, LENGTH = (100, 200, 300, 400, 500, 750, 1_000), 10_000  # Figure 5.2
 LENGTHS, WIDTH = (3_000, 5_000, 10_000, 20_000, 50_000, 100_000), 300  # Figure 5.3
-LEAST = 10  # a maximum over fewer runs says little
+MIN_RUNS = 10  # a maximum over fewer runs says little
 
 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
-    todo: list[dict[str, Any]] = [
+    shares: list[dict[str, Any]] = [
         {"what": "share", "k": k, "seed": r} for r in range(runs) for k in SIZES if not quick or k <= 200
     ]
-    for seed in range(max(runs, LEAST)):
+    bounds: list[dict[str, Any]] = []
+    for seed in range(max(runs, MIN_RUNS)):
         pairs = [(p, LENGTH) for p in WIDTHS] + [(WIDTH, n) for n in LENGTHS]
         for p, n in dict.fromkeys(pairs):
             if not quick or n * p <= 5_000_000:
-                todo.append({"what": "bound", "p": p, "n": n, "seed": seed})
-    return todo
+                bounds.append({"what": "bound", "p": p, "n": n, "seed": seed})
+    return [*shares, *bounds]
 
 
 def measure(what: str, seed: int, **job: Any) -> dict[str, Any]:
-    return share(seed=seed, **job) if what == "share" else bound(seed=seed, **job)
+    return measure_share(seed=seed, **job) if what == "share" else measure_bound(seed=seed, **job)
 
 
-def share(k: int, seed: int) -> dict[str, Any]:
+def measure_share(k: int, seed: int) -> dict[str, Any]:
     """By n and method: percent found."""
     stream = simulate.correlated(
         max(ROWS), 1_000, k, signal=SIGNAL, spacing=1, block_size=500, random_state=seed
@@ -63,7 +64,7 @@ def share(k: int, seed: int) -> dict[str, Any]:
     return out
 
 
-def bound(p: int, n: int, seed: int) -> dict[str, Any]:
+def measure_bound(p: int, n: int, seed: int) -> dict[str, Any]:
     """The smallest eigenvalue of the sample covariance, and the smallest weight that this run finds."""
     stream = simulate.correlated(n, p, TRUE, signal=0.0, spacing=1, random_state=seed)
     averages = RunningAverages()
@@ -115,8 +116,8 @@ def report(outcomes: Outcomes) -> list[Part]:
     ):
         lines = {}
         for i, name in enumerate(names):
-            kept = [at for at in points if math.isfinite(found[at][i])]
-            lines[name] = ([at[axis == "n"] for at in kept], [found[at][i] for at in kept])
+            finite = [at for at in points if math.isfinite(found[at][i])]
+            lines[name] = ([at[axis == "n"] for at in finite], [found[at][i] for at in finite])
         title = f"n = {LENGTH:,}" if axis == "p" else f"p = {WIDTH}"
         panels.append(Panel(title, axis, "smallest weight found", lines, xlog=axis == "n", ylog=axis == "n"))
     note = (

@@ -18,25 +18,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import metrics, simulate
-from ..learners import OFSClassifier, SOFSClassifier
-from ._baselines import L1, SPARSE_FOFS, online
-from ._report import Cell, Outcomes, Part, Table
-from ._tune import Params, largest
-from .sfsa import BATCH, METHODS, ROWS, SPARSE
+from streamsieve import OFSClassifier, SOFSClassifier, metrics, simulate
 
-P, K, NNZ = next(iter(SPARSE))
+from ..baselines import L1, SPARSE_FOFS, online_methods
+from ..published.sfsa import SPARSE
+from ..report import Cell, Outcomes, Part, Table
+from ..tuning import Params, largest_model
+from .sfsa import BATCH, METHODS, ROWS
+
+P, K, NNZ = 10_000, 100, 200  # X1
 PUBLISHED = {
     method: (found, auc)
     for method, found, auc in zip(METHODS["classification"], *SPARSE[P, K, NNZ])
     if method in ("FOFS", "SOFS", "OPG", "RDA")
 }
-FOFS: dict[bool, Params] = {False: SPARSE_FOFS, True: {"eta": 1e-3, "lam": 1e-2}}  # the best of a grid each
+FOFS_PARAMS: dict[bool, Params] = {
+    False: SPARSE_FOFS,
+    True: {"eta": 1e-3, "lam": 1e-2},
+}  # the best of a grid each
 HOW = ("as given", "read", "batches")
 Array = NDArray[np.float64]
 
 
-def by_batches(blocks: Iterable[tuple[Any, Any]], p: int) -> dict[str, Array]:
+def batch_weights(blocks: Iterable[tuple[Any, Any]], p: int) -> dict[str, Array]:
     """Weights by mean gradients of `BATCH` rows: FOFS, and OPG and RDA with logistic loss, eta_t = t^-1/2."""
     lams = {"OPG": np.geomspace(1e-2, 1, 20), "RDA": np.geomspace(1e-4, 1e-2, 20)}
     W = {name: np.zeros((p, 20)) for name in lams} | {"FOFS": np.zeros((p, 1))}
@@ -47,7 +51,7 @@ def by_batches(blocks: Iterable[tuple[Any, Any]], p: int) -> dict[str, Array]:
             t += 1
             eta = t**-0.5
             mean: Callable[[Array], Array] = lambda slopes: rows.T @ slopes / len(labels)  # noqa: B023, E731
-            _ofs(W["FOFS"][:, 0], mean(labels * (labels * (rows @ W["FOFS"]) <= 1))[:, 0])
+            _ofs_step(W["FOFS"][:, 0], mean(labels * (labels * (rows @ W["FOFS"]) <= 1))[:, 0])
             for name, lam in lams.items():
                 g = mean(-labels / (1 + np.exp(labels * (rows @ W[name]))))
                 if name == "OPG":
@@ -59,11 +63,11 @@ def by_batches(blocks: Iterable[tuple[Any, Any]], p: int) -> dict[str, Array]:
     out = {"FOFS": W["FOFS"][:, 0]}
     for name in lams:
         sizes = np.count_nonzero(W[name], axis=0)
-        out[name] = W[name][:, largest((({"at": i}, int(s)) for i, s in enumerate(sizes)), K)["at"]]
+        out[name] = W[name][:, largest_model((({"at": i}, int(s)) for i, s in enumerate(sizes)), K)["at"]]
     return out
 
 
-def _ofs(w: Array, step: Array, eta: float = 0.01, lam: float = 1e-4) -> None:
+def _ofs_step(w: Array, step: Array, eta: float = 0.01, lam: float = 1e-4) -> None:
     """A step of FOFS in place: shrink, move, back into the ball, keep the K largest."""
     w *= 1 - lam * eta
     if step.any():
@@ -80,23 +84,23 @@ def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
 def measure(always: bool, n: int, seed: int) -> dict[str, Any]:
     """By reading and method: percent found and test AUC."""
     stream = simulate.sparse(n, P, K, NNZ, always=always, random_state=seed)
-    given = online("classification", K, FOFS[always])
-    whole: dict[str, Any] = {"FOFS": OFSClassifier(P, **FOFS[always]), "SOFS": SOFSClassifier(P)}
+    budgeted = online_methods("classification", K, FOFS_PARAMS[always])
+    untruncated: dict[str, Any] = {"FOFS": OFSClassifier(P, **FOFS_PARAMS[always]), "SOFS": SOFSClassifier(P)}
     for X, y in stream:
-        for model in (*given.values(), *whole.values()):
+        for model in (*budgeted.values(), *untruncated.values()):
             model.partial_fit(X, y, classes=(-1, 1))
     weights = {
-        "as given": {name: model.coef_[0] for name, model in given.items()},
-        "read": {name: model.coef_[0] for name, model in whole.items()},
-        "batches": by_batches(stream, P),
+        "as given": {name: model.coef_[0] for name, model in budgeted.items()},
+        "read": {name: model.coef_[0] for name, model in untruncated.items()},
+        "batches": batch_weights(stream, P),
     }
     X, y = stream.take(5000, start=n)
     out: dict[str, Any] = {}
-    for how, found in weights.items():
-        for name, w in found.items():
-            kept = np.sort(np.argsort(-np.abs(w), kind="stable")[:K])
-            rate = metrics.detection_rate(kept[w[kept] != 0], stream.support)
-            area = metrics.auc(y, X[:, kept] @ w[kept])
+    for how, by_method in weights.items():
+        for name, w in by_method.items():
+            largest = np.sort(np.argsort(-np.abs(w), kind="stable")[:K])
+            rate = metrics.detection_rate(largest[w[largest] != 0], stream.support)
+            area = metrics.auc(y, X[:, largest] @ w[largest])
             out.setdefault(how, {})[name] = {"found": 100 * rate, "auc": area}
     return out
 
@@ -106,12 +110,12 @@ def report(outcomes: Outcomes) -> list[Part]:
     for always, design in ((False, "as in the text"), (True, "always")):
         part = outcomes.where(always=always)
         for how in HOW if part else ():
-            for told, name, i, digits in (("found %", "found", 0, 1), ("test AUC", "auc", 1, 3)):
+            for label, name, i, digits in (("found %", "found", 0, 1), ("test AUC", "auc", 1, 3)):
                 cells = [
                     part.cell(how, m, name, published=x[i], digits=digits) if part.values(how, m) else "-"
                     for m, x in PUBLISHED.items()
                 ]
-                rows.append([design, how, told, *cells])
+                rows.append([design, how, label, *cells])
     note = (
         f"p = {P:,}, k = {K}, {NNZ} values a row, n = {max(job['n'] for job, _ in outcomes):,}, "
         f"{outcomes.runs()} runs; published: 20. always: the true features are in every row. read: no "

@@ -12,14 +12,14 @@ features as the penalties happened to leave.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..learners import (
+from streamsieve import (
     AdaFOBOSClassifier,
     BAMDClassifier,
     BARDAClassifier,
@@ -27,9 +27,10 @@ from ..learners import (
     OFSClassifier,
     SOFSClassifier,
 )
-from ._report import Cell, Figure, Outcomes, Panel, Part, Table
-from ._tune import Params, tuned
-from .data import load
+
+from ..data import load
+from ..report import Cell, Figure, Outcomes, Panel, Part, Table
+from ..tuning import Params, best_params
 
 BUDGETED: dict[str, Any] = {
     "B-ARDA": BARDAClassifier,
@@ -37,12 +38,12 @@ BUDGETED: dict[str, Any] = {
     "OFS": OFSClassifier,
     "SOFS": SOFSClassifier,
 }
-PENALISED: dict[str, Any] = {"l1-ARDA": L1ARDAClassifier, "Ada-FOBOS": AdaFOBOSClassifier}
-SETS = ("dexter", "basehock", "arcene")
+PENALIZED: dict[str, Any] = {"l1-ARDA": L1ARDAClassifier, "Ada-FOBOS": AdaFOBOSClassifier}
+DATASETS = ("dexter", "basehock", "arcene")
 BUDGETS = (10, 20, 50, 100, 200, 500, 1000, 2000)
 SMALL = 200  # budgets up to here are Figure 1
-# Chosen by `choose` on all of the grid, at a budget of 500, so that a quick run need not search.
-GIVEN: dict[str, Params] = {
+# Chosen by `search_params` on all of the grid, at a budget of 500, so that a quick run need not search.
+STORED_PARAMS: dict[str, Params] = {
     "B-ARDA": {"lam": 1e-2, "eta": 1e-4},
     "B-AMD": {"lam": 1e-2, "eta": 1e-4},
     "OFS": {"lam": 1e-2, "eta": 1e-4},
@@ -53,7 +54,7 @@ GIVEN: dict[str, Params] = {
 HALVINGS = 14  # of the l1 penalty, from 16 times the largest at which l1-ARDA would take a first feature
 
 
-def passes(X: Any, y: NDArray[np.float64], seed: int, times: int) -> Iterator[tuple[Any, Any]]:
+def shuffled_passes(X: Any, y: NDArray[np.float64], seed: int, times: int) -> Iterator[tuple[Any, Any]]:
     """The rows again and again, each time in another order."""
     rng = np.random.default_rng(seed)
     for _ in range(times):
@@ -61,16 +62,16 @@ def passes(X: Any, y: NDArray[np.float64], seed: int, times: int) -> Iterator[tu
         yield X[order], y[order]
 
 
-def make(method: str, k: int, params: Params) -> Any:
+def make_model(method: str, k: int, params: Params) -> Any:
     if method in BUDGETED:
         return BUDGETED[method](k, **params)
     fixed = {"loss": "squared_hinge", "schedule": "constant", "fit_intercept": False}
-    return PENALISED[method](**fixed, **{"lam": 0.0, **params})
+    return PENALIZED[method](**fixed, **{"lam": 0.0, **params})
 
 
-def learned(method: str, k: int, params: Params, X: Any, y: Any, seed: int, times: int) -> Any:
-    model = make(method, k, params)
-    for rows, labels in passes(X, y, seed, times):
+def fit(method: str, k: int, params: Params, X: Any, y: Any, seed: int, times: int) -> Any:
+    model = make_model(method, k, params)
+    for rows, labels in shuffled_passes(X, y, seed, times):
         model.partial_fit(rows, labels, classes=(-1, 1))
     return model
 
@@ -80,12 +81,12 @@ def grid(method: str) -> list[Params]:
     powers = [float(v) for v in 10.0 ** np.arange(-1, -8.5, -0.5)]
     if method == "SOFS":
         return [{"gamma": 1 / g} for g in powers]
-    if method in PENALISED:
+    if method in PENALIZED:
         return [{"eta": eta} for eta in powers]
     return [{"lam": lam, "eta": eta} for lam, eta in product(powers, powers)]
 
 
-def choose(method: str, X: Any, y: Any, times: int, k: int = 500) -> Params:
+def search_params(method: str, X: Any, y: Any, times: int, k: int = 500) -> Params:
     """The parameters that do best on the training data, one run each.
 
     That is the accuracy on every row before it is learned, over all passes: after the last of them many
@@ -93,21 +94,21 @@ def choose(method: str, X: Any, y: Any, times: int, k: int = 500) -> Params:
     """
     options = grid(method)
 
-    def tried() -> Iterator[tuple[Params, float]]:
+    def scored() -> Iterator[tuple[Params, float]]:
         for params in options:
-            model, right = make(method, k, params), 0.0
-            for rows, labels in passes(X, y, 0, times):
+            model, correct = make_model(method, k, params), 0.0
+            for rows, labels in shuffled_passes(X, y, 0, times):
                 if hasattr(model, "classes_"):
-                    right += model.score(rows, labels)
+                    correct += model.score(rows, labels)
                 model.partial_fit(rows, labels, classes=(-1, 1))
-            yield params, right
+            yield params, correct
 
-    return tuned(tried(), len(options))
+    return best_params(scored(), len(options))
 
 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
-    sets = SETS[:1] if quick else SETS[::-1]  # what takes longest first
-    methods = (*BUDGETED, *PENALISED)
+    sets = DATASETS[:1] if quick else DATASETS[::-1]  # what takes longest first
+    methods = (*BUDGETED, *PENALIZED)
     return [{"data": d, "method": m, "runs": runs, "search": not quick} for d in sets for m in methods]
 
 
@@ -116,7 +117,7 @@ def measure(data: str, method: str, runs: int, search: bool) -> dict[str, Any]:
     X, y = load(data, "train")
     X_test, y_test = load(data, "test")
     times = int(np.ceil(2 * X.shape[1] / X.shape[0]))
-    params = choose(method, X, y, min(times, 50)) if search else GIVEN[method]
+    params = search_params(method, X, y, min(times, 50)) if search else STORED_PARAMS[method]
     if method in BUDGETED:
         trials = [(k, params) for k in BUDGETS]
     else:  # the gradient of the squared hinge at w = 0 is -2 y x
@@ -124,10 +125,10 @@ def measure(data: str, method: str, runs: int, search: bool) -> dict[str, Any]:
         trials = [(0, params | {"lam": most * 0.5**i}) for i in range(HALVINGS + 1)]
     curve = []
     for k, options in trials:
-        models = [learned(method, k, options, X, y, 1 + r, times) for r in range(runs)]
-        kept = [int(np.count_nonzero(model.coef_)) for model in models]
-        found = [100 * model.score(X_test, y_test) for model in models]
-        curve.append({"k": k, "features": float(np.mean(kept)), "accuracy": found})
+        models = [fit(method, k, options, X, y, 1 + r, times) for r in range(runs)]
+        sizes = [int(np.count_nonzero(model.coef_)) for model in models]
+        accuracies = [100 * model.score(X_test, y_test) for model in models]
+        curve.append({"k": k, "features": float(np.mean(sizes)), "accuracy": accuracies})
     return {"params": params, "curve": curve}
 
 
@@ -136,48 +137,55 @@ def report(outcomes: Outcomes) -> list[Part]:
     how = "parameters best on the training data (at B = 500)" if searched else "given parameters"
     runs = max(job["runs"] for job, _ in outcomes)
     note = f"Test accuracy in percent, ceil(2 d / n) shuffled passes, {how}, {runs} runs."
-    budgeted: list[list[str | Cell]] = []
-    penalised: list[list[str | Cell]] = []
-    panels: dict[str, list[Panel]] = {"small": [], "large": [], "l1": []}
-    for data in SETS:
-        curves: dict[str, list[tuple[float, float]]] = {}
-        for method in (*BUDGETED, *PENALISED):
-            for _, outcome in outcomes.where(data=data, method=method):
-                cells = [Cell(point["accuracy"]) for point in outcome["curve"]]
-                sizes = [point["features"] for point in outcome["curve"]]
-                curves[method] = [(s, c.mean) for s, c in zip(sizes, cells)]
-                told = ", ".join(f"{p} = {v:.0e}" for p, v in outcome["params"].items())
-                if method in BUDGETED:
-                    budgeted.append([data, method, *cells, told])
-                else:
-                    penalised += [
-                        [data, method, f"{s:.0f}", c, told]
-                        for s, c in zip(sizes, cells)
-                        if 1 <= s <= 2 * SMALL
-                    ]
-        if not curves:
-            continue
-        for name, methods, least, most in (
-            ("small", BUDGETED, 0, SMALL),
-            ("large", BUDGETED, SMALL, np.inf),
-            ("l1", ("B-ARDA", "B-AMD", *PENALISED), 1, 2 * SMALL),
-        ):
-            within = {m: [point for point in curves.get(m, []) if least <= point[0] <= most] for m in methods}
-            lines = {m: ([x for x, _ in v], [a for _, a in v]) for m, v in within.items() if v}
-            panels[name].append(Panel(data, "features kept", "test accuracy, %", lines, xlog=True))
-    titles = {
-        "small": "[Zhai] Figure 1: accuracy against small budgets",
-        "large": "[Zhai] Figure 2: accuracy against large budgets",
-        "l1": "[Zhai] Figure 3: budgets beside l1 penalties",
-    }
     columns = ["data", "method", *(f"B = {k}" for k in BUDGETS), "parameters"]
     return [
-        Table("Accuracy against budget, [Zhai] Figures 1 and 2", columns, budgeted, note),
+        Table("Accuracy against budget, [Zhai] Figures 1 and 2", columns, _budget_rows(outcomes), note),
         Table(
             "Accuracy against features left by l1, [Zhai] Figure 3",
             ["data", "method", "features", "accuracy", "parameters"],
-            penalised,
+            _penalty_rows(outcomes),
             "Mean number of features over the runs, each line half the penalty of the line above.",
         ),
-        *(Figure(f"zhai-{name}", titles[name], panels[name], note) for name in titles),
+        *_figures(outcomes, note),
     ]
+
+
+def _curves(
+    outcomes: Outcomes, methods: Iterable[str]
+) -> Iterator[tuple[str, str, str, list[float], list[Cell]]]:
+    """Data, method, parameters, and along the curve the features and the accuracies."""
+    for data in DATASETS:
+        for method in methods:
+            for _, outcome in outcomes.where(data=data, method=method):
+                params = ", ".join(f"{p} = {v:.0e}" for p, v in outcome["params"].items())
+                sizes = [point["features"] for point in outcome["curve"]]
+                yield data, method, params, sizes, [Cell(point["accuracy"]) for point in outcome["curve"]]
+
+
+def _budget_rows(outcomes: Outcomes) -> list[list[str | Cell]]:
+    return [[data, method, *cells, params] for data, method, params, _, cells in _curves(outcomes, BUDGETED)]
+
+
+def _penalty_rows(outcomes: Outcomes) -> list[list[str | Cell]]:
+    return [
+        [data, method, f"{size:.0f}", cell, params]
+        for data, method, params, sizes, cells in _curves(outcomes, PENALIZED)
+        for size, cell in zip(sizes, cells)
+        if 1 <= size <= 2 * SMALL
+    ]
+
+
+def _figures(outcomes: Outcomes, note: str) -> Iterator[Figure]:
+    for name, title, methods, low, high in (
+        ("small", "[Zhai] Figure 1: accuracy against small budgets", BUDGETED, 0, SMALL),
+        ("large", "[Zhai] Figure 2: accuracy against large budgets", BUDGETED, SMALL, np.inf),
+        ("l1", "[Zhai] Figure 3: budgets beside l1 penalties", ("B-ARDA", "B-AMD", *PENALIZED), 1, 2 * SMALL),
+    ):
+        lines: dict[str, dict[str, tuple[list[float], list[float]]]] = {}
+        for data, method, _, sizes, cells in _curves(outcomes, methods):
+            points = [(size, cell.mean) for size, cell in zip(sizes, cells) if low <= size <= high]
+            panel = lines.setdefault(data, {})
+            if points:
+                panel[method] = ([size for size, _ in points], [accuracy for _, accuracy in points])
+        panels = [Panel(d, "features kept", "test accuracy, %", by, xlog=True) for d, by in lines.items()]
+        yield Figure(f"zhai-{name}", title, panels, note)

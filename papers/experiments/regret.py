@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import orthogonal_mp_gram
 
-from .. import simulate
-from ..averages.extract import oelasticnet, ofsa, olsth, omcp
-from ..averages.model import least_squares
-from ..averages.running import RunningAverages
-from ..averages.standardize import Standardized, standardize
-from ..learners import OLSTThenTSGDRegressor, SADMMRegressor, SIHTRegressor
-from ._report import Figure, Outcomes, Panel, Part, Table
+from streamsieve import OLSTThenTSGDRegressor, RunningAverages, SADMMRegressor, SIHTRegressor, simulate
+from streamsieve.averages.extract import oelasticnet, ofsa, olsth, omcp
+from streamsieve.averages.model import least_squares
+from streamsieve.averages.standardize import Standardized, standardize
+
+from ..report import Figure, Outcomes, Panel, Part, Table
 
 P = 1_000
 EXTRACTORS: dict[str, Any] = {"OLSth": olsth, "OFSA": ofsa, "OMCP": omcp, "OElnet": oelasticnet}
@@ -58,20 +57,20 @@ def measure(setting: str, n: int, seed: int) -> dict[str, Any]:
     stream = simulate.correlated(n, P, k, signal=signal, block_size=100, random_state=seed, **design)
     averages = RunningAverages()
     models: dict[str, Any] = {m: LEARNERS[m](k) for m in methods if m in LEARNERS}
-    readings: dict[str, Any] = {}
+    predictors: dict[str, Any] = {}
     losses = dict.fromkeys(methods, 0.0)
     out: dict[str, Any] = {}
-    rows: list[tuple[Any, Any]] = []
-    waiting, due = 0, 100
+    row_buffer: list[tuple[Any, Any]] = []
+    buffered, due = 0, 100
     for X, y in stream:
-        rows.append((X, y))
-        waiting += len(y)
-        if averages.n_samples_ + waiting < due:
+        row_buffer.append((X, y))
+        buffered += len(y)
+        if averages.n_samples_ + buffered < due:
             continue
-        X, y = (np.concatenate(part) for part in zip(*rows))
-        rows, waiting = [], 0
+        X, y = (np.concatenate(part) for part in zip(*row_buffer))
+        row_buffer, buffered = [], 0
         for m in losses:
-            losses[m] += float(np.square(y - (readings[m].predict(X) if m in readings else 0.0)).sum())
+            losses[m] += float(np.square(y - (predictors[m].predict(X) if m in predictors else 0.0)).sum())
         averages.update(X, y)
         for m in list(models):
             if m == "SADMM" and averages.n_samples_ > SADMM_ROWS:
@@ -79,22 +78,22 @@ def measure(setting: str, n: int, seed: int) -> dict[str, Any]:
             else:
                 models[m].partial_fit(X, y)
         s = standardize(averages)
-        readings = models | {m: EXTRACTORS[m](s, k=k) for m in methods if m in EXTRACTORS}
+        predictors = models | {m: EXTRACTORS[m](s, k=k) for m in methods if m in EXTRACTORS}
         if averages.n_samples_ in SHOWN:
-            best = hindsight(s, k, stream.support)
+            best = hindsight_error(s, k, stream.support)
             out[str(averages.n_samples_)] = {
                 m: loss / averages.n_samples_ - best for m, loss in losses.items()
             }
-        later = [shown for shown in SHOWN if shown > averages.n_samples_]
+        later = [n for n in SHOWN if n > averages.n_samples_]
         due = min([int(1.1 * averages.n_samples_) + 1, *later[:1]])
     return out
 
 
-def hindsight(s: Standardized, k: int, truth: Any) -> float:
+def hindsight_error(s: Standardized, k: int, truth: Any) -> float:
     """Mean squared error of the best model with k features, as far as three ways find it."""
-    pursued = np.flatnonzero(orthogonal_mp_gram(s.R, s.r[:, 0], n_nonzero_coefs=k, copy_Gram=True))
+    omp_support = np.flatnonzero(orthogonal_mp_gram(s.R, s.r[:, 0], n_nonzero_coefs=k, copy_Gram=True))
     errors = []
-    for support in (pursued, truth, ofsa(s, k).support):
+    for support in (omp_support, truth, ofsa(s, k).support):
         beta = least_squares(s, np.asarray(support, dtype=np.int64))[0]
         errors.append(
             1 - 2 * beta[:, 0] @ s.r[support, 0] + beta[:, 0] @ s.R[np.ix_(support, support)] @ beta[:, 0]

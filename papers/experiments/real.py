@@ -12,25 +12,26 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .. import metrics
-from ..averages.extract import ofsa, olsth
-from ..averages.interactions import Pairs
-from ..averages.path import path
-from ..averages.running import RunningAverages
-from ..averages.standardize import standardize
-from ..learners import (
+from streamsieve import (
     OFSClassifier,
     OLSTRegressor,
     OLSTThenTSGDRegressor,
+    RunningAverages,
     SADMMRegressor,
     SFSAClassifier,
     SIHTRegressor,
     SOFSClassifier,
     TSGDClassifier,
+    metrics,
+    path,
 )
-from . import data
-from ._baselines import lasso, omp
-from ._report import Cell, Figure, Outcomes, Panel, Part, Table
+from streamsieve.averages.extract import ofsa, olsth
+from streamsieve.averages.interactions import Pairs
+from streamsieve.averages.standardize import standardize
+
+from .. import data
+from ..baselines import lasso, omp
+from ..report import Cell, Figure, Outcomes, Panel, Part, Table
 
 BATCH = 25
 # [Sun] Table 4.5: the share of features kept, rows to learn from, and published accuracies (%).
@@ -77,34 +78,36 @@ EXTRACTORS: dict[str, Any] = {"OLSth": olsth, "OFSA": ofsa}
 
 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
-    todo: list[dict[str, Any]] = []
-    if not data.missing("msd"):
-        todo.append({"what": "path"})
-    todo += [
+    found: list[dict[str, Any]] = []
+    if not data.missing_files("msd"):
+        found.append({"what": "path"})
+    found += [
         {"what": "split", "name": name, "seed": seed}
         for seed in range(runs)
         for name in SPLIT
-        if not data.missing(_set(name)) and not (quick and _set(name) == "wikiface")
+        if not data.missing_files(_dataset(name)) and not (quick and _dataset(name) == "wikiface")
     ]
-    return todo + [{"what": "stream", "name": name} for name in STREAMED if not (quick or data.missing(name))]
+    return found + [
+        {"what": "stream", "name": name} for name in STREAMED if not (quick or data.missing_files(name))
+    ]
 
 
 def measure(what: str, **job: Any) -> dict[str, Any]:
-    function: Any = {"path": paths, "split": split, "stream": streamed}[what]
+    function: Any = {"path": measure_paths, "split": measure_split, "stream": measure_stream}[what]
     outcome: dict[str, Any] = function(**job)
     return outcome
 
 
-def _set(name: str) -> str:
+def _dataset(name: str) -> str:
     return name.split(",")[0]
 
 
-def streamed(name: str) -> dict[str, float]:
+def measure_stream(name: str) -> dict[str, float]:
     """Accuracies in percent after one pass."""
     share, n, _ = STREAMED[name]
-    p = data.SETS[name].p
+    p = data.DATASETS[name].p
     k = round(share * p)
-    made: dict[str, Any] = {
+    models: dict[str, Any] = {
         "SFSA": SFSAClassifier(k, loss="hinge", T=n // BATCH, ladder=False),
         "SFSA-AG": SFSAClassifier(k, loss="hinge", T=n // BATCH, ladder=False, variant="nesterov"),
         "TSGD": TSGDClassifier(k),
@@ -119,43 +122,43 @@ def streamed(name: str) -> dict[str, float]:
     else:
         rows, test = data.blocks(name, "train"), data.load(name, "test")
     for X, y in rows:
-        for model in made.values():
+        for model in models.values():
             model.partial_fit(X, y, classes=(-1, 1))
-    return {method: 100 * float(model.score(*test)) for method, model in made.items()}
+    return {method: 100 * float(model.score(*test)) for method, model in models.items()}
 
 
-def split(name: str, seed: int) -> dict[str, Any]:
+def measure_split(name: str, seed: int) -> dict[str, Any]:
     """By method and k: R^2 or AUC on the test rows of one random split."""
     share, ks, published = SPLIT[name]
-    X, y = data.load(_set(name), "all")
+    X, y = data.load(_dataset(name), "all")
     order = np.random.default_rng(seed).permutation(len(y))
     train, test = np.split(order, [round(share * len(y))])
     if (
-        _set(name) in LABELS
-    ):  # features that the training rows lack have no weight, and would square for nothing
+        _dataset(name) in LABELS
+    ):  # features that the training rows lack have no weight; their averages cost O(p^2)
         seen = np.flatnonzero(np.asarray((X[train] != 0).sum(axis=0)).ravel())
         X = X[:, seen]
         X = X.toarray() if sp.issparse(X) else X
-    score = metrics.auc if _set(name) in LABELS else metrics.r2
+    score = metrics.auc if _dataset(name) in LABELS else metrics.r2
     pairs = Pairs(X.shape[1]) if "products" in name else None
     averages = RunningAverages(interactions=pairs is not None).update(X[train], y[train])
     s = standardize(averages)
     out: dict[str, Any] = {}
     for method in published:
-        fit = _method(method, s, X[train], y[train]) if pairs is None or method in EXTRACTORS else None
+        fit = _fit_function(method, s, X[train], y[train]) if pairs is None or method in EXTRACTORS else None
         if fit is not None:
-            out[method] = {str(k): score(y[test], _in_blocks(fit(k), X[test], pairs)) for k in ks}
+            out[method] = {str(k): score(y[test], _predict_blocks(fit(k), X[test], pairs)) for k in ks}
     return out
 
 
-def _in_blocks(predict: Callable[[Any], Any], X: Any, pairs: Pairs | None) -> Any:
+def _predict_blocks(predict: Callable[[Any], Any], X: Any, pairs: Pairs | None) -> Any:
     """Predictions, with products of features made for a block of rows at a time."""
     if pairs is None:
         return predict(X)
     return np.concatenate([predict(pairs.expand(X[i : i + 4096])) for i in range(0, X.shape[0], 4096)])
 
 
-def _method(name: str, s: Any, X: Any, y: Any) -> Callable[[int], Callable[[Any], Any]]:
+def _fit_function(name: str, s: Any, X: Any, y: Any) -> Callable[[int], Callable[[Any], Any]]:
     """How a method is fitted for a k."""
     if name in EXTRACTORS:
         return lambda k: EXTRACTORS[name](s, k).predict
@@ -179,18 +182,18 @@ def _method(name: str, s: Any, X: Any, y: Any) -> Callable[[int], Callable[[Any]
     return fit
 
 
-def paths() -> dict[str, Any]:
+def measure_paths() -> dict[str, Any]:
     """Figure 3.1: standardised weights along the paths of OLSth and OLasso on YearPredictionMSD."""
     averages = RunningAverages()
     for X, y in data.blocks("msd", "train"):
         averages.update(X, y)
     out: dict[str, Any] = {}
     for method in ("olsth", "olasso"):
-        whole = path(averages, method)
+        models = path(averages, method)
         out[method] = {
-            "k": [int(k) for k in whole.k],
-            "beta": [np.round(whole.beta(int(k))[:, 0], 5).tolist() for k in whole.k],
-            "bic": int(whole.best_k("bic")),
+            "k": [int(k) for k in models.k],
+            "beta": [np.round(models.beta(int(k))[:, 0], 5).tolist() for k in models.k],
+            "bic": int(models.best_k("bic")),
         }
     return out
 
@@ -206,23 +209,25 @@ def report(outcomes: Outcomes) -> list[Part]:
                 }
                 if cells:
                     best = max(cells, key=lambda k: cells[k].mean)
-                    measure = "AUC" if _set(name) in LABELS else "R²"
+                    measure = "AUC" if _dataset(name) in LABELS else "R²"
                     rows.append([name, method, measure, f"{best}", cells[best]])
     for name, (share, _, published) in STREAMED.items():
         part = outcomes.where(what="stream", name=name)
         if part:
-            k = round(share * data.SETS[name].p)
+            k = round(share * data.DATASETS[name].p)
             rows += [
                 [name, m, "accuracy, %", f"{k:,}", part.cell(m, published=x)] for m, x in published.items()
             ]
-    absent = [data.missing(name) for name in dict.fromkeys((*STREAMED, *map(_set, SPLIT)))]
+    absent = [data.missing_files(name) for name in dict.fromkeys((*STREAMED, *map(_dataset, SPLIT)))]
     note = " ".join([f"{outcomes.where(what='split').runs()} random splits.", *filter(None, absent)])
     title = "Real data: [Sun] Tables 4.5, 5.6, [Slides] p. 39, [Susan] Table 1"
     parts: list[Part] = [Table(title, ["data", "method", "measure", "k", "test"], rows, note)]
     for _, outcome in outcomes.where(what="path"):
         panels = []
-        for method, told in outcome.items():
-            lines = {f"feature {j}": (told["k"], list(b)) for j, b in enumerate(zip(*told["beta"])) if any(b)}
-            panels.append(Panel(f"{method}, BIC takes {told['bic']}", "k", "weight", lines, markers=False))
+        for method, curve in outcome.items():
+            lines = {
+                f"feature {j}": (curve["k"], list(b)) for j, b in enumerate(zip(*curve["beta"])) if any(b)
+            }
+            panels.append(Panel(f"{method}, BIC takes {curve['bic']}", "k", "weight", lines, markers=False))
         parts.append(Figure("path-msd", "[Sun] Figure 3.1: paths on YearPredictionMSD", panels))
     return parts

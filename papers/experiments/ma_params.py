@@ -1,0 +1,37 @@
+"""Parameters that a search of `ma` has found."""
+
+from __future__ import annotations
+
+from ..tuning import Params
+
+# Found by `ma.search_params`, so that a quick run need not search.
+STORED_PARAMS: dict[str, Params] = {
+    "dexter, SGD, hinge": {"eta": "auto", "passes": 5},
+    "dexter, SGD, logistic": {"eta": "auto", "passes": 10},
+    "dexter, TruncatedGradient, hinge": {"eta": "auto", "lam": 0.003, "passes": 50},
+    "dexter, TruncatedGradient, logistic": {"eta": "auto", "lam": 0.005, "passes": 40},
+    "dexter, RDA, hinge": {"rho": 0.0, "lam": 0.1, "passes": 5},
+    "dexter, RDA, logistic": {"rho": 0.0, "lam": 0.05, "passes": 60},
+    "dexter, FOBOS, hinge": {"eta": "auto", "lam": 5e-05, "passes": 40},
+    "dexter, FOBOS, logistic": {"eta": "auto", "lam": 0.001, "passes": 60},
+    "dexter, StabilizedSGD, chosen, hinge": {"gamma": -7.0, "pi": 0.9},
+    "dexter, StabilizedSGD, chosen, logistic": {"gamma": 3.0, "pi": 0.5},
+    "dexter, TruncatedGradient, sparse, hinge": {"lam": 1.0, "passes": 50},
+    "dexter, TruncatedGradient, sparse, logistic": {"lam": 0.5, "passes": 50},
+    "dexter, StabilizedSGD, sparse, hinge": {"K": "auto", "beta": 0.9, "gamma": 0.0, "pi": 0.9},
+    "dexter, StabilizedSGD, sparse, logistic": {"K": "auto", "beta": 0.9, "gamma": -7.0, "pi": 0.9},
+    "arcene, SGD, hinge": {"eta": "auto", "passes": 30},
+    "arcene, SGD, logistic": {"eta": "auto", "passes": 60},
+    "arcene, TruncatedGradient, hinge": {"eta": "auto", "lam": 0.01, "passes": 30},
+    "arcene, TruncatedGradient, logistic": {"eta": "auto", "lam": 0.001, "passes": 60},
+    "arcene, RDA, hinge": {"rho": 0.0, "lam": 0.001, "passes": 60},
+    "arcene, RDA, logistic": {"rho": 0.0, "lam": 0.01, "passes": 60},
+    "arcene, FOBOS, hinge": {"eta": 1.0, "lam": 0.01, "passes": 30},
+    "arcene, FOBOS, logistic": {"eta": 1.0, "lam": 0.0005, "passes": 10},
+    "arcene, StabilizedSGD, chosen, hinge": {"gamma": 3.0, "pi": 0.5},
+    "arcene, StabilizedSGD, chosen, logistic": {"gamma": 1.0, "pi": 0.5},
+    "arcene, TruncatedGradient, sparse, hinge": {"lam": 2.0, "passes": 10},
+    "arcene, TruncatedGradient, sparse, logistic": {"lam": 1.0, "passes": 10},
+    "arcene, StabilizedSGD, sparse, hinge": {"K": "auto", "beta": 0.97, "gamma": -7.0, "pi": 0.97},
+    "arcene, StabilizedSGD, sparse, logistic": {"K": 20, "beta": 0.9, "gamma": 0.0, "pi": 0.9},
+}
