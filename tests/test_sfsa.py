@@ -114,7 +114,9 @@ def test_weights_and_schedules_equal_the_slow_twin(variant):
     r = np.random.default_rng(1).choice([0.5, 1.0, 3.0], len(y))
     for schedule in ("constant", "sqrt", "doubling"):
         assert_equals_twin(X, y, r=r, variant=variant, schedule=schedule, eta=0.002, maturity=20)
-        assert_equals_twin(*signs(classes=0), r=r, variant=variant, schedule=schedule, eta=0.002, standardize=True)
+        assert_equals_twin(
+            *signs(classes=0), r=r, variant=variant, schedule=schedule, eta=0.002, standardize=True
+        )
     if variant != "plain":  # which would remove features later
         assert_equals_twin(X, y, variant=variant, eta=0.002, batch_size=1, maturity=300)
     assert_equals_twin(X, y, variant=variant, eta=0.002, batch_size=64, maturity=3, fit_intercept=False)
@@ -153,7 +155,9 @@ def wide(seed, p):
 def test_lazy_removal_is_never_early_and_late_by_less_than_a_quarter(warmup, annealing, standardize):
     p, k = 800, 20
     X, y = wide(0, p)
-    model = single(2, k=k, maturity=50, batch_size=5, warmup=warmup, annealing=annealing, standardize=standardize)
+    model = single(
+        2, k=k, maturity=50, batch_size=5, warmup=warmup, annealing=annealing, standardize=standardize
+    )
     sizes = twin.schedule(p, k, 50, annealing, 60, warmup)
     late, before = 0, np.ones(p, bool)
     for t, M in enumerate(sizes):

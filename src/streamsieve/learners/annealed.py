@@ -45,6 +45,10 @@ class AnnealedModel(State):
         Moments of the gradient that the variant keeps: 0, 1 or 2.
     """
 
+    maturity: int
+    counted: int
+    seen: NDArray[np.int32]
+
     def __init__(self, p: int, q: int, maturity: int, n_moments: int) -> None:
         room = min(p, _ROOM)
         super().__init__(
@@ -172,9 +176,7 @@ class AnnealedModel(State):
             part = rows if stop - at == n else rows[at:stop]
             if losses is not None:
                 rule = rule | {"losses": losses[int(self.clock["batches"]) - begun :]}
-            done = _core.sfsa(
-                part.kernel, loss, y[at:stop], None if w is None else w[at:stop], rule, self
-            )
+            done = _core.sfsa(part.kernel, loss, y[at:stop], None if w is None else w[at:stop], rule, self)
             if done < stop - at:
                 return at + done
             at = stop

@@ -21,6 +21,12 @@ class ChangeDetector(State):
     them rarer.
     """
 
+    n: int
+    mean: float
+    squares: float
+    excess: float
+    active: bool
+
     def __init__(self) -> None:
         super().__init__(n=0, mean=0.0, squares=0.0, excess=0.0, active=True)
 

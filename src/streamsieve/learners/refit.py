@@ -20,6 +20,11 @@ class Refit(State):
     Rows are added in blocks, whatever calls they come in: O(k^2) a row, O(k^3) to read.
     """
 
+    k: int
+    rows: int
+    filled: int
+    weight: float
+
     def __init__(self, k: int, q: int) -> None:
         super().__init__(
             k=k,

@@ -208,7 +208,7 @@ class SFSA(Method):
     def _follow(
         self, rows: Rows, y: Array, w: Array | None, a: int, b: int, rule: dict[str, Any]
     ) -> tuple[int, int | None]:
-        """Let the answering model learn rows a to b: how far it got, and after how many a change was found."""
+        """Let the answering model learn rows a to b: how far it got, and after how many it found a change."""
         s = self.state
         part, targets, weights = rows[a:b], y[a:b], None if w is None else w[a:b]
         filled = int(s.answer.clock["filled"])
