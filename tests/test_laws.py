@@ -26,8 +26,10 @@ OPTIONS: dict[str, dict] = {
     "OLSTThenTSGDRegressor": {"C": 40},
     "SFSAClassifier": {"batch_size": 5},
     "SFSARegressor": {"batch_size": 5},
-    "StabilizedSGDClassifier": {"K": 4, "n_paths": 3, "block_size": 20, "passes": 1, "shuffle": False},
-    "StabilizedSGDRegressor": {"K": 4, "n_paths": 3, "block_size": 20, "passes": 1, "shuffle": False},
+}
+OPTIONS |= {
+    name: {"burst_size": 4, "n_paths": 3, "block_size": 20, "max_iter": 1, "shuffle": False}
+    for name in ("StabilizedSGDClassifier", "StabilizedSGDRegressor")
 }
 
 #: Where a schedule counts the features, a model that grows is another one, unless it keeps them all; and one
@@ -448,5 +450,5 @@ def test_docstring_names_every_parameter_and_has_an_example(kind):
 @every
 def test_check_estimator(kind):
     # one pass is too few for the scores that some checks ask for
-    model = make(kind, passes=60) if "passes" in inspect.signature(kind).parameters else make(kind)
+    model = make(kind, max_iter=60) if "max_iter" in inspect.signature(kind).parameters else make(kind)
     check_estimator(model, expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail="raise")

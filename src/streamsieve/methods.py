@@ -35,6 +35,7 @@ METHODS = {
         Entry("SIHT", "learners.siht", "stochastic"),
         Entry("OLST", "learners.olst", "stochastic"),
         Entry("OLSTThenTSGD", "learners.olst_then_tsgd", "stochastic"),
+        Entry("StabilizedSGD", "learners.stabilized", "stabilized"),
     )
 }
 

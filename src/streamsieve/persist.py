@@ -50,7 +50,6 @@ CLASSES = {
     "Forgetting": "averages.forgetting",
     "Pairs": "averages.interactions",
     "InverseMoments": "learners._moments",
-    "Waiting": "learners._waiting",
 }
 
 _DTYPES = {

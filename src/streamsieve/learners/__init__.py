@@ -12,7 +12,6 @@ _FILES = {
     "L1ARDA": "l1arda",
     "AdaFOBOS": "adafobos",
     "SADMM": "sadmm",
-    "StabilizedSGD": "stabilized",
 }
 _LABELLERS = {"OFS": "ofs", "SOFS": "sofs"}  # these classify only
 _WHERE = {f"{name}{kind}": file for name, file in _FILES.items() for kind in ("Regressor", "Classifier")}

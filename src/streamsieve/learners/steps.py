@@ -94,3 +94,8 @@ def scatter(features: NDArray[np.integer[Any]], weight: Array, p: int) -> Array:
     coef = np.zeros((weight.shape[1], p))
     coef[:, features] = weight.T
     return coef
+
+
+def soft_threshold(v: Array, by: Any) -> Array:
+    """v, closer to zero by `by`, or zero."""
+    return np.where(np.abs(v) > by, v - np.copysign(by, v), 0.0)
