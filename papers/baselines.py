@@ -27,7 +27,7 @@ Fit = tuple[NDArray[np.int64], Callable[[Array], Array]]  # support, and how to 
 # The proportion of l1 in the l1 + l2 of OPG and RDA for classification, which is not published.
 L1 = 0.9
 # FOFS on sparse rows: the best of a grid, where the defaults, its own paper's, take steps that are too long.
-SPARSE_FOFS: Params = {"eta": 0.1, "lam": 1e-4}
+SPARSE_FOFS: Params = {"eta": 0.1, "alpha": 1e-4}
 
 
 def online_methods(task: str, k: int, fofs: Params | None = None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ at_hand = pytest.mark.skipif(bool(reason), reason=reason)
 def test_dexter_is_told_apart_by_few_features(k, least):
     X, y = data.load("dexter", "train")
     X_test, y_test = data.load("dexter", "test")
-    rule = {"lam": 1e-2, "eta": 1e-4, "delta": 1e-2}
+    rule = {"alpha": 1e-2, "eta": 1e-4, "delta": 1e-2}
     accuracy = {
         method: np.mean(
             [zhai.fit(method, k, rule, X, y, seed, 134).score(X_test, y_test) for seed in range(3)]
@@ -65,6 +65,6 @@ def test_the_parameters_are_those_best_on_the_training_data(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 40))
     y = np.where(X[:, 0] - X[:, 1] > 0, 1, -1)
-    options = [{"lam": 1e-3, "eta": eta} for eta in (1e-2, 1e-1)] + [{"lam": 1e6, "eta": 1.0}]
+    options = [{"alpha": 1e-3, "eta": eta} for eta in (1e-2, 1e-1)] + [{"alpha": 1e6, "eta": 1.0}]
     monkeypatch.setattr(zhai, "grid", lambda _: options)
-    assert zhai.search_params("B-ARDA", X, y, 2, k=3)["lam"] == 1e-3
+    assert zhai.search_params("B-ARDA", X, y, 2, k=3)["alpha"] == 1e-3

@@ -56,25 +56,24 @@ class Fields {
         Array a = cast<Array>(name, "a contiguous 3-D array of the kernel's type");
         return {a.data(), Index(a.shape(0)), Index(a.shape(1)), Index(a.shape(2))};
     }
-    // A NumPy array of records of doubles as structs that name them in the same order.
+    // An array of NumPy records of doubles as the struct that names them in the same order.
     template <class Struct>
     std::span<Struct> records(const char* name) {
-        const nb::handle array = find(name);
-        const Py_ssize_t itemsize = nb::cast<Py_ssize_t>(array.attr("itemsize"));
         Py_buffer view;
-        if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_WRITABLE | PyBUF_SIMPLE) != 0)
+        if (PyObject_GetBuffer(find(name).ptr(), &view, PyBUF_WRITABLE | PyBUF_SIMPLE) != 0)
             throw nb::python_error();
         void* data = view.buf;
-        const Py_ssize_t size = view.len;
+        const Py_ssize_t size = view.len, item = view.itemsize;
         PyBuffer_Release(&view);  // the array itself is held
-        if (itemsize != Py_ssize_t(sizeof(Struct))) fail(name, "records with the kernel's fields");
-        return {static_cast<Struct*>(data), std::size_t(size / itemsize)};
+        if (item != Py_ssize_t(sizeof(Struct))) fail(name, "records with the kernel's fields");
+        return {static_cast<Struct*>(data), std::size_t(size) / sizeof(Struct)};
     }
+    // One of them.
     template <class Struct>
     Struct& record(const char* name) {
-        const std::span<Struct> found = records<Struct>(name);
-        if (found.size() != 1) fail(name, "one record");
-        return found[0];
+        const auto one = records<Struct>(name);
+        if (one.size() != 1) fail(name, "a single record");
+        return one[0];
     }
     double number(const char* name) { return cast<double>(name, "a number", true); }
     Index integer(const char* name) { return cast<std::int64_t>(name, "an integer"); }

@@ -22,6 +22,12 @@ struct Call {
         nb::gil_scoped_release release;
         return streamsieve::dispatch(X, loss, q, kernel);
     }
+    // kernel(rows, q), for learners whose loss is their own
+    template <class F>
+    Index dispatch_rows(F&& kernel) const {
+        nb::gil_scoped_release release;
+        return streamsieve::dispatch(X, q, kernel);
+    }
     // kernel(rows, loss, q, units): in units of the features by their moments, or of the data without
     template <class F>
     Index dispatch(const Table<double>& moments, F&& kernel) const {

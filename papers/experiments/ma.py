@@ -53,14 +53,14 @@ METHODS: dict[str, tuple[Any, Params, dict[str, tuple[Any, ...]]]] = {
     "TruncatedGradient": (
         TruncatedGradientClassifier,
         {"K": 5, "fit_intercept": False},
-        {"eta": ("auto", 0.1, 0.3, 0.5), "lam": (0.001, 0.003, 0.005, 0.01)},
+        {"eta": ("auto", 0.1, 0.3, 0.5), "alpha": (0.001, 0.003, 0.005, 0.01)},
     ),
     "RDA": (
         RDAClassifier,
         {"eta": 1 / 5000, "fit_intercept": False},
-        {"rho": (0.0, 0.005), "lam": LAMBDAS},
+        {"rho": (0.0, 0.005), "alpha": LAMBDAS},
     ),
-    "FOBOS": (FOBOSClassifier, {"fit_intercept": False}, {"eta": ("auto", 1.0), "lam": LAMBDAS}),
+    "FOBOS": (FOBOSClassifier, {"fit_intercept": False}, {"eta": ("auto", 1.0), "alpha": LAMBDAS}),
     OURS: (StabilizedSGDClassifier, {"n_jobs": 1}, {}),
     CHOSEN: (
         StabilizedSGDClassifier,
@@ -70,7 +70,7 @@ METHODS: dict[str, tuple[Any, Params, dict[str, tuple[Any, ...]]]] = {
     "TruncatedGradient, sparse": (
         TruncatedGradientClassifier,
         {"K": 5, "fit_intercept": False},
-        {"lam": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0)},
+        {"alpha": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0)},
     ),
     "StabilizedSGD, sparse": (
         StabilizedSGDClassifier,

@@ -34,7 +34,7 @@ PUBLISHED = {
 }
 FOFS_PARAMS: dict[bool, Params] = {
     False: SPARSE_FOFS,
-    True: {"eta": 1e-3, "lam": 1e-2},
+    True: {"eta": 1e-3, "alpha": 1e-2},
 }  # the best of a grid each
 HOW = ("as given", "read", "batches")
 Array = NDArray[np.float64]

@@ -44,9 +44,9 @@ BUDGETS = (10, 20, 50, 100, 200, 500, 1000, 2000)
 SMALL = 200  # budgets up to here are Figure 1
 # Chosen by `search_params` on all of the grid, at a budget of 500, so that a quick run need not search.
 STORED_PARAMS: dict[str, Params] = {
-    "B-ARDA": {"lam": 1e-2, "eta": 1e-4},
-    "B-AMD": {"lam": 1e-2, "eta": 1e-4},
-    "OFS": {"lam": 1e-2, "eta": 1e-4},
+    "B-ARDA": {"alpha": 1e-2, "eta": 1e-4},
+    "B-AMD": {"alpha": 1e-2, "eta": 1e-4},
+    "OFS": {"alpha": 1e-2, "eta": 1e-4},
     "SOFS": {"gamma": 1e4},
     "l1-ARDA": {"eta": 1e-3},
     "Ada-FOBOS": {"eta": 1e-3},
@@ -66,7 +66,7 @@ def make_model(method: str, k: int, params: Params) -> Any:
     if method in BUDGETED:
         return BUDGETED[method](k, **params)
     fixed = {"loss": "squared_hinge", "schedule": "constant", "fit_intercept": False}
-    return PENALIZED[method](**fixed, **{"lam": 0.0, **params})
+    return PENALIZED[method](**fixed, **{"alpha": 0.0, **params})
 
 
 def fit(method: str, k: int, params: Params, X: Any, y: Any, seed: int, times: int) -> Any:
@@ -83,7 +83,7 @@ def grid(method: str) -> list[Params]:
         return [{"gamma": 1 / g} for g in powers]
     if method in PENALIZED:
         return [{"eta": eta} for eta in powers]
-    return [{"lam": lam, "eta": eta} for lam, eta in product(powers, powers)]
+    return [{"alpha": alpha, "eta": eta} for alpha, eta in product(powers, powers)]
 
 
 def search_params(method: str, X: Any, y: Any, times: int, k: int = 500) -> Params:
@@ -122,7 +122,7 @@ def measure(data: str, method: str, runs: int, search: bool) -> dict[str, Any]:
         trials = [(k, params) for k in BUDGETS]
     else:  # the gradient of the squared hinge at w = 0 is -2 y x
         most = 32 * float(np.abs(X.T @ y).max()) / len(y)
-        trials = [(0, params | {"lam": most * 0.5**i}) for i in range(HALVINGS + 1)]
+        trials = [(0, params | {"alpha": most * 0.5**i}) for i in range(HALVINGS + 1)]
     curve = []
     for k, options in trials:
         models = [fit(method, k, options, X, y, 1 + r, times) for r in range(runs)]

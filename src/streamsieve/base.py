@@ -88,9 +88,9 @@ class Method:
         """Whether a step may be too long, so that a copy of what it changes is needed to undo it."""
         return getattr(self, "eta", None) not in (None, "auto")
 
-    def changed_by(self, features: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]] | None:
-        """Features whose state may change with rows in which these occur; None for all."""
-        return features
+    def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
+        """Features whose state may change with these rows; None for all."""
+        return rows.features
 
     def overflow_hint(self) -> str:
         """What to do where the weights overflow."""
@@ -169,10 +169,10 @@ class Method:
         """What undoes a failed call; None where none can fail."""
         if not self.can_overflow:
             return None
-        seen = rows.features
-        if seen is None or len(seen) >= self.p:
+        features = self.changed_by(rows)
+        if features is None or len(features) >= self.p:
             return self.state.snapshot()
-        return self.state.snapshot(self.changed_by(seen))
+        return self.state.snapshot(features)
 
     def scores(self, rows: Rows) -> Array:
         """The margins of rows of at most p features, shape (n, q)."""

@@ -35,6 +35,16 @@ METHODS = {
         Entry("SIHT", "learners.siht", "stochastic"),
         Entry("OLST", "learners.olst", "stochastic"),
         Entry("OLSTThenTSGD", "learners.olst_then_tsgd", "stochastic"),
+        Entry("BARDA", "learners.barda", "budgeted"),
+        Entry("BAMD", "learners.bamd", "budgeted"),
+        Entry("OFS", "learners.ofs", "budgeted", ("classification",)),
+        Entry("SOFS", "learners.sofs", "budgeted", ("classification",)),
+        Entry("TruncatedGradient", "learners.truncated_gradient", "regularised"),
+        Entry("FOBOS", "learners.fobos", "regularised"),
+        Entry("RDA", "learners.rda", "regularised"),
+        Entry("L1ARDA", "learners.l1arda", "regularised"),
+        Entry("AdaFOBOS", "learners.adafobos", "regularised"),
+        Entry("SADMM", "learners.sadmm", "regularised"),
         Entry("StabilizedSGD", "learners.stabilized", "stabilized"),
     )
 }

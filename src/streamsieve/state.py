@@ -184,6 +184,17 @@ def _verify_array(where: str, found: Any, expected: NDArray[Any], axes: tuple[st
         raise ValueError(f"{where} cannot be written to in place.")
 
 
+def check_finite(state: State, path: str = "") -> None:
+    """Raise ValueError unless all numbers of a state from a file are finite."""
+    for name, value in state.fields().items():
+        if isinstance(value, State):
+            check_finite(value, f"{path}{name}.")
+        elif isinstance(value, np.ndarray):
+            parts = [value] if value.dtype.names is None else [value[field] for field in value.dtype.names]
+            if not all(np.isfinite(part).all() for part in parts if part.dtype.kind == "f"):
+                raise ValueError(f"{path}{name} holds numbers that are not finite.")
+
+
 def resized(a: NDArray[Any], axes: tuple[str, ...], p: int) -> NDArray[Any]:
     """The array with p places along its 'feature' axes, new ones zero.
 

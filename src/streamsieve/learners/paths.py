@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from .. import _core
 from ..rows import Array, Rows
 from ..state import State, record, records, zeros
-from .steps import clock, soft_threshold
+from .ladder import soft
+from .steps import clock
 
 _ROOM = 64  # slots at least
 _HISTORY = 512  # stages that the history holds; when it is full, every second one goes
@@ -197,7 +198,7 @@ class Paths(State):
         q, cells, spread = self.bias.shape[1], self.weights[:, slots], self.unit["deviation"][slots]
         with np.errstate(divide="ignore", invalid="ignore"):
             pull = self.clock["gravity"] * cells[:, :, :1] / spread[:, None]
-        weights = soft_threshold(cells[:, :, 1 : 1 + q], np.where(spread[:, None] > 0, pull, np.inf))
+        weights = soft(cells[:, :, 1 : 1 + q], np.where(spread[:, None] > 0, pull, np.inf))
         return slots, weights.mean(axis=0), self.bias.mean(axis=0)
 
 

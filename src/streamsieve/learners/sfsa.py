@@ -163,7 +163,7 @@ class SFSA(Method):
                 raise ValueError("there is a refit of no model.")
             s.refit.check(Refit(s.answer.size, self.q))
 
-    def changed_by(self, features: NDArray[np.integer[Any]]) -> None:  # noqa: ARG002
+    def changed_by(self, rows: Rows) -> None:  # noqa: ARG002
         return None  # the end of a batch removes features that its rows do not have
 
     # ---------------------------------------------------------------- learning

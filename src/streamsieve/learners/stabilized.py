@@ -187,7 +187,7 @@ class StabilizedSGD(Method):
         pass_rows = getattr(self.state, "_pass_rows", np.inf)
         return paths.learn(rows, self.loss, y, w, rule, order, pass_rows)
 
-    def changed_by(self, features: NDArray[np.integer[Any]]) -> None:  # noqa: ARG002
+    def changed_by(self, rows: Rows) -> None:  # noqa: ARG002
         return None  # the end of a stage purges features that its rows do not have
 
     def _snapshot(self, rows: Rows) -> dict[str, Any] | None:
