@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base import Method
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
