@@ -15,24 +15,9 @@
 #include <vector>
 
 #include "core/fields.hpp"
-#include "core/losses.hpp"
 #include "learners/sgd.hpp"
 
 namespace streamsieve {
-
-// The second derivative of a loss where its slope is d: a row that is classified well enough has none.
-inline double bend(Squared, double) {
-    return 1;
-}
-inline double bend(Logistic, double d) {
-    return std::abs(d) * (1 - std::abs(d));
-}
-inline double bend(Hinge, double d) {
-    return d != 0;
-}
-inline double bend(SquaredHinge, double d) {
-    return d != 0 ? 2 : 0;
-}
 
 enum class Variant { plain, momentum, nesterov, adam };
 
@@ -196,8 +181,7 @@ class AnnealedModel {
     }
 
     // Adds r loss' x to the gradient of the batch; false where its step would overflow.
-    template <class Loss>
-    bool learn(Loss loss, Index n, const std::int32_t* at, const double* x, double r, double norm,
+    bool learn(const Loss& loss, Index n, const std::int32_t* at, const double* x, double r, double norm,
                const double* d, double most) {
         if (c.filled == 0) {
             Index o = 0;
@@ -222,7 +206,7 @@ class AnnealedModel {
         for (Index o = 0; o < q_; ++o) {
             state_.bias[q_ + o] += d[o];
             c.slopes += d[o] * d[o];
-            c.bends += bend(loss, d[o] / r);
+            c.bends += loss.second_derivative(d[o] / r);
         }
         c.weight += r;
         c.mass += r;
@@ -542,9 +526,9 @@ inline Index entries_left(const Csr<T, I>& X, Index i) {
 // Returns the number of rows learned, fewer than there are where the next step would overflow. The mean loss
 // of each batch that ends, before it was learned, goes to `losses` if asked for. Without rows, the batch ends
 // as it is.
-template <class Rows, class Loss, class Q>
-Index sfsa(const Rows& X, Loss loss, Q q, const double* y, const double* weight, AnnealedModel<Q>& model,
-           double* losses) {
+template <class Rows, class Q>
+Index sfsa(const Rows& X, const Loss& loss, Q q, const double* y, const double* weight,
+           AnnealedModel<Q>& model, double* losses) {
     std::vector<double> scratch(2 * std::size_t(Index(q))), x(std::size_t(X.longest()) + 1);
     std::vector<std::int32_t> at(std::size_t(X.longest()) + 1);
     double *m = scratch.data(), *d = m + q;

@@ -8,8 +8,9 @@ using namespace nb::literals;
 
 namespace {
 
-Stabilizing read_rule(Fields& rule) {
-    return {rule.number("burst_size"),
+Stabilizing read_rule(Fields& rule, const Loss& loss) {
+    return {loss,
+            rule.number("burst_size"),
             rule.number("n_bursts"),
             rule.number("burst_growth"),
             rule.number("rejection"),
@@ -59,7 +60,7 @@ void bind_stabilized(nb::module_& m) {
     // slots and for records that the next block needs: 0 if it has it).
     m.def(
         "stabilized",
-        [](const AnyRows& X, const AnyLoss& loss, Matrix<const double> y, const Weights& weight,
+        [](const AnyRows& X, const Loss& loss, Matrix<const double> y, const Weights& weight,
            std::optional<Vector<const std::int64_t>> order, nb::handle rule_, nb::handle state_) {
             const Index n = Index(y.shape(0)), q = Index(y.shape(1));
             const Index held = std::visit([](const auto& rows) { return rows.rows; }, X.rows);
@@ -69,25 +70,23 @@ void bind_stabilized(nb::module_& m) {
                 if (order->data()[i] < 0 || order->data()[i] >= held)
                     throw nb::value_error("order names a row that is not there");
             Fields rule_fields(rule_), state_fields(state_);
-            const Stabilizing rule = read_rule(rule_fields);
+            const Stabilizing rule = read_rule(rule_fields, loss);
             const StableState state = read_state(state_fields);
             Stage* stages = rule_fields.records<Stage>("stages").data();
             Learned out;
             {
                 nb::gil_scoped_release release;
                 const double* r = data_or_null(weight);
-                const auto run = [&]<class Loss>(Translator& rows, Loss, auto outputs) {
-                    return Stabilized<Loss, decltype(outputs)>(rows, outputs, y.data(), r, state, rule,
-                                                               stages)
-                        .run();
+                const auto run = [&](Translator& rows, auto outputs) {
+                    return Stabilized(rows, outputs, y.data(), r, state, rule, stages).run();
                 };
                 out = std::visit(
-                    [&](const auto& x, auto l) {
+                    [&](const auto& x) {
                         TranslatorOf<std::decay_t<decltype(x)>> rows(state, x, n,
                                                                      order ? order->data() : nullptr, r);
-                        return q == 1 ? run(rows, l, One{}) : run(rows, l, q);
+                        return q == 1 ? run(rows, One{}) : run(rows, q);
                     },
-                    X.rows, loss.loss);
+                    X.rows);
             }
             return std::tuple(out.rows, out.stages, out.slots, out.records);
         },

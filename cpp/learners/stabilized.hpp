@@ -24,6 +24,7 @@ namespace streamsieve {
 
 // What stays the same for all rows.
 struct Stabilizing {
+    Loss loss;
     double burst_size, n_bursts, burst_growth;  // K_0, n_K and alpha of [Ma]
     double rejection, rejection_decay;          // beta_0, gamma
     double threshold, min_bursts;               // pi_0, delta_K
@@ -68,11 +69,12 @@ class Random {
 // ---------------------------------------------------------------- a path
 
 // Numbers that change with every row are copied from the state and back: threads share no cache line of them.
-template <class Loss, class Q>
+template <class Q>
 class alignas(128) PathWalk {
   public:
     PathWalk(const StableState& state, const Stabilizing& rule, Q q, Index m, Index block)
         : state_(state),
+          loss_(rule.loss),
           q_(q),
           m_(m),
           step_{rule.eta, rule.schedule, 0, rule.fit_intercept, nullptr, path_memory},
@@ -155,8 +157,8 @@ class alignas(128) PathWalk {
                 for (Index o = 0; o < q_; ++o) m[o] += x[e] * w[o];
             }
         }
-        const double slope = slopes(Loss{}, q_, m, 1.0, b, y, r, d);
-        const auto eta = step_.next(norm, r, Loss::curvature);
+        const double slope = slopes(loss_, q_, m, 1.0, b, y, r, d);
+        const auto eta = step_.next(norm, r, loss_.curvature);
         if (!eta.fits(slope, norm)) return false;
         for (Index o = 0; o < q_; ++o) {
             b[o] -= eta.bias * d[o];
@@ -229,6 +231,7 @@ class alignas(128) PathWalk {
     }
 
     const StableState& state_;
+    const Loss loss_;
     Q q_;
     Index m_;
     PathHead head_{};
@@ -380,7 +383,7 @@ struct Learned {
 constexpr Index least_work = 10'000;
 
 // All paths over the rows, block by block; writes a line about each stage that ends.
-template <class Loss, class Q>
+template <class Q>
 class Stabilized {
   public:
     Stabilized(Translator& rows, Q q, const double* y, const double* weight, const StableState& state,
@@ -503,7 +506,7 @@ class Stabilized {
     Meeting meeting_;
     StageEnd<Q> stage_;
     Stage* stages_;
-    std::vector<PathWalk<Loss, Q>> walks_;
+    std::vector<PathWalk<Q>> walks_;
     Index begin_ = 0, end_ = 0, from_ = 0, to_ = 0;  // the block; what the paths walk next of it
     bool stop_ = false;
     std::atomic<bool> sound_{true};

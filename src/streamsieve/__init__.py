@@ -8,15 +8,13 @@ from typing import Any
 
 from .methods import ESTIMATORS
 
-_METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
-
 _PUBLIC = {
     "streams": ["read"],
     "averages.running": ["RunningAverages"],
     "averages.model": ["LinearModel"],
     "averages.path": ["Path", "path"],
-    "averages.crossval": ["FoldAverages", "CrossValidation", "cross_validate"],
-    "averages.estimators": [f"{m}{kind}" for m in _METHODS for kind in ("Regressor", "Classifier")],
+    "averages.folds": ["FoldAverages"],
+    "averages.crossval": ["CrossValidation", "cross_validate"],
     "estimators": list(ESTIMATORS),
     "evaluate": ["Prequential", "prequential"],
     "persist": ["save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"],

@@ -39,8 +39,11 @@ class Method:
     attributes: ClassVar[dict[str, str]] = {}
     #: Examples for the docstrings of the estimators, by task, where the common one does not do.
     examples: ClassVar[dict[str, str]] = {}
-    #: The largest magnitude that values, targets and weights may have.
-    limit: ClassVar[float] = 1e75
+    #: The largest magnitude that values and targets may have, and the largest sample weight.
+    limit: float = 1e75
+    weight_limit: float = 1e75
+    #: Names of the features, set by facades that know them.
+    feature_names: Any = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -189,7 +192,7 @@ class Method:
         return None
 
     def extracted(self) -> Any:
-        """Plain data that give readers the model at once, where extracting it from the state takes work.
+        """Plain data from which readers have the model at once, where extracting it takes work.
 
         A model file holds it beside the state; `set_extracted` gets it back.
         """

@@ -13,7 +13,7 @@ or dict of these. The compiled kernels read arrays and records by name, in place
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,11 +132,21 @@ class State:
             else:
                 setattr(self, name, value)
 
-    def copy(self) -> State:
-        other = object.__new__(type(self))
+    def copy(self) -> Self:
+        other = type(self).__new__(type(self))
         other.__dict__.update({name: copied(value) for name, value in self.fields().items()})
         other._axes = dict(self._axes)
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields without the caches."""
+        return {**self.fields(), "_axes": self._axes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            if isinstance(value, np.ndarray) and not value.flags.writeable:  # Dask maps what it sends
+                value = value.copy(order="K")
+            self.__dict__[name] = value
 
     # ---------------------------------------------------------------- comparing
 

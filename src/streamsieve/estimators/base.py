@@ -55,7 +55,11 @@ class Estimator(SelectorMixin, BaseEstimator):
                     "anew with it."
                 )
             setattr(self.method_, name, now)
-            self.method_.check()
+            try:
+                self.method_.check()
+            except ValueError:
+                setattr(self.method_, name, before)
+                raise
 
     def _rows(self, X: Any, method: Method, *, first: bool) -> Rows:
         """Checked rows, of the width and with the names seen before."""
@@ -107,6 +111,7 @@ class Estimator(SelectorMixin, BaseEstimator):
                 raise ValueError(
                     f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
                 )
+            method.feature_names = getattr(fresh, "feature_names_in_", None)
             method.begin(rows.p, fresh._task.q)
             if model is not None:
                 continue_from(method, model, rows, w)
@@ -176,7 +181,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         elif classes is not None:
             self._check_classes(classes)
         Y = self._task.encode(self._labels(y), n, method.limit)
-        w = as_weights(sample_weight, n, method.limit)
+        w = as_weights(sample_weight, n, method.weight_limit)
         if w is not None and not w.all():
             rows, Y, w = rows.take(w > 0), Y[w > 0], w[w > 0]
         return rows, Y, w
@@ -216,8 +221,22 @@ class Estimator(SelectorMixin, BaseEstimator):
         mask: NDArray[np.bool_] = np.any(self._weights()[0] != 0, axis=0)
         return mask
 
+    def transform(self, X: Any) -> Any:
+        """The selected columns of X, and of products where the method has `interactions`."""
+        self._check_fitted()
+        pairs = getattr(self.method_, "pairs", None)
+        if pairs is None:
+            return super().transform(X)
+        rows = self._rows(X, self.method_, first=False)
+        return pairs.expand(rows.to_array(), self.get_support(indices=True))
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the selected features."""
+        self._check_fitted()
+        pairs = getattr(self.method_, "pairs", None)
+        if pairs is not None:
+            known = getattr(self, "feature_names_in_", input_features)
+            return np.array(pairs.names(known), dtype=object)[self.get_support()]
         if input_features is None and hasattr(self, "names_"):
             return np.array(list(self.names_), dtype=object)[self.get_support()]
         return super().get_feature_names_out(input_features)
@@ -257,8 +276,6 @@ class Estimator(SelectorMixin, BaseEstimator):
         return self.names_
 
     def _learn_one(self, x: Mapping[Any, float], y: Any, w: float, classes: Any) -> Self:
-        if not isinstance(w, int | float | np.number) or not 0 <= w <= self._method_class.limit:
-            raise ValueError(f"w={w!r}; a weight must be finite and not negative.")
         if not hasattr(self, "method_"):
             fresh = type(self)(**self.get_params(deep=False))
             fresh.method_ = fresh._new_method()
@@ -268,6 +285,9 @@ class Estimator(SelectorMixin, BaseEstimator):
             fresh._learn_one(x, y, w, None)
             self.__dict__.update({k: v for k, v in vars(fresh).items() if k not in fresh._params})
             return self
+        limit = self.method_.weight_limit
+        if not isinstance(w, int | float | np.number) or not (w == 0 or 1 / limit <= w <= limit):
+            raise ValueError(f"w={w!r}; a weight is 0 or within {1 / limit:g} and {limit:g}.")
         self._check_unchanged()
         known = len(self._feature_index())
         try:
