@@ -481,7 +481,7 @@ def test_few_features_that_are_the_same_in_every_order(name, error, share, loss)
             return self
 
     ours = selection_stability(Scored(loss=loss), X, y, 5)
-    theirs = selection_stability(TenPasses(lam=0.01, eta=0.1, K=5, loss=loss), X, y, 5)
+    theirs = selection_stability(TenPasses(alpha=0.01, eta=0.1, K=5, loss=loss), X, y, 5)
     print(f"{name}, {loss}: error {np.mean(errors):.3f}, {ours}, truncated gradient {theirs}")
     assert np.mean(errors) <= error
     assert ours.share <= share
