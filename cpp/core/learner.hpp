@@ -43,10 +43,14 @@ struct Call {
     }
 };
 
-inline StepSize step_size(Fields& rule, Clock& clock) {
+inline Schedule schedule_of(Fields& rule) {
     AnySchedule schedule;
     if (!schedule.set(rule.word("schedule").c_str())) throw nb::value_error("unknown schedule");
-    return {rule.number("eta"), schedule.schedule, rule.number("alpha"), rule.flag("fit_intercept"), &clock};
+    return schedule.schedule;
+}
+
+inline StepSize step_size(Fields& rule, Clock& clock) {
+    return {rule.number("eta"), schedule_of(rule), rule.number("alpha"), rule.flag("fit_intercept"), &clock};
 }
 
 template <class Learn>

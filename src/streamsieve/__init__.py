@@ -6,7 +6,6 @@ The public names are loaded when first used, so that the command line starts at 
 from importlib import import_module
 from typing import Any
 
-from . import learners
 from .methods import ESTIMATORS
 
 _PUBLIC = {
@@ -16,7 +15,6 @@ _PUBLIC = {
     "averages.path": ["Path", "path"],
     "averages.folds": ["FoldAverages"],
     "averages.crossval": ["CrossValidation", "cross_validate"],
-    "learners": learners.__all__,
     "estimators": list(ESTIMATORS),
     "evaluate": ["Prequential", "prequential"],
     "persist": ["save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"],

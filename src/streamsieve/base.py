@@ -101,6 +101,35 @@ class Method:
         cause = "the derived step (eta='auto')" if eta == "auto" else f"eta={eta}"
         return f"{cause} is too long for these rows: pass a smaller eta or eta='auto'"
 
+    # ---------------------------------------------------------------- for `fit` in several passes (passes.py)
+
+    def plan(self, n: int) -> None:
+        """Note that `fit` is about to pass over n rows."""
+
+    @property
+    def plans(self) -> bool:
+        """Whether `plan` must be called before the first row, so that a source is counted first."""
+        return False
+
+    def learn_order(self, rows: Rows, order: NDArray[np.int64], y: Array, w: Array | None) -> int:
+        """Learn the rows in this order; how many, before a step would have overflowed."""
+        step = max(1, (1 << 17) * len(rows) // max(1, rows.n_values))
+        for at in range(0, len(order), step):
+            part = order[at : at + step]
+            copy_ = rows.take(part)
+            copy_ = copy_ if copy_.sparse else Rows(np.ascontiguousarray(copy_.values))
+            learned = self.learn(copy_, y[part], None if w is None else w[part])
+            if learned < len(part):
+                return at + learned
+        return len(order)
+
+    def end_pass(self) -> None:
+        """Learn what is held back, at the end of a pass."""
+
+    def iterate(self) -> Array:
+        """The weights in units that compare, of which a pass must move little for `fit` to stop."""
+        return self.weights()[0]
+
     # ---------------------------------------------------------------- what facades call
 
     def begin(self, p: int, q: int) -> Self:
@@ -125,16 +154,19 @@ class Method:
                     learned = self.learn(part, y[at], None if w is None else w[at])
                     done += learned
                     if learned < len(part):
-                        raise ValueError(
-                            f"The weights overflow at row {done} of this call: {self.overflow_hint()}, or "
-                            "rescale the features and targets. The model is as it was before the call."
-                        )
+                        error = self.overflow_error(f" at row {done} of this call")
+                        raise ValueError(f"{error} The model is as it was before the call.")
             except BaseException:
                 if held is not None:
                     self.state.restore(held)
                 if self.p != p:
                     self.resize(p)
                 raise
+
+    def overflow_error(self, where: str = "") -> ValueError:
+        return ValueError(
+            f"The weights overflow{where}: {self.overflow_hint()}, or rescale the features and targets."
+        )
 
     def _snapshot(self, rows: Rows) -> dict[str, Any] | None:
         """What undoes a failed call; None where none can fail."""

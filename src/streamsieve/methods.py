@@ -38,6 +38,7 @@ METHODS = {
         Entry("OMCP", "averages.extract.omcp", "averages"),
         Entry("OSCAD", "averages.extract.oscad", "averages"),
         Entry("SGD", "learners.sgd", "stochastic"),
+        Entry("SFSA", "learners.sfsa", "stochastic"),
         Entry("TSGD", "learners.tsgd", "stochastic"),
         Entry("SIHT", "learners.siht", "stochastic"),
         Entry("OLST", "learners.olst", "stochastic"),
@@ -52,6 +53,7 @@ METHODS = {
         Entry("L1ARDA", "learners.l1arda", "regularised"),
         Entry("AdaFOBOS", "learners.adafobos", "regularised"),
         Entry("SADMM", "learners.sadmm", "regularised"),
+        Entry("StabilizedSGD", "learners.stabilized", "stabilized"),
     )
 }
 

@@ -45,10 +45,12 @@ def square(p: int, dtype: Any = np.float64) -> Field:
 
 def record(**fields: float) -> Field:
     """Named numbers: a NumPy record, `state.clock["rows"]`, and a struct of doubles to the kernels."""
-    values = np.zeros((), dtype=[(name, np.float64) for name in fields])
-    for name, value in fields.items():
-        values[name] = value
-    return Field(values, ())
+    return Field(np.array(tuple(fields.values()), dtype=[(name, np.float64) for name in fields]), ())
+
+
+def records(axis: str, n: int, **fields: float) -> Field:
+    """n such records along an axis of that role: `state.paths["rows"]` has n numbers."""
+    return Field(np.full(n, record(**fields).array), (axis,))
 
 
 class State:
@@ -150,11 +152,12 @@ class State:
 
     def differences(self, other: State, path: str = "") -> Iterator[str]:
         """The names of fields that differ, bit for bit."""
-        if self.fields().keys() != other.fields().keys():
+        mine, theirs = self.fields(), other.fields()
+        if mine.keys() != theirs.keys():
             yield path + "fields"
             return
-        for name, value in self.fields().items():
-            yield from differences(value, getattr(other, name), path + name)
+        for name, value in mine.items():
+            yield from differences(value, theirs[name], path + name)
 
     def verify(self, fresh: State, path: str = "") -> None:
         """Raise ValueError unless fields, types and shapes are those of a state just made.
