@@ -450,3 +450,25 @@ def test_check_estimator(kind):
     # one pass is too few for the scores that some checks ask for
     model = make(kind, passes=60) if "passes" in inspect.signature(kind).parameters else make(kind)
     check_estimator(model, expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail="raise")
+
+
+#: Learners by gradient steps, which centre columns that are far from zero.
+CENTERING = [kind for kind in LEARNERS if getattr(kind, "_method_class", None) and kind._method_class.centers]
+
+
+@pytest.mark.parametrize("kind", CENTERING, ids=lambda kind: kind.__name__)
+@layouts
+def test_shift_does_not_decide(kind, layout):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 12))
+    target = X[:, 3] - 2 * X[:, 7] + 0.1 * rng.normal(size=3000)
+    y = target > 0 if is_classifier(kind()) else target
+    known = inspect.signature(kind).parameters
+    options = {"fit_intercept": True, "alpha": 1e-3} | ({"k": None} if "n_penalties" in known else {})
+    options = {name: value for name, value in options.items() if name in known}
+    plain, shifted = make(kind, **options), make(kind, **options)
+    for a, b in pairwise([0, 30, 130, 3000]):
+        feed(plain, X[a:b], y[a:b])
+        feed(shifted, layout(X[a:b] + 20), y[a:b])
+    scores = [m.score(Z, y) for m, Z in ((plain, X), (shifted, layout(X + 20)))]
+    assert scores[1] > scores[0] - 0.05

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .centering import Centering
 from .params import ParamError, Parameter
 from .rows import Array, Rows
 from .state import State
@@ -39,6 +40,8 @@ class Method:
     attributes: ClassVar[dict[str, str]] = {}
     #: Examples for the docstrings of the estimators, by task, where the common one does not do.
     examples: ClassVar[dict[str, str]] = {}
+    #: Whether columns far from zero are centred, where an intercept is fitted.
+    centers: ClassVar[bool] = False
     #: The largest magnitude that values, targets and weights may have.
     limit: ClassVar[float] = 1e75
 
@@ -60,6 +63,7 @@ class Method:
         self.p = self.q = 0
         self.state: Any = None
         self.lock = RLock()
+        self._settled: tuple[int, Any] | None = None
 
     # ---------------------------------------------------------------- what a method provides
 
@@ -77,6 +81,13 @@ class Method:
 
     def check_state(self) -> None:
         """Raise ValueError for state from a file whose indices a kernel could not follow."""
+
+    def verify_state(self) -> None:
+        """Raise ValueError for state from a file that does not fit together."""
+        self.check_state()
+        centering = getattr(self.state, "centering", None)
+        if centering is not None:
+            centering.check(self.p, self.q, self.limit)
 
     def resize(self, p: int) -> None:
         """Make room for p features, or give it back."""
@@ -105,6 +116,8 @@ class Method:
         with self.lock:
             self.p, self.q = p, q
             self.state = self.start(p, q)
+            if self.centers and self.fit_intercept:
+                self.state.centering = Centering(p)
         return self
 
     def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
@@ -117,21 +130,50 @@ class Method:
                 self.resize(rows.p)
             held = self._snapshot(rows)
             try:
-                done = 0
-                for at, part in rows.in_row_order():
-                    learned = self.learn(part, y[at], None if w is None else w[at])
-                    done += learned
-                    if learned < len(part):
-                        raise ValueError(
-                            f"The weights overflow at row {done} of this call: {self.overflow_hint()}, or "
-                            "rescale the features and targets. The model is as it was before the call."
-                        )
+                centering = getattr(self.state, "centering", None)
+                batches = [(rows, y, w)] if centering is None else centering.apply(rows, y, w)
+                for batch in batches:
+                    self._learn_all(*batch)
             except BaseException:
                 if held is not None:
                     self.state.restore(held)
                 if self.p != p:
                     self.resize(p)
                 raise
+
+    def _learn_all(self, rows: Rows, y: Array, w: Array | None) -> None:
+        done = 0
+        for at, part in rows.in_row_order():
+            learned = self.learn(part, y[at], None if w is None else w[at])
+            done += learned
+            if learned < len(part):
+                raise ValueError(
+                    f"The weights overflow at row {done} of this call: {self.overflow_hint()}, or rescale the "
+                    "features and targets. The model is as it was before the call."
+                )
+
+    def settled(self) -> Self:
+        """This method, or a copy that has learned the rows which wait for their centre."""
+        centering = getattr(self.state, "centering", None)
+        if centering is None or centering.waiting is None:
+            return self
+        with self.lock:
+            n = centering.n_waiting
+            if self._settled is None or self._settled[0] != n:
+                other = copy.copy(self)
+                for batch in other.state.centering.flush():
+                    other._learn_all(*batch)
+                self._settled = (n, other)
+            found: Self = self._settled[1]
+            return found
+
+    def model(self) -> tuple[Array, Array]:
+        """Coefficients (q, p) and intercepts (q,) as of now, for rows as they come."""
+        with self.lock:
+            now = self.settled()
+            coef, intercept = now.weights()
+            centering = getattr(now.state, "centering", None)
+            return coef, intercept if centering is None else intercept - centering.shift(coef.T)
 
     def _snapshot(self, rows: Rows) -> dict[str, Any] | None:
         """What undoes a failed call; None where none can fail."""
@@ -144,8 +186,7 @@ class Method:
 
     def scores(self, rows: Rows) -> Array:
         """The margins of rows of at most p features, shape (n, q)."""
-        with self.lock:
-            coef, intercept = self.weights()
+        coef, intercept = self.model()
         return rows.scores(np.ascontiguousarray(coef.T), intercept)
 
     def probabilities(self, scores: Array) -> Array:
@@ -177,19 +218,21 @@ class Method:
     @property
     def n_rows(self) -> int | None:
         """Rows learned, where the method counts them."""
-        clock = getattr(self.state, "clock", None)
-        return None if clock is None or "rows" not in (clock.dtype.names or ()) else int(clock["rows"])
+        clock, centering = getattr(self.state, "clock", None), getattr(self.state, "centering", None)
+        if clock is None or "rows" not in (clock.dtype.names or ()):
+            return None
+        return int(clock["rows"]) + (0 if centering is None else centering.n_waiting)
 
     # ---------------------------------------------------------------- copies
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            state = {name: value for name, value in vars(self).items() if name != "lock"}
+            state = {name: value for name, value in vars(self).items() if name not in ("lock", "_settled")}
             return state | {"state": None if self.state is None else self.state.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.lock = RLock()
+        self.lock, self._settled = RLock(), None
 
     def __copy__(self) -> Self:
         other = object.__new__(type(self))
