@@ -245,7 +245,7 @@ def test_parameters_outside_their_domain_are_refused(name, wrong):
 
 
 def wide_stream(n, p=2000, seed=0):
-    """Sparse rows over forty features, after ten of them over ten only; the step of the last one overflows."""
+    """Sparse rows over forty features, after ten of them over ten only; the last step overflows."""
     rng = np.random.default_rng(seed)
     X = np.zeros((n, p))
     for i in range(n):

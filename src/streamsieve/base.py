@@ -198,7 +198,7 @@ class Method:
         return None
 
     def extracted(self) -> Any:
-        """Plain data from which readers have the model at once, where to extract it from the state takes work.
+        """Plain data from which readers have the model at once, where extracting it takes work.
 
         A model file holds it beside the state; `set_extracted` gets it back.
         """
