@@ -62,7 +62,7 @@ def passes(n, repeats):
     X, y = sparse_rows(n, 10_000, 200)
     learners = {"SGD": SGDClassifier(alpha=1e-4), "SIHT": SIHTClassifier(100), "TSGD": TSGDClassifier(100)}
     learners["SIHT, standardize=False"] = SIHTClassifier(100, standardize=False)
-    learners["SFSA"] = SFSAClassifier(100, T=n // 25, ladder=False)
+    learners["SFSA"] = SFSAClassifier(100, maturity=n // 25, ladder=False)
     agree(theirs().fit(X, y), learners["SGD"].fit(X, y), X, y)
     t = timed(
         repeats,

@@ -1,4 +1,4 @@
-"""What holds for every row-wise learner: a name in `streamsieve.learners` is enough to be tested."""
+"""What holds for every row-wise learner: a line in `methods.py` is enough to be tested."""
 
 import copy
 import inspect
@@ -15,7 +15,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import check_estimator
 
-import streamsieve.learners
+import streamsieve
+import streamsieve.centering
 from streamsieve.methods import ESTIMATORS
 
 N, P, K = 120, 30, 5
@@ -26,13 +27,15 @@ OPTIONS: dict[str, dict] = {
     "OLSTThenTSGDRegressor": {"C": 40},
     "SFSAClassifier": {"batch_size": 5},
     "SFSARegressor": {"batch_size": 5},
-    "StabilizedSGDClassifier": {"K": 4, "n_paths": 3, "block_size": 20, "passes": 1, "shuffle": False},
-    "StabilizedSGDRegressor": {"K": 4, "n_paths": 3, "block_size": 20, "passes": 1, "shuffle": False},
+}
+OPTIONS |= {
+    name: {"burst_size": 4, "n_paths": 3, "block_size": 20, "max_iter": 1, "shuffle": False}
+    for name in ("StabilizedSGDClassifier", "StabilizedSGDRegressor")
 }
 
 #: Where a schedule counts the features, a model that grows is another one, unless it keeps them all; and one
 #: that has matured is closed to newcomers. A derived ridge counts them too.
-GROWING = {name: {"k": P, "T": N} for name in ("SFSARegressor", "SFSAClassifier")}
+GROWING = {name: {"k": P, "maturity": N} for name in ("SFSARegressor", "SFSAClassifier")}
 GROWING |= {name: {"ridge": 2.0} for name in ("OLSTRegressor", "OLSTClassifier")}
 
 EXPECTED_FAILURES = {
@@ -43,8 +46,7 @@ EXPECTED_FAILURES = {
 #: Families that learn row by row.
 ROW_WISE = ("stochastic", "budgeted", "regularised", "stabilized")
 
-LEARNERS = [getattr(streamsieve.learners, name) for name in sorted(streamsieve.learners.__all__)]
-LEARNERS += [getattr(streamsieve, name) for name, (e, _) in ESTIMATORS.items() if e.family in ROW_WISE]
+LEARNERS = [getattr(streamsieve, name) for name, (e, _) in ESTIMATORS.items() if e.family in ROW_WISE]
 
 
 #: Learners whose weights stay bounded whatever their step: |w| <= eta sqrt(t), eta t, or the ball's radius.
@@ -448,7 +450,7 @@ def test_docstring_names_every_parameter_and_has_an_example(kind):
 @every
 def test_check_estimator(kind):
     # one pass is too few for the scores that some checks ask for
-    model = make(kind, passes=60) if "passes" in inspect.signature(kind).parameters else make(kind)
+    model = make(kind, max_iter=60) if "max_iter" in inspect.signature(kind).parameters else make(kind)
     check_estimator(model, expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail="raise")
 
 
@@ -472,3 +474,22 @@ def test_shift_does_not_decide(kind, layout):
         feed(shifted, layout(X[a:b] + 20), y[a:b])
     scores = [m.score(Z, y) for m, Z in ((plain, X), (shifted, layout(X + 20)))]
     assert scores[1] > scores[0] - 0.05
+
+
+@pytest.mark.parametrize("kind", CENTERING, ids=lambda kind: kind.__name__)
+@layouts
+def test_centring_is_learning_rows_about_the_mean_of_the_first(kind, layout, monkeypatch):
+    X, y = data(kind, n=260)
+    X = np.where(np.arange(P) % 3, X, X + np.random.default_rng(1).normal(9, 1, X.shape))
+    if "fit_intercept" not in inspect.signature(kind).parameters:
+        pytest.skip("this learner has no intercept")
+    centred = feed(begin(kind, y, fit_intercept=True), layout(X), y)
+    first = X[:100]
+    center = np.where(first.mean(axis=0) ** 2 > first.var(axis=0), first.mean(axis=0), 0.0)
+    assert 0 < np.count_nonzero(center) < P
+    monkeypatch.setattr(streamsieve.centering, "ROWS", 0)
+    plain = feed(begin(kind, y, fit_intercept=True), layout(X - center), y)
+    assert_allclose(centred.coef_, plain.coef_, rtol=1e-6, atol=1e-9)
+    assert_allclose(
+        centred.intercept_, plain.intercept_ - np.squeeze(plain.coef_ @ center), rtol=1e-6, atol=1e-9
+    )

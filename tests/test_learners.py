@@ -20,6 +20,8 @@ from streamsieve import (
     TSGDRegressor,
 )
 
+pytestmark = pytest.mark.usefixtures("without_centering")
+
 
 def rows(seed, n=60, p=8, density=0.6):
     rng = np.random.default_rng(seed)
@@ -159,8 +161,8 @@ def test_labels_of_bytes_are_refused():
         SGDClassifier().fit(np.eye(2), np.array([b"a", b"b"]))
 
 
-def test_the_learners_are_listed_before_they_are_loaded():
-    code = "import streamsieve.learners as a; assert set(a.__all__) <= set(dir(a)); help(a)"
+def test_the_estimators_are_listed_before_they_are_loaded():
+    code = "import streamsieve.estimators as a; assert set(a.__all__) <= set(dir(a)); help(a)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "class SADMMRegressor" in told
 

@@ -40,7 +40,7 @@ ESTIMATORS = [
 MORE = {
     "SFSA": [
         {"batch_size": 5, "restart": True, "variant": "adam"},
-        {"batch_size": 5, "ladder": False, "T": 8, "eta": 0.01},
+        {"batch_size": 5, "ladder": False, "maturity": 8, "eta": 0.01},
         {"batch_size": 5, "standardize": False, "variant": "nesterov"},
     ],
     "OLSTThenTSGD": [{"C": 40}, {"C": 150}],

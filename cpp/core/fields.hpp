@@ -21,6 +21,13 @@ struct Table {
     explicit operator bool() const { return data != nullptr; }
 };
 
+// Equal matrices in row order, one after the other.
+template <class T>
+struct Cube {
+    T* data = nullptr;
+    Index tables = 0, rows = 0, cols = 0;
+};
+
 class Fields {
   public:
     explicit Fields(nb::handle source) : source_(source), held_(std::make_shared<Held>()) {}
@@ -43,6 +50,12 @@ class Fields {
     Table<T> table_or_none(const char* name) {
         return has(name) ? table<T>(name) : Table<T>{};
     }
+    template <class T>
+    Cube<T> cube(const char* name) {
+        using Array = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+        Array a = cast<Array>(name, "a contiguous 3-D array of the kernel's type");
+        return {a.data(), Index(a.shape(0)), Index(a.shape(1)), Index(a.shape(2))};
+    }
     // An array of NumPy records of doubles as the struct that names them in the same order.
     template <class Struct>
     std::span<Struct> records(const char* name) {
@@ -64,6 +77,7 @@ class Fields {
     }
     double number(const char* name) { return cast<double>(name, "a number", true); }
     Index integer(const char* name) { return cast<std::int64_t>(name, "an integer"); }
+    std::uint64_t natural(const char* name) { return cast<std::uint64_t>(name, "an integer >= 0"); }
     bool flag(const char* name) { return cast<bool>(name, "a bool"); }
     std::string word(const char* name) { return cast<nb::str>(name, "a string").c_str(); }
 

@@ -11,7 +11,7 @@ void bind_bamd(nb::module_& m) {
         const auto place = f.vector<std::int32_t>("place").data();
         const BamdState state{f.record<RowCount>("clock"), read_heap<KeptHeap>(f.fields("kept"), place),
                               place, f.table<double>("weight"), read_bias(rule_fields, f)};
-        return call.dispatch([&](const auto& rows, auto loss, auto q) {
+        return call.dispatch([&](const auto& rows, const Loss& loss, auto q) {
             return bamd(rows, loss, q, call.y, call.weight, rule, state);
         });
     });

@@ -24,9 +24,9 @@ struct BamdState {
 };
 
 // Values are bounded by Python such that nothing overflows: a step moves a weight by eta at most.
-template <class Rows, class Loss, class Q>
-Index bamd(const Rows& X, Loss loss, Q q, const double* y, const double* weight, const AdaptiveRule& rule,
-           const BamdState& state) {
+template <class Rows, class Q>
+Index bamd(const Rows& X, const Loss& loss, Q q, const double* y, const double* weight,
+           const AdaptiveRule& rule, const BamdState& state) {
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
     KeptHeap kept = state.kept;

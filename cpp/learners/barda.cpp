@@ -16,7 +16,7 @@ void bind_barda(nb::module_& m) {
                                place,
                                f.table<double>("gradient"),
                                read_bias(rule_fields, f)};
-        return call.dispatch([&](const auto& rows, auto loss, auto q) {
+        return call.dispatch([&](const auto& rows, const Loss& loss, auto q) {
             return barda(rows, loss, q, call.y, call.weight, rule, state);
         });
     });

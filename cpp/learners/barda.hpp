@@ -238,9 +238,9 @@ class DualBest {
 };
 
 // Values are bounded by Python such that nothing overflows: |z| <= eta sqrt(t).
-template <class Rows, class Loss, class Q>
-Index barda(const Rows& X, Loss loss, Q q, const double* y, const double* weight, const AdaptiveRule& rule,
-            const BardaState& state) {
+template <class Rows, class Q>
+Index barda(const Rows& X, const Loss& loss, Q q, const double* y, const double* weight,
+            const AdaptiveRule& rule, const BardaState& state) {
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
     DualBest<Q> best(rule, q, state);

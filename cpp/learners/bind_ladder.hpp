@@ -34,17 +34,16 @@ void def_ladder(nb::module_& m, const char* name, Make make) {
         const unsigned threads = unsigned(rule_fields.integer("n_threads"));
         const auto bias = state.vector<double>("bias");
         auto rule = make(rule_fields, state, penalties);
-        const Slope slope =
-            std::visit([](auto l) { return Slope{decltype(l)::derivative, l.curvature}; }, call.loss.loss);
-        const auto run = [&](const auto& rows, auto& one) {
-            return ladder(rows, slope, call.q, Index(bias.size()), call.y, call.weight, step, threads, one,
-                          bias.data());
+        PlainRows rows(call.X.rows);
+        const auto run = [&](auto& one) {
+            return ladder(rows, call.loss, call.q, Index(bias.size()), call.y, call.weight, step, threads,
+                          one, bias.data());
         };
         nb::gil_scoped_release release;
         if constexpr (requires { std::variant_size<decltype(rule)>::value; })
-            return std::visit(run, call.X.rows, rule);
+            return std::visit(run, rule);
         else
-            return std::visit([&](const auto& rows) { return run(rows, rule); }, call.X.rows);
+            return run(rule);
     });
 }
 

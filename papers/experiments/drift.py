@@ -54,7 +54,7 @@ def measure(design: str, seed: int) -> dict[str, Any]:
     stream = DESIGNS[design](seed)
     steps = stream.n // stream.rows_per_step
     averages_by_rate = {
-        name: RunningAverages(alpha=forgetting_rate(name, stream.rows_per_step)) for name in RATES
+        name: RunningAverages(decay=forgetting_rate(name, stream.rows_per_step)) for name in RATES
     }
     at = list(range(EVERY, steps, EVERY))
     out: dict[str, Any] = {name: {"rmse": [], "coef": []} for name in RATES}

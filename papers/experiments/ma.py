@@ -64,8 +64,11 @@ METHODS: dict[str, tuple[Any, Params, dict[str, tuple[Any, ...]]]] = {
     OURS: (StabilizedSGDClassifier, {"n_jobs": 1}, {}),
     CHOSEN: (
         StabilizedSGDClassifier,
-        {"K": 5, "n_bursts": 5, "beta": 0.7, "n_jobs": 1},
-        {"gamma": (-7.0, -5.0, -3.0, -1.0, 0.0, 1.0, 3.0), "pi": (0.5, 0.6, 0.7, 0.8, 0.9)},
+        {"burst_size": 5, "n_bursts": 5, "rejection": 0.7, "n_jobs": 1},
+        {
+            "rejection_decay": (-7.0, -5.0, -3.0, -1.0, 0.0, 1.0, 3.0),
+            "threshold": (0.5, 0.6, 0.7, 0.8, 0.9),
+        },
     ),
     "TruncatedGradient, sparse": (
         TruncatedGradientClassifier,
@@ -75,7 +78,12 @@ METHODS: dict[str, tuple[Any, Params, dict[str, tuple[Any, ...]]]] = {
     "StabilizedSGD, sparse": (
         StabilizedSGDClassifier,
         {"n_jobs": 1},
-        {"K": ("auto", 20), "beta": (0.9, 0.97), "gamma": (-7.0, 0.0), "pi": (0.7, 0.9, 0.97)},
+        {
+            "burst_size": ("auto", 20),
+            "rejection": (0.9, 0.97),
+            "rejection_decay": (-7.0, 0.0),
+            "threshold": (0.7, 0.9, 0.97),
+        },
     ),
     BATCH: (RecursiveElimination, {"share": 0.05}, {}),
 }

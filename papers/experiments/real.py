@@ -108,8 +108,8 @@ def measure_stream(name: str) -> dict[str, float]:
     p = data.DATASETS[name].p
     k = round(share * p)
     models: dict[str, Any] = {
-        "SFSA": SFSAClassifier(k, loss="hinge", T=n // BATCH, ladder=False),
-        "SFSA-AG": SFSAClassifier(k, loss="hinge", T=n // BATCH, ladder=False, variant="nesterov"),
+        "SFSA": SFSAClassifier(k, loss="hinge", maturity=n // BATCH, ladder=False),
+        "SFSA-AG": SFSAClassifier(k, loss="hinge", maturity=n // BATCH, ladder=False, variant="nesterov"),
         "TSGD": TSGDClassifier(k),
         "FOFS": OFSClassifier(k),
         "SOFS": SOFSClassifier(k),

@@ -49,12 +49,12 @@ def sfsa_variants(task: str, k: int, n: int) -> dict[str, Any]:
     """SFSA for n rows, by variant."""
     kind: Any = SFSARegressor if task == "regression" else SFSAClassifier
     models = {
-        name: kind(k, T=n // BATCH, ladder=False, variant=variant)
+        name: kind(k, maturity=n // BATCH, ladder=False, variant=variant)
         for name, variant in VARIANTS.items()
         if name in METHODS[task]
     }
     if task == "regression":
-        models["refit"] = kind(k, T=2 * n // 3 // BATCH, ladder=False, refit=True)
+        models["refit"] = kind(k, maturity=2 * n // 3 // BATCH, ladder=False, refit=True)
     return models
 
 

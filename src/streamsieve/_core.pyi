@@ -114,6 +114,7 @@ class _Learner(Protocol):
         state: Any,
     ) -> int: ...
 
+sfsa: _Learner
 sgd: _Learner
 siht: _Learner
 barda: _Learner
@@ -129,33 +130,7 @@ sadmm: _Learner
 
 def sadmm_settle(rule: dict[str, Any], state: Any) -> None: ...
 def measure(rows: _Rows, weight: _Doubles | None, rule: dict[str, Any], state: Any, k: int) -> None: ...
-def sfsa(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    k: float,
-    mu: float,
-    delay: float,
-    maturity: float,
-    batch: float,
-    variant: str,
-    eta: float,
-    schedule: str,
-    lam: float,
-    intercept: bool,
-    clock: _Doubles,
-    slot: NDArray[np.int32],
-    seen: NDArray[np.int32],
-    id: _Ints,
-    slots: _Doubles,
-    moments: _Doubles,
-    touched: NDArray[np.int32],
-    bias: _Doubles,
-    units: bool,
-    losses: _Doubles | None,
-) -> int: ...
-def sfsa_scores(clock: _Doubles, slots: _Doubles, q: int, units: bool, out: _Doubles) -> None: ...
+def sfsa_scores(slots: _Doubles, q: int, total: float, standardize: bool, out: _Doubles) -> None: ...
 def pick(rows: _Rows, slot: NDArray[np.int32], out: _Doubles) -> None: ...
 def index_kept(entry: NDArray[np.int64], table: NDArray[np.int32]) -> None: ...
 
@@ -218,32 +193,7 @@ def stabilized(
     loss: str,
     y: _Doubles,
     weight: _Doubles | None,
-    which_rows: NDArray[np.int64] | None,
-    block: int,
-    seed: int,
-    K: float,
-    bursts: float,
-    rejection: float,
-    gamma: float,
-    threshold: float,
-    evidence: float,
-    alpha: float,
-    budget: float,
-    eta: float,
-    schedule: str,
-    intercept: bool,
-    threads: int,
-    clock: _Doubles,
-    slot: NDArray[np.int32],
-    id: NDArray[np.int64],
-    alive: NDArray[np.uint8],
-    tally: _Doubles,
-    values: _Doubles | None,
-    unit: _Doubles,
-    head: _Doubles,
-    weights: _Doubles,
-    touched: NDArray[np.int32],
-    change: _Doubles,
-    which: NDArray[np.int32],
-    stages: _Doubles,
+    order: _Ints | None,
+    rule: dict[str, Any],
+    state: Any,
 ) -> tuple[int, int, int, int]: ...

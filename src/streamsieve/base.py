@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .centering import Centering
+from . import centering
 from .params import ParamError, Parameter
 from .rows import Array, Rows
 from .state import State
@@ -42,8 +42,11 @@ class Method:
     examples: ClassVar[dict[str, str]] = {}
     #: Whether columns far from zero are centred, where an intercept is fitted.
     centers: ClassVar[bool] = False
-    #: The largest magnitude that values, targets and weights may have.
-    limit: ClassVar[float] = 1e75
+    #: The largest magnitude that values and targets may have, and the largest sample weight.
+    limit: float = 1e75
+    weight_limit: float = 1e75
+    #: Names of the features, set by facades that know them.
+    feature_names: Any = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -63,7 +66,7 @@ class Method:
         self.p = self.q = 0
         self.state: Any = None
         self.lock = RLock()
-        self._settled: tuple[int, Any] | None = None
+        self._flushed: tuple[int, Any] | None = None
 
     # ---------------------------------------------------------------- what a method provides
 
@@ -85,9 +88,9 @@ class Method:
     def verify_state(self) -> None:
         """Raise ValueError for state from a file that does not fit together."""
         self.check_state()
-        centering = getattr(self.state, "centering", None)
-        if centering is not None:
-            centering.check(self.p, self.q, self.limit)
+        first = getattr(self.state, "centering", None)
+        if first is not None:
+            first.check(self.p, self.q, self.limit)
 
     def resize(self, p: int) -> None:
         """Make room for p features, or give it back."""
@@ -109,6 +112,35 @@ class Method:
         cause = "the derived step (eta='auto')" if eta == "auto" else f"eta={eta}"
         return f"{cause} is too long for these rows: pass a smaller eta or eta='auto'"
 
+    # ---------------------------------------------------------------- for `fit` in several passes (passes.py)
+
+    def plan(self, n: int) -> None:
+        """Note that `fit` is about to pass over n rows."""
+
+    @property
+    def plans(self) -> bool:
+        """Whether `plan` must be called before the first row, so that a source is counted first."""
+        return False
+
+    def learn_order(self, rows: Rows, order: NDArray[np.int64], y: Array, w: Array | None) -> int:
+        """Learn the rows in this order; how many, before a step would have overflowed."""
+        step = max(1, (1 << 17) * len(rows) // max(1, rows.n_values))
+        for at in range(0, len(order), step):
+            part = order[at : at + step]
+            copy_ = rows.take(part)
+            copy_ = copy_ if copy_.sparse else Rows(np.ascontiguousarray(copy_.values))
+            learned = self.learn(copy_, y[part], None if w is None else w[part])
+            if learned < len(part):
+                return at + learned
+        return len(order)
+
+    def end_pass(self) -> None:
+        """Learn what is held back, at the end of a pass."""
+
+    def iterate(self) -> Array:
+        """The weights in units that compare, of which a pass must move little for `fit` to stop."""
+        return self.weights()[0]
+
     # ---------------------------------------------------------------- what facades call
 
     def begin(self, p: int, q: int) -> Self:
@@ -116,8 +148,8 @@ class Method:
         with self.lock:
             self.p, self.q = p, q
             self.state = self.start(p, q)
-            if self.centers and self.fit_intercept:
-                self.state.centering = Centering(p)
+            if self.centers and self.fit_intercept and centering.ROWS:
+                self.state.centering = centering.Centering(p)
         return self
 
     def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
@@ -130,8 +162,8 @@ class Method:
                 self.resize(rows.p)
             held = self._snapshot(rows)
             try:
-                centering = getattr(self.state, "centering", None)
-                batches = [(rows, y, w)] if centering is None else centering.apply(rows, y, w)
+                first = getattr(self.state, "centering", None)
+                batches = [(rows, y, w)] if first is None else first.apply(rows, y, w)
                 for batch in batches:
                     self._learn_all(*batch)
             except BaseException:
@@ -147,24 +179,22 @@ class Method:
             learned = self.learn(part, y[at], None if w is None else w[at])
             done += learned
             if learned < len(part):
-                raise ValueError(
-                    f"The weights overflow at row {done} of this call: {self.overflow_hint()}, or rescale the "
-                    "features and targets. The model is as it was before the call."
-                )
+                error = self.overflow_error(f" at row {done} of this call")
+                raise ValueError(f"{error} The model is as it was before the call.")
 
     def settled(self) -> Self:
         """This method, or a copy that has learned the rows which wait for their centre."""
-        centering = getattr(self.state, "centering", None)
-        if centering is None or centering.waiting is None:
+        first = getattr(self.state, "centering", None)
+        if first is None or first.waiting is None:
             return self
         with self.lock:
-            n = centering.n_waiting
-            if self._settled is None or self._settled[0] != n:
+            n = first.n_waiting
+            if self._flushed is None or self._flushed[0] != n:
                 other = copy.copy(self)
                 for batch in other.state.centering.flush():
                     other._learn_all(*batch)
-                self._settled = (n, other)
-            found: Self = self._settled[1]
+                self._flushed = (n, other)
+            found: Self = self._flushed[1]
             return found
 
     def model(self) -> tuple[Array, Array]:
@@ -172,14 +202,24 @@ class Method:
         with self.lock:
             now = self.settled()
             coef, intercept = now.weights()
-            centering = getattr(now.state, "centering", None)
-            return coef, intercept if centering is None else intercept - centering.shift(coef.T)
+            first = getattr(now.state, "centering", None)
+            return coef, intercept if first is None else intercept - first.shift(coef.T)
+
+    def overflow_error(self, where: str = "") -> ValueError:
+        return ValueError(
+            f"The weights overflow{where}: {self.overflow_hint()}, or rescale the features and targets."
+        )
 
     def _snapshot(self, rows: Rows) -> dict[str, Any] | None:
         """What undoes a failed call; None where none can fail."""
         if not self.can_overflow:
             return None
         features = self.changed_by(rows)
+        first = getattr(self.state, "centering", None)
+        if (
+            first is not None and features is not None
+        ):  # rows that waited, or entries about the centre, change more
+            features = np.union1d(features, np.flatnonzero(first.center)) if first.placed else None
         if features is None or len(features) >= self.p:
             return self.state.snapshot()
         return self.state.snapshot(features)
@@ -218,21 +258,21 @@ class Method:
     @property
     def n_rows(self) -> int | None:
         """Rows learned, where the method counts them."""
-        clock, centering = getattr(self.state, "clock", None), getattr(self.state, "centering", None)
+        clock, first = getattr(self.state, "clock", None), getattr(self.state, "centering", None)
         if clock is None or "rows" not in (clock.dtype.names or ()):
             return None
-        return int(clock["rows"]) + (0 if centering is None else centering.n_waiting)
+        return int(clock["rows"]) + (0 if first is None else first.n_waiting)
 
     # ---------------------------------------------------------------- copies
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            state = {name: value for name, value in vars(self).items() if name not in ("lock", "_settled")}
+            state = {name: value for name, value in vars(self).items() if name not in ("lock", "_flushed")}
             return state | {"state": None if self.state is None else self.state.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.lock, self._settled = RLock(), None
+        self.lock, self._flushed = RLock(), None
 
     def __copy__(self) -> Self:
         other = object.__new__(type(self))

@@ -1,10 +1,9 @@
 """Centring of columns far from zero, for learners by gradient steps.
 
-Where the mean of a column exceeds its deviation, a step for the intercept and one for the weight undo each other,
-and learning takes as many times more rows as the squares of the two differ. Such a column is centred on its
-mean over the first rows, which then stays: a centre that moves would change what the weights mean. It is not zero
-in most rows, so that subtracting the centre from sparse rows at most doubles their entries; columns that are
-mostly zero stay as they are.
+Where the mean of a column exceeds its deviation, a step for the intercept and one for the weight undo each
+other, and learning takes far more rows. Such a column is centred on its mean over the first rows, which then
+stays: a centre that moves would change what the weights mean. It is not zero in most rows, so that subtracting
+the centre from sparse rows at most doubles their entries; columns that are mostly zero stay as they are.
 """
 
 from __future__ import annotations

@@ -29,7 +29,16 @@ class Entry(NamedTuple):
 METHODS = {
     entry.name: entry
     for entry in (
+        Entry("OLS", "averages.extract.ols", "averages"),
+        Entry("OLSth", "averages.extract.olsth", "averages"),
+        Entry("OFSA", "averages.extract.ofsa", "averages"),
+        Entry("OLasso", "averages.extract.olasso", "averages"),
+        Entry("OElasticNet", "averages.extract.oelasticnet", "averages"),
+        Entry("OAdaptiveLasso", "averages.extract.oadaptivelasso", "averages"),
+        Entry("OMCP", "averages.extract.omcp", "averages"),
+        Entry("OSCAD", "averages.extract.oscad", "averages"),
         Entry("SGD", "learners.sgd", "stochastic"),
+        Entry("SFSA", "learners.sfsa", "stochastic"),
         Entry("TSGD", "learners.tsgd", "stochastic"),
         Entry("SIHT", "learners.siht", "stochastic"),
         Entry("OLST", "learners.olst", "stochastic"),
@@ -44,6 +53,7 @@ METHODS = {
         Entry("L1ARDA", "learners.l1arda", "regularised"),
         Entry("AdaFOBOS", "learners.adafobos", "regularised"),
         Entry("SADMM", "learners.sadmm", "regularised"),
+        Entry("StabilizedSGD", "learners.stabilized", "stabilized"),
     )
 }
 

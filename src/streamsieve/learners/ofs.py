@@ -82,7 +82,8 @@ class OFS(Method):
     def scores(self, rows: Rows) -> Array:
         with self.lock:
             s = self.settled().state
-            shift = s.centering.shift(s.weight) if self.fit_intercept else 0.0
+            first = getattr(s, "centering", None)
+            shift = 0.0 if first is None else first.shift(s.weight)
             return rows.scores(s.weight, s.bias - s.scale * shift, float(s.scale[0]))
 
     def resize(self, p: int) -> None:
