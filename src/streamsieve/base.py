@@ -148,7 +148,7 @@ class Method:
         with self.lock:
             self.p, self.q = p, q
             self.state = self.start(p, q)
-            if self.centers and self.fit_intercept and centering.ROWS:
+            if self.centers and getattr(self, "fit_intercept", False) and centering.ROWS:
                 self.state.centering = centering.Centering(p)
         return self
 
@@ -197,7 +197,7 @@ class Method:
             found: Self = self._flushed[1]
             return found
 
-    def model(self) -> tuple[Array, Array]:
+    def coefficients(self) -> tuple[Array, Array]:
         """Coefficients (q, p) and intercepts (q,) as of now, for rows as they come."""
         with self.lock:
             now = self.settled()
@@ -226,7 +226,7 @@ class Method:
 
     def scores(self, rows: Rows) -> Array:
         """The margins of rows of at most p features, shape (n, q)."""
-        coef, intercept = self.model()
+        coef, intercept = self.coefficients()
         return rows.scores(np.ascontiguousarray(coef.T), intercept)
 
     def probabilities(self, scores: Array) -> Array:

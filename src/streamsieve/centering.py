@@ -2,8 +2,8 @@
 
 Where the mean of a column exceeds its deviation, a step for the intercept and one for the weight undo each
 other, and learning takes far more rows. Such a column is centred on its mean over the first rows, which then
-stays: a centre that moves would change what the weights mean. It is not zero in most rows, so that subtracting
-the centre from sparse rows at most doubles their entries; columns that are mostly zero stay as they are.
+stays: a centre that moves would change what the weights mean. It is not zero in most rows, so that centring
+sparse rows at most doubles their entries; columns that are mostly zero stay as they are.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ Batch = tuple[Rows, Array, Array | None]
 
 class Centering(State):
     """The centre, and the first rows until there are enough of them to place it."""
+
+    waiting: Any
 
     def __init__(self, p: int) -> None:
         super().__init__(center=zeros(feature=p), placed=False, waiting=None)
