@@ -220,7 +220,7 @@ class Estimator(SelectorMixin, BaseEstimator):
     def _weights(self) -> tuple[Array, Array]:
         self._check_fitted()
         self._check_unchanged()
-        return self.method_.weights()
+        return self.method_.coefficients()
 
     def _scores(self, X: Any) -> Array:
         self._check_fitted()

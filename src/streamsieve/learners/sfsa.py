@@ -114,6 +114,8 @@ class SFSA(Method):
         "n_restarts": "int: Changes that `restart` has found.",
     }
 
+    centers = True
+
     def check(self) -> None:
         check_shrink(self)
         if not self.ladder and self.maturity == "auto":

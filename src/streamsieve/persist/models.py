@@ -186,7 +186,7 @@ def _decode_model(node: dict[str, Any], decoder: Decoder, about: dict[str, Any],
             raise CheckpointError(f"its state is a {type(state).__name__}, not a {type(fresh).__name__}")
         state.verify(fresh)
         method.p, method.q, method.state = p, task.q, state
-        method.check_state()
+        method.verify_state()
         if extracted is not None:
             method.set_extracted(extracted)
     return model
