@@ -151,10 +151,15 @@ class Method:
         """Forget everything; p features and q outputs will come."""
         with self.lock:
             self.p, self.q = p, q
-            self.state = self.start(p, q)
-            if self.centers and getattr(self, "fit_intercept", False) and centering.ROWS:
-                self.state.centering = centering.Centering(p)
+            self.state = self.new_state(p, q)
         return self
+
+    def new_state(self, p: int, q: int) -> State:
+        """The state before the first row, with what the base adds to the method's own."""
+        state = self.start(p, q)
+        if self.centers and getattr(self, "fit_intercept", False) and centering.ROWS:
+            state.centering = centering.Centering(p)
+        return state
 
     def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
         """Learn checked rows, all or, where the weights would overflow, none; other callers wait."""
