@@ -213,6 +213,16 @@ def check_finite(state: State, path: str = "") -> None:
                 raise ValueError(f"{path}{name} holds numbers that are not finite.")
 
 
+def check_counts(numbers: NDArray[Any], counts: tuple[str, ...]) -> None:
+    """Raise ValueError for records from a file that are not finite, or whose counts are no whole numbers."""
+    for name in numbers.dtype.names or ():
+        values = numbers[name]
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} is not finite.")
+        if name in counts and not ((values >= 0) & (values <= 2.0**53) & (values == np.floor(values))).all():
+            raise ValueError(f"{name} is not a count.")
+
+
 def resized(a: NDArray[Any], axes: tuple[str, ...], p: int) -> NDArray[Any]:
     """The array with p places along its 'feature' axes, new ones zero.
 

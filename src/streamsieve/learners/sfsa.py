@@ -122,14 +122,13 @@ class SFSA(Method):
             raise ParamError(
                 "maturity", "auto", "with ladder=False a single model needs its maturity, in mini-batches."
             )
-        if self.refit:
-            if self.loss != "squared":
-                raise ParamError(
-                    "refit",
-                    True,
-                    f"a refit is least squares, and the loss is {self.loss!r}; pass loss='squared', or let "
-                    "the matured model go on learning its weights.",
-                )
+        if self.refit and self.loss != "squared":
+            raise ParamError(
+                "refit",
+                True,
+                f"a refit is least squares, and the loss is {self.loss!r}; pass loss='squared', or let the "
+                "matured model go on learning its weights.",
+            )
 
     def start(self, p: int, q: int) -> State:
         return State(
@@ -157,6 +156,10 @@ class SFSA(Method):
                 if not isinstance(model, AnnealedModel):
                     raise ValueError(f"a model is {type(model).__name__}, not AnnealedModel.")
                 model.check(self._new_model(self.p, self.q, 1))
+                if model.clock["filled"] >= self.batch_size:
+                    raise ValueError(f"{model.clock['filled']} rows are in a batch of {self.batch_size}.")
+        if s.growing is not None and s.growing.mature:
+            raise ValueError("a model has matured and does not answer.")
         if s.refit is not None:
             if s.answer is None or not isinstance(s.refit, Refit):
                 raise ValueError("there is a refit of no model.")
