@@ -32,6 +32,7 @@ void bind_penalized(nb::module_& m);
 void bind_regularised(nb::module_& m);
 void bind_sfsa(nb::module_& m);
 void bind_sgd(nb::module_& m);
+void bind_sieve(nb::module_& m);
 void bind_siht(nb::module_& m);
 void bind_sofs(nb::module_& m);
 void bind_stabilized(nb::module_& m);

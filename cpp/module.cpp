@@ -13,6 +13,7 @@ NB_MODULE(_core, m) {
     streamsieve::bind_regularised(m);
     streamsieve::bind_sfsa(m);
     streamsieve::bind_sgd(m);
+    streamsieve::bind_sieve(m);
     streamsieve::bind_siht(m);
     streamsieve::bind_sofs(m);
     streamsieve::bind_stabilized(m);

@@ -1,0 +1,93 @@
+"""Squared loss from correlations: ridge by marginal likelihood, elimination by Cholesky, EBIC for the size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh, solve
+
+from .solve import next_size
+from .store import Array, Ints
+
+
+@dataclass
+class Correlations:
+    """G (w, w) among columns, C (w, q) with the targets, both of unit variance; n rows."""
+
+    G: Array
+    C: Array
+    n: float
+
+
+def likely_ridge(G: Array, C: Array, n: float) -> float:
+    """Ridge of the largest marginal likelihood, per row, shared by all targets."""
+    if not len(G):
+        return 1.0
+    d, U = eigh(G, check_finite=False)
+    d = np.maximum(d, 0.0)
+    z = (U.T @ C) ** 2
+    best = (-np.inf, 1.0)
+    for ridge in 10.0 ** np.arange(2, -7.1, -0.25):
+        rest = 1.0 - (z / (d + ridge)[:, None]).sum(axis=0)
+        if (rest <= 0).any():
+            continue
+        value = -0.5 * n * np.log(rest).sum() - 0.5 * C.shape[1] * np.log1p(d / ridge).sum()
+        best = max(best, (value, ridge))
+    return float(best[1])
+
+
+def ridge_weights(data: Correlations, columns: Ints, ridge: float) -> Array:
+    A = data.G[np.ix_(columns, columns)]
+    A[np.diag_indices_from(A)] += ridge
+    return solve(A, data.C[columns], assume_a="pos", overwrite_a=True, check_finite=False)
+
+
+def log_choose(p: int, k: int) -> float:
+    return math.lgamma(p + 1) - math.lgamma(k + 1) - math.lgamma(p - k + 1)
+
+
+def drop_to(data: Correlations, columns: Ints, B: Array, size: int) -> Ints:
+    strength = np.sqrt((B**2).sum(axis=1))
+    return columns[np.sort(np.argsort(-strength, kind="stable")[:size])]
+
+
+def select(data: Correlations, k: int, ridge: float) -> Ints:
+    """k columns, by elimination at constant ridge."""
+    columns = np.flatnonzero(np.diag(data.G) > 0).astype(np.int32)
+    while len(columns) > k:
+        B = ridge_weights(data, columns, ridge)
+        columns = drop_to(data, columns, B, next_size(len(columns), k))
+    return columns
+
+
+def ebic(data: Correlations, columns: Ints) -> float:
+    """Extended BIC of the least-squares model of these columns."""
+    p, w = int((np.diag(data.G) > 0).sum()), len(columns)
+    if not w:
+        return 0.0
+    B = ridge_weights(data, columns, 1e-6)
+    rest = np.maximum(1.0 - (B * data.C[columns]).sum(axis=0), 1e-12)
+    return float(data.n * np.log(rest).sum() + w * data.C.shape[1] * math.log(data.n) + 2 * log_choose(p, w))
+
+
+def select_auto(data: Correlations, ridge: float) -> Ints:
+    """Columns of the least EBIC: along a coarse path, then one by one around its best size."""
+    best: tuple[float, Ints] = (0.0, np.empty(0, dtype=np.int32))
+    path: list[Ints] = []
+    columns = np.flatnonzero(np.diag(data.G) > 0).astype(np.int32)
+    while len(columns):
+        path.append(columns)
+        if len(columns) < data.n / 3:
+            best = min(best, (ebic(data, columns), columns), key=lambda b: b[0])
+        B = ridge_weights(data, columns, ridge)
+        columns = drop_to(data, columns, B, min(len(columns) - 1, int(0.9 * len(columns))))
+    size = len(best[1])
+    columns = min((c for c in path if len(c) > size), key=len, default=best[1])
+    low = max((len(c) for c in path if len(c) < size), default=0)
+    while len(columns) > max(low, 1):
+        columns = drop_to(data, columns, ridge_weights(data, columns, ridge), len(columns) - 1)
+        if len(columns) < data.n / 3:
+            best = min(best, (ebic(data, columns), columns), key=lambda b: b[0])
+    return best[1]
