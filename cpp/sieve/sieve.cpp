@@ -1,5 +1,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <optional>
 #include <string>
@@ -7,8 +8,7 @@
 
 #include "../bind.hpp"
 #include "../dispatch.hpp"
-#include "glm.hpp"
-#include "store.hpp"
+#include "job.hpp"
 
 namespace streamsieve {
 namespace {
@@ -21,35 +21,8 @@ using Doubles = Vector<const double>;
 
 // The arrays of a store, as the kernels read them; it shares their memory.
 struct StoreView {
-    std::variant<Vector<const float>, Vector<const std::int8_t>, Vector<const std::int64_t>> first;
-    Ints indices;               // CSR
-    Vector<const float> data;   // CSR
-    Vector<const std::int64_t> escape_start;
-    Vector<const std::uint8_t> escape_row;
-    Ints escape_column;
-    Vector<const float> escape_value;
-    Index n = 0, width = 0, R = kMostRows;
-
-    Escapes escapes() const {
-        if (!escape_start.is_valid()) return {};
-        return {escape_start.data(), escape_row.data(), escape_column.data(), escape_value.data()};
-    }
-    // f(rows) with the operator of this layout on the active columns
-    template <class F>
-    void visit(const Ints& active, Index c, F f) const {
-        const std::int32_t* a = active.data();
-        const Index count = Index(active.shape(0));
-        if (const auto* x = std::get_if<0>(&first)) {
-            Tiles<float> rows(x->data(), n, width, R, a, count, c);
-            f(rows);
-        } else if (const auto* q = std::get_if<1>(&first)) {
-            Tiles<std::int8_t> rows(q->data(), n, width, R, a, count, c, escapes());
-            f(rows);
-        } else {
-            SparseRows rows(std::get<2>(first).data(), indices.data(), data.data(), n, width, a, count, c);
-            f(rows);
-        }
-    }
+    Source source;
+    std::vector<nb::object> held;
 };
 
 Kind kind_of(const std::string& name) {
@@ -78,55 +51,91 @@ nb::tuple as_tuple(Escaped&& e) {
                           owned(std::move(e.value)));
 }
 
-// (m, s) of the active columns in units of the store, and the same of the summary, as rows of one matrix
+// Means and divisors of all columns, in units of the store and of the summary, and variances: rows of one matrix
 Units units_of(const Matrix<const double>& units) {
-    const Index count = Index(units.shape(1));
+    const Index w = Index(units.shape(1));
     const double* u = units.data();
-    return {u, u + count, u + 2 * count, u + 3 * count};
+    return {u, u + w, u + 2 * w, u + 3 * w, u + 4 * w};
 }
+
+template <class T>
+std::vector<T> vector_of(const Vector<const T>& array) {
+    return {array.data(), array.data() + array.shape(0)};
+}
+
+Fit fit_of(nb::handle columns, nb::handle B, nb::handle b) {
+    const auto weights = nb::cast<Matrix<const double>>(B);
+    return {vector_of(nb::cast<Ints>(columns)),
+            {weights.data(), weights.data() + weights.size()},
+            vector_of(nb::cast<Doubles>(b))};
+}
+
+nb::tuple as_tuple(const Fit& fit) {
+    const std::size_t c = fit.b.size(), w = fit.columns.size();
+    auto* B = new std::vector<double>(fit.B);
+    nb::capsule owner(B, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return nb::make_tuple(owned(std::vector<std::int32_t>(fit.columns)),
+                          nb::ndarray<nb::numpy, double, nb::ndim<2>>(B->data(), {c, w}, owner),
+                          owned(std::vector<double>(fit.b)));
+}
+
+using Cube = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 void bind_solvers(nb::module_& m) {
     m.def(
-        "sieve_solve",
-        [](const StoreView& store, Ints active, const std::string& kind, Matrix<const double> y,
-           std::optional<Vector<const float>> weight, Matrix<const double> units, Doubles variance,
-           std::optional<nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>> H,
-           std::optional<Matrix<const double>> h, double L, double delta, Matrix<double> B, Vector<double> b,
-           double tolerance, int newton, int gradients, unsigned threads) {
-            const Index c = Index(b.shape(0)), count = Index(active.shape(0));
-            const Target target{kind_of(kind), c, y.data(), weight ? weight->data() : nullptr, delta};
-            Summary summary;
-            if (H) summary = {H->data(), h->data(), Index(H->shape(0)), Index(H->shape(1)) - 1};
-            const Effort effort{tolerance, newton, gradients, threads, check_signals};
-            double f = 0;
-            nb::gil_scoped_release free;
-            store.visit(active, c, [&](auto& rows) {
-                Glm glm(rows, target, units_of(units), summary, active.data(), count, L, effort);
-                glm.variance_.assign(variance.data(), variance.data() + count);
-                f = glm.solve(B.data(), b.data());
-            });
-            return f;
+        "sieve_fit",
+        [](const StoreView& store, const std::string& kind, Matrix<const double> y, double delta,
+           Matrix<const double> units, std::optional<Cube> H, std::optional<Matrix<const double>> h,
+           bool intercept, double tolerance, nb::list starts, std::int64_t copy_bytes, unsigned threads) {
+            Index c = 1;
+            std::vector<Vector<const float>> weights;
+            std::vector<std::tuple<double, Fit, std::vector<Index>>> todo;
+            for (nb::handle start : starts) {
+                const auto [weight, L, columns, B, b, sizes] =
+                    nb::cast<std::tuple<nb::object, double, nb::object, nb::object, nb::object, nb::object>>(start);
+                weights.push_back(nb::cast<Vector<const float>>(weight));
+                std::vector<Index> at;
+                for (nb::handle size : sizes) at.push_back(nb::cast<Index>(size));
+                todo.emplace_back(L, fit_of(columns, B, b), std::move(at));
+                c = Index(std::get<1>(todo.back()).b.size());
+            }
+            Common common{store.source, {kind_of(kind), c, y.data(), delta}, units_of(units), {}};
+            if (H) common.summary = {H->data(), h->data(), Index(H->shape(0)), Index(H->shape(1)) - 1};
+            common.intercept = intercept, common.tolerance = tolerance, common.copy_bytes = copy_bytes;
+            common.groups = groups_of(store.source, c);
+            std::vector<Job> jobs;
+            {
+                nb::gil_scoped_release free;
+                jobs.reserve(todo.size());
+                for (std::size_t j = 0; j < todo.size(); ++j) {
+                    auto& [L, fit, sizes] = todo[j];
+                    jobs.emplace_back(common, weights[j].data(), L, std::move(fit), std::move(sizes));
+                }
+                run(jobs, common, threads, check_signals);
+            }
+            nb::list out;
+            for (const Job& job : jobs) {
+                nb::list fits;
+                for (const Fit& fit : job.fits()) fits.append(as_tuple(fit));
+                out.append(fits);
+            }
+            return out;
         },
-        "store"_a, "active"_a.noconvert(), "kind"_a, "y"_a.noconvert(), "weight"_a.none(), "units"_a.noconvert(),
-        "variance"_a.noconvert(), "H"_a.none(), "h"_a.none(), "L"_a, "delta"_a, "B"_a.noconvert(),
-        "b"_a.noconvert(), "tolerance"_a, "newton"_a, "gradients"_a, "threads"_a);
+        "store"_a, "kind"_a, "y"_a.noconvert(), "delta"_a, "units"_a.noconvert(), "H"_a.none(), "h"_a.none(),
+        "intercept"_a, "tolerance"_a, "starts"_a, "copy_bytes"_a, "threads"_a);
     m.def(
-        "sieve_losses",
-        [](const StoreView& store, Ints active, const std::string& kind, Matrix<const double> y,
-           Matrix<const double> units, double delta, Matrix<const double> B, Doubles b,
+        "sieve_predict",
+        [](const StoreView& store, const std::string& kind, Matrix<const double> y, double delta,
+           Matrix<const double> units, nb::object columns, nb::object B, nb::object b,
            std::optional<Vector<double>> losses, std::optional<Matrix<double>> margins, unsigned threads) {
-            const Index c = Index(b.shape(0)), count = Index(active.shape(0));
-            const Target target{kind_of(kind), c, y.data(), nullptr, delta};
-            const Effort effort{0, 0, 0, threads, check_signals};
+            const Fit fit = fit_of(columns, B, b);
+            const Common common{store.source, {kind_of(kind), Index(fit.b.size()), y.data(), delta},
+                                units_of(units), {}};
             nb::gil_scoped_release free;
-            store.visit(active, c, [&](auto& rows) {
-                Glm glm(rows, target, units_of(units), {}, active.data(), count, 0.0, effort);
-                glm.losses(B.data(), b.data(), losses ? losses->data() : nullptr,
-                           margins ? margins->data() : nullptr);
-            });
+            predict(common, fit, losses ? losses->data() : nullptr, margins ? margins->data() : nullptr, threads);
         },
-        "store"_a, "active"_a.noconvert(), "kind"_a, "y"_a.noconvert(), "units"_a.noconvert(), "delta"_a,
-        "B"_a.noconvert(), "b"_a.noconvert(), "losses"_a.none(), "margins"_a.none(), "threads"_a);
+        "store"_a, "kind"_a, "y"_a.noconvert(), "delta"_a, "units"_a.noconvert(), "columns"_a, "B"_a, "b"_a,
+        "losses"_a.none(), "margins"_a.none(), "threads"_a);
 }
 
 template <class T>
@@ -213,30 +222,25 @@ void bind_layouts(nb::module_& m) {
         "sieve_select_csr",
         [](const StoreView& store, Ints place, Vector<std::int64_t> indptr, Vector<std::int32_t> indices,
            Vector<float> data) {
-            return select_csr(std::get<2>(store.first).data(), store.indices.data(), store.data.data(), store.n,
-                              place.data(), indptr.data(), indices.data(), data.data());
+            const auto& x = std::get<CsrArrays>(store.source.arrays);
+            return select_csr(x.indptr, x.indices, x.data, store.source.n, place.data(), indptr.data(),
+                              indices.data(), data.data());
         },
         "store"_a, "place"_a.noconvert(), "indptr"_a.noconvert(), "indices"_a.noconvert(),
         "data"_a.noconvert(), NoGil());
     m.def(
-        "sieve_tiles_from_csr",
-        [](const StoreView& store, Ints place, Index count, Index R, Vector<float> tiles) {
-            tiles_from_csr(std::get<2>(store.first).data(), store.indices.data(), store.data.data(), store.n,
-                           place.data(), count, R, tiles.data());
-        },
-        "store"_a, "place"_a.noconvert(), "count"_a, "R"_a, "tiles"_a.noconvert(), NoGil());
-    m.def(
         "sieve_decode",
         [](const StoreView& store, Index first, Ints place, Matrix<double> out) {
+            const Source& s = store.source;
             const Index n = Index(out.shape(0)), count = Index(out.shape(1));
-            if (const auto* x = std::get_if<0>(&store.first))
-                decode_tiles(x->data(), store.width, store.R, {}, first, n, place.data(), count, out.data());
-            else if (const auto* q = std::get_if<1>(&store.first))
-                decode_tiles(q->data(), store.width, store.R, store.escapes(), first, n, place.data(), count,
-                             out.data());
-            else
-                decode_csr(std::get<2>(store.first).data(), store.indices.data(), store.data.data(), first, n,
-                           place.data(), count, out.data());
+            if (const auto* x = std::get_if<TileArrays>(&s.arrays)) {
+                decode_tiles(x->cells, s.width, s.R, {}, first, n, place.data(), count, out.data());
+            } else if (const auto* q = std::get_if<CodeArrays>(&s.arrays)) {
+                decode_tiles(q->cells, s.width, s.R, q->escapes, first, n, place.data(), count, out.data());
+            } else {
+                const auto& csr = std::get<CsrArrays>(s.arrays);
+                decode_csr(csr.indptr, csr.indices, csr.data, first, n, place.data(), count, out.data());
+            }
         },
         "store"_a, "first"_a, "place"_a.noconvert(), "out"_a.noconvert(), NoGil());
 }
@@ -246,29 +250,24 @@ void bind_views(nb::module_& m) {
     m.def(
         "sieve_tiles",
         [](Vector<const float> tiles, Index n, Index width, Index R) {
-            StoreView view;
-            view.first = tiles, view.n = n, view.width = width, view.R = R;
-            return view;
+            return StoreView{{TileArrays{tiles.data()}, n, width, R}, {nb::cast(tiles)}};
         },
         "tiles"_a.noconvert(), "n"_a, "width"_a, "R"_a);
     m.def(
         "sieve_codes",
         [](Vector<const std::int8_t> tiles, Index n, Index width, Index R, Vector<const std::int64_t> start,
            Vector<const std::uint8_t> row, Ints column, Vector<const float> value) {
-            StoreView view;
-            view.first = tiles, view.n = n, view.width = width, view.R = R;
-            view.escape_start = start, view.escape_row = row, view.escape_column = column;
-            view.escape_value = value;
-            return view;
+            const Escapes escapes{start.data(), row.data(), column.data(), value.data()};
+            return StoreView{{CodeArrays{tiles.data(), escapes}, n, width, R},
+                             {nb::cast(tiles), nb::cast(start), nb::cast(row), nb::cast(column), nb::cast(value)}};
         },
         "tiles"_a.noconvert(), "n"_a, "width"_a, "R"_a, "start"_a.noconvert(), "row"_a.noconvert(),
         "column"_a.noconvert(), "value"_a.noconvert());
     m.def(
         "sieve_csr",
         [](Vector<const std::int64_t> indptr, Ints indices, Vector<const float> data, Index n, Index width) {
-            StoreView view;
-            view.first = indptr, view.indices = indices, view.data = data, view.n = n, view.width = width;
-            return view;
+            return StoreView{{CsrArrays{indptr.data(), indices.data(), data.data()}, n, width, kMostRows},
+                             {nb::cast(indptr), nb::cast(indices), nb::cast(data)}};
         },
         "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n"_a, "width"_a);
 }

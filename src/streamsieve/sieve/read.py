@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .folds import FOLDS
-from .solve import Fit, Problem, eliminate
+from .solve import Fit, Problem, Start, Weights
 from .store import Array, Ints
 
 STEP = 10**0.5  # the search moves by half decades of the ridge
+LOWEST, HIGHEST = -14, 2  # half decades: 1e-7 ... 10
 HELD = 4000  # held-out rows are enough: with more, fewer folds serve
 CHEAP = 30_000_000  # numbers in the store; above, one fold serves
 
 
 @dataclass
 class Fold:
-    weight: NDArray[np.float32]  # zero for what is held out
+    weight: Weights  # zero for what is held out
     total: float
-    held: NDArray[np.intp]
-    start: dict[int, Fit] = field(default_factory=dict)  # full models, by half decade
+    held: Ints
+    starts: dict[int, Fit] = field(default_factory=dict)  # full models, by half decade
 
 
 @dataclass
@@ -29,15 +29,13 @@ class Score:
     """What one ridge of the elimination gives on held-out rows."""
 
     loss: float
-    rows: Array  # mean loss of each held-out row
+    rows: Array  # loss of each held-out row
     refit: float  # best ridge of the refit
 
 
 @dataclass
 class Reading:
-    columns: Ints
-    B: Array
-    b: Array
+    fit: Fit
     loss: float
     ridge: float
     refit: float
@@ -55,9 +53,9 @@ def folds_of(problem: Problem) -> list[Fold]:
         held = store.fold[:n] == j
         if held.all() or not held.any():
             continue
-        part = np.where(held, np.float32(0), weight)
         lost = float(weight[held].sum(dtype=np.float64))
-        folds.append(Fold(part, problem.total - lost, np.flatnonzero(held)))
+        part = np.where(held, np.float32(0), weight)
+        folds.append(Fold(part, problem.total - lost, np.flatnonzero(held).astype(np.int32)))
     return folds
 
 
@@ -74,100 +72,117 @@ class Search:
             self.sizes = [2 * k, k]  # few rows: the mean of two sizes is less noisy
         self.scores: dict[int, Score] = {}
 
-    def row_weights(self) -> Array:
-        return np.concatenate([self.problem.store.weight[fold.held] for fold in self.folds]).astype(np.float64)
-
     def full_model(self) -> int:
         """Half decade of the ridge at which the model of all columns has the least held-out loss."""
-        grid = range(2, -13, -2)
-        total = {i: 0.0 for i in grid}
-        for fold in self.folds:
-            fit, best, worse = self.problem.zero(self.active), np.inf, 0
-            for i in grid:
-                if worse >= 2:
-                    total[i] = np.inf
-                    continue
-                fit = self.problem.solve(fit, STEP**i, fold.weight, fold.total, 2e-2)
-                loss = self._held(self.problem, fit, fold).sum()
-                total[i] += loss
-                worse = 0 if loss < best else worse + 1
-                best = min(best, loss)
-                fold.start[i] = fit
-        return min(grid, key=lambda i: total[i])
+        problem, best, worse = self.problem, (np.inf, HIGHEST), 0
+        fits = [problem.zero(self.active) for _ in self.folds]
+        for i in range(HIGHEST, LOWEST, -2):
+            fits = problem.solve(
+                [Start(fit, STEP**i, f.weight, f.total, ()) for fit, f in zip(fits, self.folds)], 2e-2
+            )
+            loss = sum(self._held(fit, fold).sum() for fit, fold in zip(fits, self.folds))
+            for fit, fold in zip(fits, self.folds):
+                fold.starts[i] = fit
+                if fit.B.nbytes * len(fold.starts) * len(self.folds) > 8 << 20:
+                    del fold.starts[max(fold.starts)]
+            worse = 0 if loss < best[0] else worse + 1
+            best = min(best, (loss, i))
+            if worse == 2:
+                break
+        return best[1]
 
-    def _held(self, problem: Problem, fit: Fit, fold: Fold) -> Array:
-        return problem.losses(fit)[fold.held] * problem.store.weight[fold.held]
+    def _held(self, fit: Fit, fold: Fold) -> Array:
+        return self.problem.losses(fit)[fold.held] * self.problem.store.weight[fold.held]
 
     def _start(self, fold: Fold, i: int) -> Fit:
-        near = min(fold.start, key=lambda j: abs(j - i), default=None)
-        return self.problem.zero(self.active) if near is None else fold.start[near]
+        near = min(fold.starts, key=lambda j: (abs(j - i), -j), default=None)
+        return self.problem.zero(self.active) if near is None else fold.starts[near]
 
-    def score(self, i: int) -> Score:
-        if i in self.scores:
-            return self.scores[i]
-        ridge = STEP**i
-        refits = [r for r in (ridge * 10.0**j for j in range(3, -4, -1)) if 1e-7 <= r <= 30]
-        middle = int(np.argmin([abs(np.log(r / ridge)) for r in refits]))
-        losses = {size: np.full((len(refits), self.held), np.inf) for size in self.sizes}
-        at = 0
-        for fold in self.folds:
-            start, stop = self._start(fold, i), at + len(fold.held)
-            path = eliminate(self.problem, start, self.sizes, ridge, fold.weight, fold.total)
-            for (_, fit, problem, _), size in zip(path, self.sizes):
-                table = losses[size][:, at:stop]
-                for order in (range(middle, len(refits)), range(middle - 1, -1, -1)):
-                    again = fit
-                    for r in order:
-                        if r != middle:
-                            again = problem.solve(again, refits[r], fold.weight, fold.total)
-                        table[r] = self._held(problem, again, fold)
-                        if table[r].sum() > table.sum(axis=1).min():
-                            break
-            at = stop
-        best = {size: int(np.argmin(table.sum(axis=1))) for size, table in losses.items()}
-        rows = np.mean([table[best[size]] for size, table in losses.items()], axis=0)
-        self.scores[i] = Score(float(rows.mean()), rows, refits[best[self.sizes[-1]]])
-        return self.scores[i]
+    def score(self, halves: list[int]) -> None:
+        """Held-out losses of the elimination at these half decades, each refitted with the best ridge."""
+        halves = [i for i in halves if i not in self.scores]
+        starts = [
+            Start(self._start(fold, i), STEP**i, fold.weight, fold.total, self.sizes)
+            for i in halves
+            for fold in self.folds
+        ]
+        paths = self.problem.eliminate(starts)
+        # fits[i][size index][fold] -> {refit decade: fit}
+        tables: dict[tuple[int, int], dict[int, Array]] = {}
+        fits: dict[tuple[int, int], dict[int, list[Fit]]] = {}
+        for a, i in enumerate(halves):
+            mine = paths[a * len(self.folds) : (a + 1) * len(self.folds)]
+            for s in range(len(self.sizes)):
+                fits[i, s] = {0: [path[s] for path in mine]}
+                tables[i, s] = {0: self._rows(fits[i, s][0])}
+        for sign in (-1, 1):
+            going = list(fits)
+            for decade in range(1, 4):
+                going = [
+                    (i, s)
+                    for i, s in going
+                    if LOWEST <= i + 2 * sign * decade <= HIGHEST + 1
+                    and (decade == 1 or tables[i, s][sign * (decade - 1)].sum() < tables[i, s][sign * (decade - 2)].sum())
+                ]
+                starts = [
+                    Start(fit, STEP ** (i + 2 * sign * decade), fold.weight, fold.total, ())
+                    for i, s in going
+                    for fit, fold in zip(fits[i, s][sign * (decade - 1)], self.folds)
+                ]
+                found = self.problem.solve(starts) if starts else []
+                for a, (i, s) in enumerate(going):
+                    fits[i, s][sign * decade] = found[a * len(self.folds) : (a + 1) * len(self.folds)]
+                    tables[i, s][sign * decade] = self._rows(fits[i, s][sign * decade])
+        for i in halves:
+            best = [min(tables[i, s], key=lambda d: tables[i, s][d].sum()) for s in range(len(self.sizes))]
+            rows = np.mean([tables[i, s][d] for s, d in enumerate(best)], axis=0)
+            self.scores[i] = Score(float(rows.mean()), rows, STEP ** (i + 2 * best[-1]))
+
+    def _rows(self, fits: list[Fit]) -> Array:
+        return np.concatenate([self._held(fit, fold) for fit, fold in zip(fits, self.folds)])
+
+    def loss(self, i: int) -> float:
+        if i not in self.scores:
+            self.score([i])
+        return self.scores[i].loss
 
     def better(self, one: int, other: int, errors: float = 2.0) -> bool:
         """Whether `other` has less held-out loss than `one`, by so many standard errors of the difference."""
-        d = self.score(one).rows - self.score(other).rows
+        d = self.scores[one].rows - self.scores[other].rows
         return bool(d.mean() > errors * d.std() / np.sqrt(len(d)))
 
     def best(self) -> int:
         """Half decade of the ridge: a walk from that of the full model, then whole decades far above."""
         first = self.full_model()
-        score = self.score
-        i, j, worse, patience = first, first, 0, 2 if len(self.folds) <= 2 and self.many else 1
-        while j > max(first - 7, -14) and worse < patience:
+        patience = 2 if len(self.folds) <= 2 and self.many else 1
+        self.score([i for i in (first - 2, first - 1, first, first + 1) if LOWEST <= i])
+        i = j = first
+        worse = 0
+        while j > max(first - 7, LOWEST) and worse < patience:
             j -= 1
-            if score(j).loss < score(i).loss:
-                i, worse = j, 0
-            else:
-                worse += 1
+            i, worse = (j, 0) if self.loss(j) < self.loss(i) else (i, worse + 1)
         if i == first:
-            while i < first + 2 and score(i + 1).loss < score(i).loss:
+            while i < first + 2 and self.loss(i + 1) < self.loss(i):
                 i += 1
         highest = max(self.scores)
         above = list(range(0, highest, -2))
-        for j in above:
-            score(j)
         if above:
-            j = min(above, key=lambda q: score(q).loss)
+            self.score(above)
+            j = min(above, key=self.loss)
             around = [q for q in (j - 1, j + 1) if highest < q <= 0]
-            j = min([j, *around], key=lambda q: score(q).loss)
+            self.score(around)
+            j = min([j, *around], key=self.loss)
             if self.better(i, j):
                 i = j
         return i
 
     def read(self) -> Reading:
         problem, weight = self.problem, self.problem.store.weight[: self.problem.store.n]
-        if not self.folds or len(self.active) <= 0:
-            i, refit, loss, rows = 0, 1.0, np.inf, np.zeros(0)
-        else:
+        i, score = 0, Score(np.inf, np.zeros(0), 1.0)
+        if self.folds:
             i = self.best()
-            refit, loss, rows = self.scores[i].refit, self.scores[i].loss, self.scores[i].rows
-        path = eliminate(problem, problem.zero(self.active), [self.k], STEP**i, weight, problem.total)
-        _, fit, last, columns = next(path)
-        fit = last.solve(fit, refit, weight, problem.total, 1e-3)
-        return Reading(columns, fit.B, fit.b, loss, STEP**i, refit, rows)
+            score = self.scores[i]
+        start = Start(problem.zero(self.active), STEP**i, weight, problem.total, [self.k])
+        fit = problem.eliminate([start])[0][0]
+        fit = problem.solve([start._replace(fit=fit, ridge=score.refit)], 1e-3)[0]
+        return Reading(fit, score.loss, STEP**i, score.refit, score.rows)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from .folds import assign
 from .gram import Correlations, likely_ridge, ridge_weights, select, select_auto
-from .read import Reading, Search
-from .solve import Fit, Problem, eliminate, strongest
+from .read import Search
+from .solve import Fit, Problem
 from .store import Array, Ints, Store
 
 MOST_CORRELATED = 4000  # columns whose correlations are formed
@@ -90,9 +90,10 @@ class Sieve:
                 if best is None or got.loss < best[0].loss:
                     best = got, problem
             got, problem = best
-            coef = got.B / problem.scale[got.columns]
-            intercept = got.b - coef @ (problem.mean[got.columns] + self.store.shift[got.columns])
-            self.answer = self.store.columns[got.columns], coef, intercept
+            cols = got.fit.columns
+            coef = got.fit.B / problem.scale[cols]
+            intercept = got.fit.b - coef @ (problem.mean[cols] + self.store.shift[cols])
+            self.answer = self.store.columns[cols], coef, intercept
         return self.answer
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +12,26 @@ from numpy.typing import NDArray
 from .. import _core
 from .store import Array, Ints, Store
 
-COPY_BYTES = 32 << 20  # a copy of few columns may take this much beside the store
+WORK_BYTES = 32 << 20  # working memory beside the store
+Weights = NDArray[np.float32]
 
 
-@dataclass
-class Fit:
-    """A model of the active columns, in standardised units: margins ((x - mean) / scale) @ B.T + b."""
+class Fit(NamedTuple):
+    """A model of some stored columns, in standardised units: margins ((x - mean) / scale) @ B.T + b."""
 
-    active: Ints
-    B: Array  # (c, active)
+    columns: Ints  # places in the store, increasing
+    B: Array  # (c, columns)
     b: Array  # (c,)
 
-    def only(self, kept: NDArray[np.intp]) -> Fit:
-        return Fit(self.active[kept], np.ascontiguousarray(self.B[:, kept]), self.b.copy())
+
+class Start(NamedTuple):
+    """Where an elimination begins, and the sizes, decreasing, at which it is recorded."""
+
+    fit: Fit
+    ridge: float  # penalty per unit of weight
+    weight: Weights  # of the rows; zero leaves one out
+    total: float  # weight of these rows and of the summary
+    sizes: Sequence[int]
 
 
 @dataclass
@@ -42,110 +49,73 @@ class Problem:
     total: float  # weight of rows and summary
     threads: int = 1
     delta: float = 1.0
+    intercept: bool = True
     summary: tuple[Array, Array] | None = None
-    origin: Ints | None = None  # summary's column of each column, where this is a restriction
     progress: Callable[[], None] | None = None
-    view: Any = field(default=None)
 
     def __post_init__(self) -> None:
-        if self.view is None:
-            self.view = self.store.view()
+        self.view = self.store.view()
         self.mean, self.deviation = self.store.moments()
+        if not self.intercept:
+            self.mean = -np.zeros_like(self.mean) if self.store.shift is None else -self.store.shift
+        self.units = self._units()
 
-    def zero(self, active: Ints) -> Fit:
-        return Fit(active, np.zeros((self.c, len(active))), np.zeros(self.c))
+    def zero(self, columns: Ints) -> Fit:
+        return Fit(columns, np.zeros((self.c, len(columns))), np.zeros(self.c))
 
-    def _units(self, active: Ints) -> Array:
-        s, m, t = self.store, self.mean[active], self.scale[active]
-        if s.layout != "codes":
-            return np.ascontiguousarray([m, t, m, t])
-        unit = np.where(s.unit[active] > 0, s.unit[active], 1.0)
-        return np.ascontiguousarray([(m - s.offset[active]) / unit, t / unit, m, t])
+    def _units(self) -> Array:
+        s, m, t = self.store, self.mean, self.scale
+        variance = (self.deviation / t) ** 2
+        unit = np.where(s.unit > 0, s.unit, 1.0)
+        return np.ascontiguousarray([(m - s.offset) / unit, t / unit, m, t, variance])
 
-    def solve(
-        self, fit: Fit, ridge: float, weight: NDArray[np.float32], total: float, tolerance: float = 1e-2
-    ) -> Fit:
-        """The ridge solution near `fit`; `ridge` is the penalty per unit of `total` weight."""
-        B, b = fit.B.copy(), fit.b.copy()
+    def eliminate(self, starts: Sequence[Start], tolerance: float = 1e-2) -> list[list[Fit]]:
+        """Fit, drop the weakest, fit, ...: the fits of each start at its sizes. Many starts share a walk."""
         H, h = (None, None) if self.summary is None else self.summary
-        variance = (self.deviation[fit.active] / self.scale[fit.active]) ** 2
-        _core.sieve_solve(
-            self.view, fit.active, self.kind, self.y, weight, self._units(fit.active), variance, H, h,
-            ridge * total, self.delta, B, b, tolerance, 30, 200, self.threads,
-        )  # fmt: skip
-        if self.progress is not None:
-            self.progress()
-        return Fit(fit.active, B, b)
+        # of a job: second derivatives, sums of up to 16 groups of rows, and a dozen vectors of weights
+        size = 4 * self.c * (self.store.n + 128) + (12 + 16) * 8 * self.c * self.store.width
+        at_once = int(max(1, WORK_BYTES // size))
+        out: list[list[Fit]] = []
+        for at in range(0, len(starts), at_once):
+            some = starts[at : at + at_once]
+            jobs = [(s.weight, s.ridge * s.total, *s.fit, [min(k, len(s.fit[0])) for k in s.sizes]) for s in some]
+            found = _core.sieve_fit(
+                self.view, self.kind, self.y, self.delta, self.units, H, h, self.intercept, tolerance, jobs,
+                WORK_BYTES // len(some), self.threads,
+            )  # fmt: skip
+            out += [[Fit(*fit) for fit in fits] for fits in found]
+            if self.progress is not None:
+                self.progress()
+        return out
+
+    def solve(self, starts: Sequence[Start], tolerance: float = 1e-2) -> list[Fit]:
+        """The ridge solutions at the columns of the starts."""
+        whole = [s._replace(sizes=[len(s.fit.columns)]) for s in starts]
+        return [fits[0] for fits in self.eliminate(whole, tolerance)]
 
     def losses(self, fit: Fit) -> Array:
         """Loss of every row."""
         out = np.empty(self.store.n)
-        _core.sieve_losses(
-            self.view, fit.active, self.kind, self.y, self._units(fit.active), self.delta, fit.B, fit.b,
-            out, None, self.threads,
-        )  # fmt: skip
+        self._predict(fit, out, None)
         return out
 
     def margins(self, fit: Fit) -> Array:
         out = np.empty((self.store.n, self.c))
-        _core.sieve_losses(
-            self.view, fit.active, self.kind, self.y, self._units(fit.active), self.delta, fit.B, fit.b,
-            None, out, self.threads,
-        )  # fmt: skip
+        self._predict(fit, None, out)
         return out
 
-    def restrict(self, active: Ints) -> Problem | None:
-        """The same problem on a copy of the active columns, if that is worth it: sparse rows, few columns."""
-        s = self.store
-        if s.layout != "csr" or self.summary is not None:
-            return None
-        nnz, cells = int(s.present[active].sum()), s.n * len(active)
-        if nnz > 0.7 * s.values() and cells > 200_000:
-            return None
-        if min(4 * cells, 8 * nnz) > COPY_BYTES:
-            return None
-        if 2 * nnz > cells // 5 and 4 * cells > COPY_BYTES:
-            return None
-        return replace(self, store=s.copy_of(active), scale=self.scale[active], view=None)
+    def _predict(self, fit: Fit, losses: Any, margins: Any) -> None:
+        _core.sieve_predict(
+            self.view, self.kind, self.y, self.delta, self.units, *fit, losses, margins, self.threads
+        )
 
 
 def next_size(w: int, k: int) -> int:
-    """Columns that are left of w on the way to k."""
+    """Columns that are left of w on the way to k; the kernels have the same rule."""
     share = 0.9 if w <= 10 * k else 0.75 if w <= 40 * k else 0.6
     return max(k, min(w - 1, int(w * share)))
 
 
-def strongest(fit: Fit, count: int) -> NDArray[np.intp]:
-    """Places of the `count` columns of largest weight, increasing; ties go to the lower index."""
-    strength = np.sqrt((fit.B**2).sum(axis=0))
-    return np.sort(np.argsort(-strength, kind="stable")[:count])
-
-
-def eliminate(
-    problem: Problem,
-    start: Fit,
-    sizes: list[int],
-    ridge: float,
-    weight: NDArray[np.float32],
-    total: float,
-) -> Iterator[tuple[int, Fit, Problem, Ints]]:
-    """Fit, drop the weakest, fit, ...; yields (size, fit, problem it refers to, columns) at each of `sizes`.
-
-    `sizes` decrease. The fit's active columns are places in the problem yielded, which may be a restriction;
-    columns are places in the problem given.
-    """
-    fit, columns = start, start.active
-    sizes = [min(size, len(columns)) for size in sizes]
-    while sizes:
-        smaller = problem.restrict(fit.active)
-        if smaller is not None:
-            problem = smaller
-            fit = Fit(np.arange(len(columns), dtype=np.int32), fit.B, fit.b)
-        fit = problem.solve(fit, ridge, weight, total)
-        w = len(columns)
-        while sizes and w == sizes[0]:
-            yield w, fit, problem, columns
-            sizes = sizes[1:]
-        if sizes:
-            kept = strongest(fit, next_size(w, sizes[0]))
-            fit, columns = fit.only(kept), columns[kept]
+def strongest(B: Array, count: int) -> NDArray[np.intp]:
+    """Places of the `count` columns of B of the largest norm, increasing; ties go to the lower index."""
+    return np.sort(np.argsort(-(B**2).sum(axis=0), kind="stable")[:count])

@@ -224,29 +224,6 @@ class Store:
             out += self.offset[active]
         return out
 
-    def copy_of(self, active: Ints) -> Store:
-        """A store of the same rows and the active columns only, as tiles of float32 or CSR; from CSR only."""
-        place, count = self.places(self.width, active), len(active)
-        nnz = int(self.present[active].sum())
-        dense = 2 * nnz > self.n * count // 5 or self.n * count <= 200_000
-        new = Store.__new__(Store)
-        new.__dict__.update(self.__dict__)
-        new.columns = self.columns[active]
-        assert self.shift is not None
-        new.shift, new.sum, new.square = self.shift[active], self.sum[active], self.square[active]
-        new.offset, new.unit = self.offset[active], self.unit[active]
-        new.present = self.present[active]
-        if dense:
-            new.layout, new.tile_rows = "tiles", MOST_ROWS
-            tiles = np.zeros(-(-self.n // MOST_ROWS) * MOST_ROWS * count, dtype=np.float32)
-            _core.sieve_tiles_from_csr(self.view(), place, count, MOST_ROWS, tiles)
-            new.buffer = tiles.view(np.uint8)
-        else:
-            new.buffer = np.empty(8 * nnz, dtype=np.uint8)
-            new.indptr = np.empty(self.n + 1, dtype=np.int64)
-            _core.sieve_select_csr(self.view(), place, new.indptr, *new._csr_arrays())
-        return new
-
 
 def _no_escapes() -> list[NDArray[Any]]:
     return [np.empty(0, dtype=t) for t in (np.int64, np.uint8, np.int32, np.float32)]
