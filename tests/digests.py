@@ -59,5 +59,5 @@ if __name__ == "__main__":
         FILE.write_text(json.dumps(found, indent=0) + "\n")
     stored = json.loads(FILE.read_text())
     changed = [name for name in sorted(stored.keys() | found.keys()) if stored.get(name) != found.get(name)]
-    print("\n".join(changed + [f"{len(changed)} of {len(stored)} changed"]))
+    print("\n".join([*changed, f"{len(changed)} of {len(stored)} changed"]))
     sys.exit(bool(changed))

@@ -303,7 +303,7 @@ def test_work_and_memory_do_not_follow_the_width():
 
 
 def test_the_clock_has_the_names_of_the_kernel():
-    text = (pathlib.Path(__file__).parents[1] / "cpp" / "sfsa.hpp").read_text()
+    text = (pathlib.Path(__file__).parents[1] / "cpp" / "learners" / "sfsa.hpp").read_text()
     body = text.split("struct RungClock {")[1].split("};")[0]
     names = [n.strip() for line in re.findall(r"double ([^;]*);", body) for n in line.split(",")]
     assert tuple(names) == CLOCK

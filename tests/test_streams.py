@@ -27,7 +27,10 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from reference import streams as slow
 from streamsieve import OFSARegressor, SGDClassifier, read
 from streamsieve.persist import is_checkpoint
-from streamsieve.streams import BadData, _csv, _read, _text
+from streamsieve.streams import BadData
+from streamsieve.streams import sources as read_module
+from streamsieve.streams.readers import csv as csv_reader
+from streamsieve.streams.readers import text as text_reader
 
 N = 6000
 
@@ -185,11 +188,11 @@ def test_svmlight_equals_its_slow_twin(folder, lines, end, skip, zero_based, mis
 
 def small(source, chunk, **options):
     """`read` with chunks of a few bytes."""
-    before, _read._CHUNK = _read._CHUNK, chunk
+    before, read_module._CHUNK = read_module._CHUNK, chunk
     try:
         return read(source, **options)
     finally:
-        _read._CHUNK = before
+        read_module._CHUNK = before
 
 
 # ---------------------------------------------------------------- CSV
@@ -361,7 +364,7 @@ def test_arrays_read_what_was_written(sources, folder, kind):
 @pytest.mark.parametrize("kind", OPTIONS)
 @pytest.mark.parametrize("shuffle", [0, 1000])
 def test_going_on_from_a_position_equals_an_uninterrupted_run(sources, kind, shuffle, monkeypatch):
-    monkeypatch.setattr(_read, "_CHUNK", 30_000)  # several chunks in a pass
+    monkeypatch.setattr(read_module, "_CHUNK", 30_000)  # several chunks in a pass
     source, options = sources[kind]
     options = dict(
         options, block_size=370, passes=2, shuffle_buffer=shuffle, hold_out=4, skip=11, random_state=3
@@ -483,7 +486,7 @@ def test_a_stream_can_be_read_again_unless_its_source_cannot(sources):
     assert sum(len(b.y) for b in once) == N
     with pytest.raises(ValueError, match="read once only"):
         iter(once)
-    with pytest.raises(ValueError, match="passes=2, but this source can be read once only"):
+    with pytest.raises(ValueError, match="passes=2; this source can be read once only"):
         read(iter([{"y": 1}]), target="y", passes=2)
 
 
@@ -510,7 +513,7 @@ def test_empty_lines_take_no_memory(folder):
 
 
 def test_leaving_a_stream_early_ends_its_thread(sources, monkeypatch):
-    monkeypatch.setattr(_read, "_CHUNK", 10_000)
+    monkeypatch.setattr(read_module, "_CHUNK", 10_000)
     for _ in read(*sources["d.csv"][:1], target="y", block_size=10):
         break
     assert not [t for t in threading.enumerate() if t.name == "streamsieve-reader"]
@@ -660,8 +663,8 @@ def test_truncated_zstd_is_named(folder):
 
 
 def test_a_line_without_end_is_refused_in_bounded_memory(folder, monkeypatch):
-    monkeypatch.setattr(_text, "LONGEST", 1 << 16)
-    monkeypatch.setattr(_read, "_CHUNK", 1 << 12)
+    monkeypatch.setattr(text_reader, "LONGEST", 1 << 16)
+    monkeypatch.setattr(read_module, "_CHUNK", 1 << 12)
     (folder / "long.svm").write_text("1 1:2\n1 " + "3:4 " * 100_000 + "\n1 1:3\n")
     with pytest.raises(BadData, match="line 2: a row of more than 0 MB, which begins with '1'"):
         list(read(folder / "long.svm"))
@@ -684,18 +687,18 @@ def test_a_byte_order_mark_and_a_missing_last_newline_are_no_data(folder):
 @pytest.mark.usefixtures("sources")
 def test_wrong_calls_say_what_to_pass(folder):
     for options, words in (
-        (dict(format="xls"), "format='xls'; pass one of"),
-        (dict(missing="mean"), "missing='mean'; pass one of"),
-        (dict(block_size=0), "block_size=0; pass an integer of at least 1"),
-        (dict(hold_out=1), "hold_out >= 2"),
-        (dict(held=True), "hold_out >= 2"),
-        (dict(drop="a"), "drop='a'; pass a list"),
-        (dict(n_features=3), "n_features is for svmlight"),
+        (dict(format="xls"), "format='xls'; expected one of"),
+        (dict(missing="mean"), "missing='mean'; expected one of"),
+        (dict(block_size=0), "block_size=0; expected an integer of at least 1"),
+        (dict(hold_out=1), "hold_out=1; expected .* at least 2"),
+        (dict(held=True), "hold_out=0; expected .* at least 2"),
+        (dict(drop="a"), "drop='a'; expected a list"),
+        (dict(n_features=3), "n_features=3; expected for svmlight only"),
         (dict(delimiter="::"), "pass one character"),
     ):
         with pytest.raises(ValueError, match=words):
             read(folder / "d.csv", target="y", **options)
-    with pytest.raises(ValueError, match="svmlight has labels"):
+    with pytest.raises(ValueError, match=r"target='y'; expected for csv .* only; the source is svmlight"):
         read(folder / "d.svm", target="y")
     with pytest.raises(ValueError, match="of several formats"):
         read([folder / "d.csv", folder / "d.svm"])
@@ -718,7 +721,7 @@ def test_files_with_other_columns_are_refused(folder):
         list(read(str(folder / "m?.csv"), target="y"))
 
 
-def test_the_format_is_told_from_the_content(folder):
+def test_the_format_is_detected_from_the_content(folder):
     for content, columns in ((b"1 1:2 3:4\n", 3), (b"-1\n+1 2:1\n", 2), (b"# c\n1 qid:2 4:1\n", 4)):
         (folder / "data").write_bytes(content)
         assert rows_of(folder / "data")[1].n_features == columns
@@ -726,7 +729,7 @@ def test_the_format_is_told_from_the_content(folder):
         (folder / "data").write_bytes(content)
         assert rows_of(folder / "data", target="y")[1].feature_names == ["a", "b"]
     (folder / "data").write_bytes(b"")
-    with pytest.raises(ValueError, match="cannot be told"):
+    with pytest.raises(ValueError, match="cannot be detected"):
         read(folder / "data")
 
 
@@ -840,12 +843,23 @@ def test_mutated_files_give_rows_or_bad_data(folder, seed, kind):
 
 
 def test_the_words_for_faults_match_the_compiled_ones():
-    source = (__import__("pathlib").Path(__file__).parent.parent / "cpp" / "text.hpp").read_text()
+    source = (__import__("pathlib").Path(__file__).parent.parent / "cpp" / "text" / "text.hpp").read_text()
     faults = source.split("enum class Fault {")[1].split("};")[0].split("\n")
     names = [line.split("//")[0].strip(" ,") for line in faults if line.strip()]
-    from streamsieve.streams._bad import FAULTS
+    from streamsieve.streams.bad_data import FAULTS
 
     assert len(names) == len(FAULTS)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_truncated_while_it_is_read_is_bad_data(tmp_path, order):
+    X = np.asarray(np.arange(3_000_000.0).reshape(-1, 10), order=order)
+    np.save(tmp_path / "x.npy", X)
+    blocks = iter(read(tmp_path / "x.npy"))
+    assert_array_equal(next(blocks).X, X[:4096])
+    os.truncate(tmp_path / "x.npy", 2_000_000)
+    with pytest.raises(BadData, match="truncated"):
+        list(blocks)
 
 
 def test_members_of_a_zip_are_not_unpickled(folder):
@@ -858,7 +872,7 @@ def test_members_of_a_zip_are_not_unpickled(folder):
 
 
 def test_the_sample_that_tells_kinds_is_what_is_documented():
-    assert f"first {_csv.SAMPLE:,} rows" in read.__doc__
+    assert f"first {csv_reader.SAMPLE:,} rows" in read.__doc__
 
 
 def test_columns_of_a_frame_may_be_called_by_numbers():

@@ -17,7 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "../parallel.hpp"
+#include "core/parallel.hpp"
 #include "source.hpp"
 #include "target.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../simd.hpp"
+#include "core/simd.hpp"
 
 namespace streamsieve::sieve {
 

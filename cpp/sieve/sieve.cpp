@@ -6,8 +6,8 @@
 #include <string>
 #include <variant>
 
-#include "../bind.hpp"
-#include "../dispatch.hpp"
+#include "core/bind.hpp"
+#include "core/dispatch.hpp"
 #include "job.hpp"
 
 namespace streamsieve {

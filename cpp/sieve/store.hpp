@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "../rows.hpp"
+#include "core/rows.hpp"
 #include "operators.hpp"
 
 namespace streamsieve::sieve {

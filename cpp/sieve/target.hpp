@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../simd.hpp"
+#include "core/simd.hpp"
 
 namespace streamsieve::sieve {
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from . import learners
+from .methods import ESTIMATORS
 
 _METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
 
@@ -18,6 +19,7 @@ _PUBLIC = {
     "averages.crossval": ["FoldAverages", "CrossValidation", "cross_validate"],
     "averages.estimators": [f"{m}{kind}" for m in _METHODS for kind in ("Regressor", "Classifier")],
     "learners": learners.__all__,
+    "estimators": list(ESTIMATORS),
     "evaluate": ["Prequential", "prequential"],
     "persist": ["save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"],
 }

@@ -1,6 +1,6 @@
 """Types of the compiled kernels. Arrays that are written must have the exact dtype; nothing is converted."""
 
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,42 +101,23 @@ def index_features(
     grow: bool,
 ) -> int: ...
 
-# ---- learners: rows learned before a step would have overflowed
+# ---- learners: rows learned before a step would have overflowed; rule and state are read by name
 
-def sgd(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    eta: float,
-    schedule: str,
-    lam: float,
-    intercept: bool,
-    clock: _Doubles,
-    moments: _Doubles | None,
-    v: _Doubles,
-    scale: _Doubles,
-    bias: _Doubles,
-) -> int: ...
-def siht(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    eta: float,
-    schedule: str,
-    lam: float,
-    intercept: bool,
-    clock: _Doubles,
-    moments: _Doubles | None,
-    table: NDArray[np.int32],
-    entry: NDArray[np.int64],
-    score: _Doubles,
-    size: NDArray[np.int64],
-    v: _Doubles,
-    scale: _Doubles,
-    bias: _Doubles,
-) -> int: ...
+class _Learner(Protocol):
+    def __call__(
+        self,
+        rows: _Rows,
+        loss: str,
+        y: _Doubles,
+        weight: _Doubles | None,
+        rule: dict[str, Any],
+        state: Any,
+    ) -> int: ...
+
+sgd: _Learner
+siht: _Learner
+
+def measure(rows: _Rows, weight: _Doubles | None, rule: dict[str, Any], state: Any, k: int) -> None: ...
 def sfsa(
     rows: _Rows,
     loss: str,
@@ -185,17 +166,6 @@ def innovations(
     out_y: _Doubles,
     at: int,
 ) -> int: ...
-def measure(
-    rows: _Rows,
-    weight: _Doubles | None,
-    eta: float,
-    schedule: str,
-    lam: float,
-    intercept: bool,
-    clock: _Doubles,
-    moments: _Doubles | None,
-    k: int,
-) -> None: ...
 def barda(
     rows: _Rows,
     loss: str,

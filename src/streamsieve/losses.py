@@ -1,4 +1,4 @@
-"""Losses of a margin and a target, in NumPy: the same functions as the kernels' `losses.hpp`.
+"""Losses of a margin and a target, in NumPy: the same functions as the kernels' ``cpp/core/losses.hpp``.
 
 Labels are -1 and +1; targets of `squared` are any number. `derivative` is with respect to the margin.
 """

@@ -10,8 +10,8 @@
 #include <random>
 #include <string>
 
-#include "../../cpp/csv.hpp"
-#include "../../cpp/svmlight.hpp"
+#include "text/csv.hpp"
+#include "text/svmlight.hpp"
 
 using namespace streamsieve;
 

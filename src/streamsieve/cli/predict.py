@@ -94,7 +94,8 @@ def _open(files: tuple[str, ...], done: Any, told: dict[str, Any]) -> tuple[Any,
     import numpy as np
 
     from ..streams import read
-    from ..streams._files import find, tell_format
+    from ..streams.files import find
+    from ..streams.formats import detect_format
 
     known = (done.about["source"] or {}).get("read", {})
     options = {
@@ -103,7 +104,7 @@ def _open(files: tuple[str, ...], done: Any, told: dict[str, Any]) -> tuple[Any,
     options |= {name: value for name, value in told.items() if value is not None}
     features = None
     if done.names is not None:
-        form = options["format"] if options.get("format", "auto") != "auto" else tell_format(find(files)[0])
+        form = options["format"] if options.get("format", "auto") != "auto" else detect_format(find(files)[0])
         if form in ("svmlight", "npy", "npz"):
             raise click.UsageError(
                 f"The model knows its features by name ({', '.join(done.names[:3])}, ...), and {files[0]} "

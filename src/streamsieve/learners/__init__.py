@@ -4,12 +4,7 @@ from importlib import import_module
 from typing import Any
 
 _FILES = {
-    "SGD": "sgd",
     "SFSA": "sfsa",
-    "TSGD": "tsgd",
-    "SIHT": "siht",
-    "OLST": "olst",
-    "OLSTThenTSGD": "olst_then_tsgd",
     "BARDA": "barda",
     "BAMD": "bamd",
     "TruncatedGradient": "truncated_gradient",

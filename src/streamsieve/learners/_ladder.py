@@ -1,7 +1,8 @@
 """What the regularised learners share: a penalty on every weight, or a ladder of penalties that finds k.
 
-State has one column for each penalty and output, (p, rungs x outputs); the kernels (``cpp/ladder.hpp``) walk
-all of them in one pass over the rows. `penalty_` says what each rung is at.
+State has one column for each penalty and output, (p, rungs x outputs); the kernels
+(``cpp/learners/ladder.hpp``) walk all of them in one pass over the rows. `penalty_` says what each rung is
+at.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 How to add a learner ``Foo``:
 
-1. ``cpp/foo.hpp``: one template over (Rows, Loss, q[, Units]) that walks the rows, takes `margins`, `slopes`
-   and `StepSize::next`, and returns how many rows it learned (it stops where ``fits`` says no).
-2. ``cpp/bind_foo.cpp``: one `m.def` whose lambda calls `dispatch`; list it in ``bind.hpp``, ``module.cpp``
-   and ``_core.pyi``.
+1. ``cpp/learners/foo.hpp``: one template over (Rows, Loss, q[, Units]) that walks the rows, takes `margins`,
+   `slopes` and `StepSize::next`, and returns how many rows it learned (it stops where ``fits`` says no).
+2. ``cpp/learners/foo.cpp``: one `m.def` whose lambda calls `dispatch`; list it in ``cpp/module.cpp`` and
+   ``_core.pyi``.
 3. ``learners/foo.py``: ``class Foo(RowLearner)`` with its `param` fields; `_features` names the state arrays
    that have one row per feature (these grow, and are guarded), `_others` the small ones; `_reset` lays
    them out after ``super()._reset``, `_kernel` calls the kernel with ``*self._steps()``, `_linear` reads the

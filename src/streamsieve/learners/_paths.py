@@ -14,7 +14,7 @@ from ._ladder import check_number, soft
 from ._learner import Array, Core, Listed, Stepping, check_budget, is_number
 from ._rung import part_of
 
-#: The numbers that all paths share, as `StageClock` of ``cpp/stabilized.hpp`` lists them.
+#: The numbers that all paths share, as `StageClock` of ``cpp/learners/slots.hpp`` lists them.
 CLOCK = (
     *("filled", "bursts", "stage", "K", "gravity", "rejection"),
     *("size", "dead", "seen", "weight", "blocks"),

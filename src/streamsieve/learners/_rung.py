@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ._learner import Array, Core, _resized, same_shape
 
-#: The numbers of a rung's clock, as `RungClock` of ``cpp/sfsa.hpp`` lists them.
+#: The numbers of a rung's clock, as `RungClock` of ``cpp/learners/sfsa.hpp`` lists them.
 CLOCK = (
     *("filled", "batches", "weight", "scale", "horizon", "norm", "cross", "pairs"),
     *("norms", "entries", "slope", "curve", "trace", "mass", "count", "reach", "slopes", "bends"),

@@ -46,7 +46,8 @@ class SADMM(Regularised):
         averaged = self.form == "rda"  # the sums of the gradients and of u
         self.sum_ = np.zeros(shape) if averaged else None
         self.dual_ = np.zeros(shape) if averaged else None
-        # the last step; of row t, at t % 8192, its step and what the rows since come to (cpp/sadmm.hpp)
+        # the last step; of row t, at t % 8192, its step and what the rows since come to: `Skipped` of
+        # cpp/learners/sadmm.hpp
         self.last_, self.skipped_ = np.zeros(1), np.zeros((8192, 8))
 
     def _state(self) -> tuple[Any, ...]:

@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _light
-from .._input import as_scipy
-from ._ahead import ahead
-from ._bad import BadData
-from ._reader import Reader
-from ._rows import Csr, Queue, Rows, tight
+from ..rows import Rows
+from .bad_data import BadData
+from .examples import ExampleQueue, Examples
+from .prefetch import prefetch
+from .readers.base import Reader
 
 VALUES = 1 << 20  # of a block: it ends before it would hold more, so that memory does not grow with the width
-AHEAD = 2  # batches read while a block is learned
+PREFETCHED = 2  # batches read while a block is learned
 VERSION = 1  # of positions
 
 
@@ -40,7 +39,7 @@ class Selection(NamedTuple):
     shuffle_buffer: int
     random_state: int
 
-    def pick(self, rows: Rows, first: int) -> Rows:
+    def pick(self, rows: Examples, first: int) -> Examples:
         """Those of the rows, of which the first is row `first` of the pass, that are delivered."""
         start = min(max(self.skip - first, 0), rows.n)
         stop = rows.n if self.limit is None else min(max(self.skip + self.limit - first, start), rows.n)
@@ -82,13 +81,15 @@ class Stream:
         Rows delivered, over all passes, and bad rows skipped.
     """
 
-    def __init__(self, reader: Reader, selection: Selection, passes: int, block_size: int, mark: Any) -> None:
+    def __init__(
+        self, reader: Reader, selection: Selection, passes: int, block_size: int, fingerprint: Any
+    ) -> None:
         self._reader, self._selection = reader, selection
         self.passes, self.block_size = passes, block_size
-        self._mark = mark
+        self._fingerprint = fingerprint
         self._used = False
         # weak, so that leaving a loop early ends the reading
-        self._running: Callable[[], Generator[Block] | None] = lambda: None
+        self._running: Callable[[], Generator[Examples] | None] = lambda: None
         self.bytes_total = reader.bytes_total()
         self.bytes_read = 0
         self._begin({})
@@ -117,13 +118,13 @@ class Stream:
         It holds the place in the source that a batch of rows begun at, how many rows came since, and the
         one-hot features met, so that going on costs at most one batch (and one shuffle window) read again.
         """
-        return {"version": VERSION, "mark": self._mark, "reader": self._reader.state(), **self._here}
+        return {"version": VERSION, "mark": self._fingerprint, "reader": self._reader.state(), **self._here}
 
     def seek(self, position: dict[str, Any]) -> None:
         """Let the next iteration go on exactly at a position; ValueError if it is not of this source."""
         if position.get("version") != VERSION:
             raise ValueError(f"The position is of version {position.get('version')}, expected {VERSION}.")
-        for name, ours in self._mark.items():
+        for name, ours in self._fingerprint.items():
             theirs = position.get("mark", {}).get(name)
             if theirs != ours:
                 raise ValueError(
@@ -135,6 +136,13 @@ class Stream:
     # ---------------------------------------------------------------- blocks
 
     def __iter__(self) -> Iterator[Block]:
+        return (
+            Block(rows.to_scipy() if rows.sparse else rows.values, y, weight)
+            for rows, y, weight in self.blocks()
+        )
+
+    def blocks(self) -> Iterator[Examples]:
+        """The blocks as `Examples`, whose rows are `Rows`: what methods learn, without SciPy."""
         if self._used and not self._reader.again:
             raise ValueError(
                 "This source can be read once only (standard input, or an iterator); pass a file or a list."
@@ -150,7 +158,7 @@ class Stream:
         self._running = weakref.ref(blocks)
         return blocks
 
-    def _blocks(self, start: dict[str, Any]) -> Generator[Block]:
+    def _blocks(self, start: dict[str, Any]) -> Generator[Examples]:
         for number in range(start.get("pass", 0), self.passes):
             yield from self._pass(number, start)
             if not self._seen and not start and self._selection.limit != 0:
@@ -162,7 +170,7 @@ class Stream:
     def _counts(self) -> dict[str, Any]:
         return {"n_features": self._width, "rows_read": self.rows_read, "rows_bad": self.rows_bad}
 
-    def _pass(self, number: int, start: dict[str, Any]) -> Iterator[Block]:
+    def _pass(self, number: int, start: dict[str, Any]) -> Iterator[Examples]:
         """The blocks of a pass, from a place in it.
 
         Rows delivered are numbered; `taken` of them are past. A window of the shuffle buffer is read from its
@@ -172,47 +180,47 @@ class Stream:
         window = choose.shuffle_buffer or 1
         row = start.get("row", 0)  # number of the batch's first row in the pass
         taken = start.get("taken", 0)
-        waiting, out = Queue(), Queue()
+        window_queue, out = ExampleQueue(), ExampleQueue()
         drop = taken // window * window - choose.count(row)  # of the first batch, before the first window
         skip = taken % window  # of the first window
         windows = taken // window
         anchors: deque[tuple[int, dict[str, Any]]] = deque()  # (rows delivered before a batch, its place)
         bad = self.rows_bad
-        source = ahead(self._reader.batches(start.get("at", {})), AHEAD)
+        source = prefetch(self._reader.batches(start.get("at", {})), PREFETCHED)
         self._seen = 0
         ended = False
         error: BadData | None = None
         try:
             while True:
-                while not ended and out.n < self.block_size and out.values < VALUES:
+                while not ended and out.n < self.block_size and out.n_values < VALUES:
                     batch = None if choose.over(row) else next(source, None)
                     if batch is None:
                         ended = True
                     else:
                         anchors.append((choose.count(row), {"at": batch.at, "row": row, "rows_bad": bad}))
-                        rows = choose.pick(batch.rows, row)
-                        row += batch.rows.n
+                        rows = choose.pick(batch.examples, row)
+                        row += batch.examples.n
                         error = None if choose.over(row) else batch.error  # what nobody asked for is not read
-                        self._seen += batch.rows.n
+                        self._seen += batch.examples.n
                         bad += batch.bad
                         self.bytes_read = batch.read
                         if drop:
                             first = min(drop, rows.n)
                             rows, drop = rows.cut(first, rows.n), drop - first
-                        waiting.push(rows)
+                        window_queue.push(rows)
                         ended = error is not None
-                    while waiting.n >= window or (ended and waiting.n):
+                    while window_queue.n >= window or (ended and window_queue.n):
                         if window == 1:
-                            rows = waiting.pull(waiting.n, waiting.values)
+                            rows = window_queue.pull(window_queue.n, window_queue.n_values)
                         else:
-                            rows = waiting.pull(window, waiting.values)
+                            rows = window_queue.pull(window, window_queue.n_values)
                             seed = (choose.random_state, number, windows)
                             rows = rows.pick(np.random.default_rng(seed).permutation(rows.n))
                             windows += 1
                         out.push(rows.cut(min(skip, rows.n), rows.n))
                         skip = max(0, skip - rows.n)
                 self.rows_bad = bad
-                if error is not None and out.n < self.block_size and out.values < VALUES:
+                if error is not None and out.n < self.block_size and out.n_values < VALUES:
                     raise error
                 if not out.n:
                     return
@@ -227,19 +235,15 @@ class Stream:
         finally:
             source.close()
 
-    def _block(self, rows: Rows) -> Block:
-        y = rows.y
+    def _block(self, examples: Examples) -> Examples:
+        """Examples as they are delivered: sparse rows as wide as all blocks so far."""
+        y, rows = examples.y, examples.rows
         if y is not None and y.dtype.kind == "U":  # as wide as its own longest, not as its batches'
             y = y.astype(f"U{max(1, np.strings.str_len(y).max())}")
-        if not isinstance(rows.X, Csr):
-            self._width = rows.X.shape[1]
-            return Block(rows.X, y, rows.weight)
-        X = tight(rows.X)
-        last = X.indices[X.indptr[1:][np.diff(X.indptr) > 0] - 1]  # the largest index of each row
-        self._width = max(self._width or 0, self._reader.width, int(last.max(initial=-1)) + 1)
-        plain = _light.Csr(X.data, X.indices, X.indptr, (rows.n, self._width))
-        if _light.wanted:
-            return Block(plain, y, rows.weight)
-        matrix = as_scipy(plain)
-        matrix.has_canonical_format = True
-        return Block(matrix, y, rows.weight)
+        if rows.sparse:
+            rows = rows.tight()
+            last = rows.indices[rows.indptr[1:][np.diff(rows.indptr) > 0] - 1]  # the largest of each row
+            width = max(self._width or 0, self._reader.width, int(last.max(initial=-1)) + 1)
+            rows = Rows(p=width, csr=rows.kernel)
+        self._width = rows.p
+        return Examples(rows, y, examples.weight)

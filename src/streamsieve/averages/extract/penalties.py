@@ -1,7 +1,8 @@
 """Penalties: a value, a prox, and a derivative that is linear on each of a few pieces.
 
 Every penalty is even and zero at zero, and acts on each weight alone. The solver asks for nothing but the
-methods of `Penalty`; a new penalty needs them, and a struct of the same prox in ``cpp/coordinate.hpp``.
+methods of `Penalty`; a new penalty needs them, and a struct of the same prox in
+``cpp/averages/coordinate.hpp``.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Penalty(ABC):
     def descend(
         self, R: Array, at: Any, lam: float, max_sweeps: int, tol: float, g: Array, b: Array
     ) -> tuple[int, float]:
-        """Coordinate descent in place; see ``cpp/coordinate.hpp``."""
+        """Coordinate descent in place; see ``cpp/averages/coordinate.hpp``."""
 
 
 class L1L2(Penalty):

@@ -1,0 +1,101 @@
+// A Cholesky factor that follows a changing set of features: U'U = R_AA + diag(c), with A = at[0..m).
+// U is upper triangular, row-major, with a leading dimension `ld` >= m that leaves room to grow; what is
+// below the diagonal is never read.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+
+#include "core/simd.hpp"
+
+namespace streamsieve {
+
+// x <- c x + s y, y <- c y - s x, with the result for x written one place to the left in `out`
+STREAMSIEVE_CLONES inline void rotate(double c, double s, const double* x, double* y, double* out, Index n) {
+#pragma omp simd
+    for (Index i = 0; i < n; ++i) {
+        const double u = x[i], v = y[i];
+        out[i] = c * u + s * v;
+        y[i] = c * v - s * u;
+    }
+}
+
+// w_t -= a_t x for four right-hand sides at once: one reading of x
+STREAMSIEVE_CLONES inline void axpy_to4(const double* a, const double* x, double* w0, double* w1, double* w2,
+                                        double* w3, Index n) {
+#pragma omp simd
+    for (Index i = 0; i < n; ++i) {
+        w0[i] -= a[0] * x[i];
+        w1[i] -= a[1] * x[i];
+        w2[i] -= a[2] * x[i];
+        w3[i] -= a[3] * x[i];
+    }
+}
+
+// Appends features at[m..m+s), whose diagonal terms are c. Stops before the first one that the others explain
+// to within `tol` of its own diagonal; returns the new m. O(s m^2).
+inline Index chol_append(const double* R, Index p, const std::int64_t* at, Index m, const double* c, Index s,
+                         double tol, double* U, Index ld) {
+    // W = U^-T R_AN, one row per new feature, padded to whole groups of four
+    const Index groups = (s + 3) / 4, width = m + s;
+    const auto holder = std::make_unique<double[]>(std::size_t(4 * groups * width));
+    double* W = holder.get();
+    for (Index t = 0; t < s; ++t) {
+        const double* row = R + at[m + t] * p;
+        for (Index i = 0; i < width; ++i) W[t * width + i] = row[at[i]];
+        W[t * width + m + t] += c[t];
+    }
+    for (Index i = 0; i < m; ++i) {
+        const double* row = U + i * ld;
+        const double over = 1 / row[i];
+        for (Index group = 0; group < groups; ++group) {
+            double* w = W + 4 * group * width;
+            const double a[] = {w[i] *= over, w[width + i] *= over, w[2 * width + i] *= over,
+                                w[3 * width + i] *= over};
+            axpy_to4(a, row + i + 1, w + i + 1, w + width + i + 1, w + 2 * width + i + 1,
+                     w + 3 * width + i + 1, m - i - 1);
+        }
+    }
+    for (Index t = 0; t < s; ++t) {
+        double* w = W + t * width;
+        const double size = w[m + t];
+        // the new features among themselves
+        for (Index u = 0; u <= t; ++u) {
+            const double* v = W + u * width;
+            const double left = w[m + u] - dot(v, w, m + u);
+            if (u < t) {
+                w[m + u] = left / v[m + u];
+            } else {
+                if (!(left > tol * std::abs(size))) return m + t;
+                w[m + u] = std::sqrt(left);
+            }
+        }
+        for (Index i = 0; i <= m + t; ++i) U[i * ld + m + t] = w[i];
+    }
+    return m + s;
+}
+
+// Removes the feature in position k: a rank-one update of what follows it. O((m - k)^2 + k (m - k)).
+inline void chol_remove(std::int64_t* at, Index m, Index k, double* U, Index ld) {
+    const auto x = std::make_unique_for_overwrite<double[]>(std::size_t(m));
+    std::copy(U + k * ld + k + 1, U + k * ld + m, x.get() + k + 1);
+    for (Index i = 0; i < k; ++i) std::copy(U + i * ld + k + 1, U + i * ld + m, U + i * ld + k);
+    for (Index i = k + 1; i < m; ++i) {
+        const double* row = U + i * ld;
+        const double h = std::hypot(row[i], x[i]);
+        rotate(row[i] / h, x[i] / h, row + i, x.get() + i, U + (i - 1) * ld + i - 1, m - i);
+    }
+    std::copy(at + k + 1, at + m, at + k);
+}
+
+// x <- (U'U)^-1 x. O(m^2).
+inline void chol_solve(const double* U, Index ld, Index m, double* x) {
+    for (Index i = 0; i < m; ++i) {
+        x[i] /= U[i * ld + i];
+        axpy(-x[i], U + i * ld + i + 1, x + i + 1, m - i - 1);
+    }
+    for (Index i = m; i-- > 0;) x[i] = (x[i] - dot(U + i * ld + i + 1, x + i + 1, m - i - 1)) / U[i * ld + i];
+}
+
+}  // namespace streamsieve

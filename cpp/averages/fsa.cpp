@@ -1,0 +1,28 @@
+#include "averages/fsa.hpp"
+
+#include "core/bind.hpp"
+
+namespace streamsieve {
+
+using namespace nb::literals;
+
+void bind_fsa(nb::module_& m) {
+    m.def(
+        "largest_eigenvalue",
+        [](Matrix<const double> R, Vector<const std::int64_t> active, Index rounds) {
+            return largest_eigenvalue(R.data(), Index(R.shape(1)), active.data(), Index(active.shape(0)),
+                                      rounds);
+        },
+        "R"_a, "active"_a, "rounds"_a, NoGil());
+    m.def(
+        "ofsa",
+        [](Matrix<const double> R, Matrix<const double> r, Vector<const std::int64_t> keep, double eta,
+           double relaxation, Vector<std::int64_t> active, Matrix<double> beta, Vector<double> used) {
+            ofsa(R.data(), Index(R.shape(1)), r.data(), Index(r.shape(0)), keep.data(), Index(keep.shape(0)),
+                 eta, relaxation, active.data(), Index(active.shape(0)), beta.data(), used.data());
+        },
+        "R"_a, "r"_a, "keep"_a, "eta"_a, "relaxation"_a, "active"_a.noconvert(), "beta"_a.noconvert(),
+        "used"_a.noconvert(), NoGil());
+}
+
+}  // namespace streamsieve

@@ -1,0 +1,34 @@
+// What every binding needs: array types, and rows as they see them.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include "core/rows.hpp"
+
+namespace streamsieve {
+
+namespace nb = nanobind;
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using AnyMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+
+// The kernels hold no Python object, so other Python threads may run meanwhile.
+using NoGil = nb::call_guard<nb::gil_scoped_release>;
+
+template <class T>
+Strided<T> strided(const AnyMatrix<T>& X) {
+    return {X.data(), Index(X.shape(0)), Index(X.shape(1)), Index(X.stride(0)), Index(X.stride(1))};
+}
+
+template <class T, class I>
+Csr<T, I> csr(const Vector<const I>& indptr, const Vector<const I>& indices, const Vector<const T>& data) {
+    return {indptr.data(), indices.data(), data.data(), Index(indptr.shape(0)) - 1};
+}
+
+}  // namespace streamsieve

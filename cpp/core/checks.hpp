@@ -1,0 +1,109 @@
+// What is checked of every block of rows that comes in: finite values, and the structure of CSR.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "core/rows.hpp"
+
+namespace streamsieve {
+
+// What x is multiplied by so that it overflows beyond `limit`: the check for huge values then costs nothing.
+template <class T>
+T overflow_beyond(double limit) {
+    return limit < double(std::numeric_limits<T>::max()) ? T(std::numeric_limits<T>::max() / T(limit)) : T(1);
+}
+
+template <class T>
+bool is_bad(T x, bool nan_ok, double limit) {
+    return std::isnan(x) ? !nan_ok : !(std::abs(double(x)) <= limit) || std::isinf(x);
+}
+
+// The first of n values that is not finite or beyond `limit` (NaN passes if `nan_ok`), or -1. A sum of 0 * x
+// tells in one sweep.
+template <class T>
+Index first_bad(const T* v, Index n, Index step, bool nan_ok, double limit) {
+    T zero = 0;
+    const T big = overflow_beyond<T>(limit);
+    if (step == 1) {
+#pragma omp simd reduction(+ : zero)
+        for (Index i = 0; i < n; ++i) zero += v[i] * big * T(0);
+    } else {
+        for (Index i = 0; i < n; ++i) zero += v[i * step] * big * T(0);
+    }
+    if (zero == T(0)) return -1;
+    for (Index i = 0; i < n; ++i)
+        if (is_bad(v[i * step], nan_ok, limit)) return i;
+    return -1;
+}
+
+// Flat position (i * cols + j) of the first bad value of a matrix, or -1. One pass over memory, which bounds
+// it.
+template <class T>
+Index first_bad(const Strided<T>& X, bool nan_ok, double limit) {
+    const bool by_row = X.col_stride == 1 || X.cols == 1;
+    const Index lines = by_row ? X.rows : X.cols, length = by_row ? X.cols : X.rows;
+    const Index line = by_row ? X.row_stride : X.col_stride, step = by_row ? X.col_stride : X.row_stride;
+    Index first = -1;
+    for (Index l = 0; l < lines && !(by_row && first >= 0); ++l) {
+        const Index i = first_bad(X.data + l * line, length, step, nan_ok, limit);
+        const Index at = by_row ? l * X.cols + i : i * X.cols + l;
+        if (i >= 0 && (first < 0 || at < first)) first = at;
+    }
+    return first;
+}
+
+// What is wrong with a CSR matrix of p columns, or with some rows of it: the first faulty entry and the
+// reason.
+enum class CsrFault { none, indptr, index, order, value };
+
+template <class T, class I>
+std::pair<CsrFault, Index> check_csr(const Csr<T, I>& X, Index from, Index to, Index nnz, Index p,
+                                     bool nan_ok, double limit) {
+    const T big = overflow_beyond<T>(limit);
+    for (Index i = from; i < to; ++i) {
+        if (X.indptr[i] < 0 || X.indptr[i + 1] < X.indptr[i] || Index(X.indptr[i + 1]) > nnz)
+            return {CsrFault::indptr, i};
+        const auto row = X[i];
+        if (row.length == 0) continue;
+        // Where indices ascend only the ends can be out of range; the sweep has no branch and no memory of
+        // `last`.
+        T zero = 0;
+        I falls = 0;
+#pragma omp simd reduction(+ : zero)
+        for (Index e = 0; e < row.length; ++e) zero += row.x[e] * big * T(0);
+#pragma omp simd reduction(| : falls)
+        for (Index e = 1; e < row.length; ++e) falls |= I(row.j[e] <= row.j[e - 1]);
+        if (zero == T(0) && !falls && row.j[0] >= 0 && Index(row.j[row.length - 1]) < p) continue;
+        I last = -1;
+        for (I e = X.indptr[i]; e < X.indptr[i + 1]; ++e) {
+            const I j = X.indices[e];
+            if (j < 0 || Index(j) >= p) return {CsrFault::index, Index(e)};
+            if (j <= last) return {CsrFault::order, Index(e)};
+            last = j;
+            if (is_bad(X.data[e], nan_ok, limit)) return {CsrFault::value, Index(e)};
+        }
+    }
+    return {CsrFault::none, -1};
+}
+
+template <class T, class I>
+std::pair<CsrFault, Index> check_csr(const Csr<T, I>& X, Index nnz, Index p, bool nan_ok, double limit,
+                                     unsigned threads) {
+    if (X.indptr[0] < 0 || Index(X.indptr[X.rows]) > nnz) return {CsrFault::indptr, 0};
+    constexpr Index least = 1'000'000;  // entries that are worth a thread
+    threads = unsigned(std::clamp(X.values() / least, Index(1), Index(threads)));
+    std::vector<std::pair<CsrFault, Index>> found(threads);
+    parallel(threads, [&](unsigned t) {
+        found[t] =
+            check_csr(X, share(X.rows, t, threads), share(X.rows, t + 1, threads), nnz, p, nan_ok, limit);
+    });
+    for (const auto& first : found)
+        if (first.first != CsrFault::none) return first;
+    return {CsrFault::none, -1};
+}
+
+}  // namespace streamsieve

@@ -1,0 +1,62 @@
+// How Python calls the kernel of a learner: name(rows, loss, y, weight, rule, state) -> rows learned.
+//
+// A binding is one `def_learner` with a function that reads rule and state into structs and calls the kernel
+// through `call.dispatch`, which finds the one instance that fits the rows and releases the GIL.
+#pragma once
+#include "core/dispatch.hpp"
+#include "core/fields.hpp"
+
+namespace streamsieve {
+
+// Rows, targets (n, q) and weights (n, or null for ones) of one call, with the loss.
+struct Call {
+    const AnyRows& X;
+    const AnyLoss& loss;
+    const double* y;
+    const double* weight;
+    Index q;
+
+    // kernel(rows, loss, q)
+    template <class F>
+    Index dispatch(F&& kernel) const {
+        nb::gil_scoped_release release;
+        return streamsieve::dispatch(X, loss, q, kernel);
+    }
+    // kernel(rows, loss, q, units): in units of the features by their moments, or of the data without
+    template <class F>
+    Index dispatch(const Table<double>& moments, F&& kernel) const {
+        return dispatch([&](const auto& rows, auto l, auto outputs) {
+            if (moments) {
+                Moments units(moments.data, rows.longest());
+                return kernel(rows, l, outputs, units);
+            }
+            Raw units;
+            return kernel(rows, l, outputs, units);
+        });
+    }
+};
+
+inline StepSize step_size(Fields& rule, Clock& clock) {
+    AnySchedule schedule;
+    if (!schedule.take(rule.word("schedule").c_str())) throw nb::value_error("unknown schedule");
+    return {rule.number("eta"), schedule.schedule, rule.number("alpha"), rule.flag("fit_intercept"), &clock};
+}
+
+template <class Learn>
+void def_learner(nb::module_& m, const char* name, Learn learn) {
+    using namespace nb::literals;
+    m.def(
+        name,
+        [learn](const AnyRows& X, const AnyLoss& loss, Matrix<const double> y, const Weights& weight,
+                nb::handle rule, nb::handle state) {
+            const Index n = std::visit([](const auto& rows) { return rows.rows; }, X.rows);
+            if (Index(y.shape(0)) != n || (weight && Index(weight->shape(0)) != n))
+                throw nb::value_error("rows, targets and weights must be equally many");
+            Fields rule_fields(rule), state_fields(state);
+            return learn(Call{X, loss, y.data(), data_or_null(weight), Index(y.shape(1))}, rule_fields,
+                         state_fields);
+        },
+        "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(), "rule"_a, "state"_a);
+}
+
+}  // namespace streamsieve

@@ -1,0 +1,85 @@
+// The two loops every linear learner runs over a row, with weights feature-major (p, q): the q outputs of a
+// feature are neighbours. q is an Index, or One where there is a single output and the inner loop must
+// vanish.
+#pragma once
+#include <type_traits>
+
+#include "core/rows.hpp"
+#include "core/units.hpp"
+
+namespace streamsieve {
+
+using One = std::integral_constant<Index, 1>;
+
+// m = W'x, and the norm that the units make of the row. The fast ones for one output in the units of the data
+// do not look for its largest value, which SGD does not ask for.
+template <class Row, class Q, class Units>
+inline Norm margins(const Row& row, double r, Q q, Units& units, const double* w, double* m) {
+    for (Index o = 0; o < q; ++o) m[o] = 0;
+    return units.pass(row, r, [&](Index, Index j, double x, double) {
+        for (Index o = 0; o < q; ++o) m[o] += x * w[j * q + o];
+    });
+}
+
+// The same for weights that are learned in units which are still settling. A weight belongs to the unit it
+// was learned in: else a feature whose first value happens to be tiny would keep a huge weight for good.
+template <class Row, class Q>
+inline Norm margins(const Row& row, double r, Q q, Moments& units, double* w, double* m) {
+    for (Index o = 0; o < q; ++o) m[o] = 0;
+    return units.pass(row, r, [&](Index, Index j, double x, double renew) {
+        for (Index o = 0; o < q; ++o) {
+            w[j * q + o] *= renew;
+            m[o] += x * w[j * q + o];
+        }
+    });
+}
+
+template <class T>
+inline Norm margins(const DenseRow<T>& row, double, One, Raw&, const double* w, double* m) {
+    Norm norm;
+    dot_norm(row.x, w, row.length, *m, norm.square, norm.count);
+    return norm;
+}
+
+template <class T, class I>
+inline Norm margins(const CsrRow<T, I>& row, double, One, Raw&, const double* w, double* m) {
+    // four sums, or the latency of one addition after the other is the time of the loop
+    double a[4] = {0, 0, 0, 0};
+    Index e = 0;
+    for (; e + 4 <= row.length; e += 4)
+        for (Index lane = 0; lane < 4; ++lane) a[lane] += row.value(e + lane) * w[row.j[e + lane]];
+    for (; e < row.length; ++e) a[0] += row.value(e) * w[row.j[e]];
+    *m = (a[0] + a[1]) + (a[2] + a[3]);
+    Norm norm;
+    square_norm(row.x, row.length, norm.square, norm.count);
+    return norm;
+}
+
+// w += u c', u the direction of the row
+template <class Row, class Q, class Units>
+inline void move(const Row& row, Q q, const Units& units, const double* c, double* w) {
+    for (Index e = 0; e < row.length; ++e) {
+        const double u = units.direction(row, e);
+        double* at = w + row.index(e) * q;
+        for (Index o = 0; o < q; ++o) at[o] += u * c[o];
+    }
+}
+
+template <class T, class I>
+inline void move(const CsrRow<T, I>& row, One, const Raw&, const double* c, double* w) {
+    // four at once: no feature comes twice in a row, which the compiler cannot know
+    Index e = 0;
+    for (; e + 4 <= row.length; e += 4) {
+        double to[4];
+        for (Index lane = 0; lane < 4; ++lane) to[lane] = w[row.j[e + lane]] + row.value(e + lane) * *c;
+        for (Index lane = 0; lane < 4; ++lane) w[row.j[e + lane]] = to[lane];
+    }
+    for (; e < row.length; ++e) w[row.j[e]] += row.value(e) * *c;
+}
+
+template <class T>
+inline void move(const DenseRow<T>& row, One, const Raw&, const double* c, double* w) {
+    axpy(*c, row.x, w, row.length);
+}
+
+}  // namespace streamsieve

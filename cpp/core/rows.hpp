@@ -1,0 +1,82 @@
+// Rows as the kernels read them: dense or CSR, float or double. A row is visited by `each(f(j, x))`, or entry
+// by entry with `index(e)` and `value(e)`, values always as double; zeros may be visited or not, so a kernel
+// to which presence matters asks for x != 0 itself.
+#pragma once
+#include <cstdint>
+
+#include "core/simd.hpp"
+
+namespace streamsieve {
+
+template <class T>
+struct DenseRow {
+    const T* x;
+    Index length;
+    Index index(Index e) const { return e; }
+    Index soon(Index e) const { return e; }  // the processor itself sees what comes
+    double value(Index e) const { return double(x[e]); }
+    template <class F>
+    void each(F&& f) const {
+        for (Index e = 0; e < length; ++e) f(e, double(x[e]));
+    }
+};
+
+// C order: columns are contiguous, rows `stride` elements apart.
+template <class T>
+struct Dense {
+    using Row = DenseRow<T>;
+    const T* data = nullptr;
+    Index rows = 0, cols = 0, stride = 0;
+    Row operator[](Index i) const { return {data + i * stride, cols}; }
+    Index longest() const { return cols; }
+    Index values() const { return rows * cols; }
+};
+
+template <class T, class I>
+struct CsrRow {
+    const I* j;
+    const T* x;
+    Index length;
+    Index rest;  // entries from here to the end of the matrix
+    Index index(Index e) const { return Index(j[e]); }
+    // The feature that is visited 24 entries later, be it in a later row: what to prefetch.
+    Index soon(Index e) const { return Index(j[e + 24 < rest ? e + 24 : e]); }
+    double value(Index e) const { return double(x[e]); }
+    template <class F>
+    void each(F&& f) const {
+        for (Index e = 0; e < length; ++e) f(Index(j[e]), double(x[e]));
+    }
+};
+
+template <class T, class I>
+struct Csr {
+    using Row = CsrRow<T, I>;
+    const I* indptr = nullptr;
+    const I* indices = nullptr;
+    const T* data = nullptr;
+    Index rows = 0;
+    Row operator[](Index i) const {
+        return {indices + indptr[i], data + indptr[i], Index(indptr[i + 1] - indptr[i]),
+                Index(indptr[rows] - indptr[i])};
+    }
+    Index values() const { return Index(indptr[rows] - indptr[0]); }
+    // Entries of the longest row: what a kernel's scratch must hold.
+    Index longest() const {
+        Index most = 0;
+        for (Index i = 0; i < rows; ++i) {
+            const Index length = Index(indptr[i + 1] - indptr[i]);
+            if (length > most) most = length;
+        }
+        return most;
+    }
+};
+
+// A strided matrix as NumPy hands it over; strides count elements.
+template <class T>
+struct Strided {
+    const T* data;
+    Index rows, cols, row_stride, col_stride;
+    T operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
+};
+
+}  // namespace streamsieve

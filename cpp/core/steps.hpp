@@ -1,0 +1,88 @@
+// The step of the next row. Whatever it depends on lives in the clock, which is state of the learner, so that
+// it does not matter how the stream is cut into calls.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/simd.hpp"
+
+namespace streamsieve {
+
+enum class Schedule { constant, sqrt, doubling };
+
+// State: rows so far, their total weight, the sum of their squared norms, the number of their non-zeros, and
+// the horizon `a` of the doubling trick. Five doubles of a NumPy array.
+struct Clock {
+    double rows, weight, norms, entries, horizon;
+};
+
+// Squared norm of a row in the units its step is taken in, how many of its values are not zero, and the
+// largest of the squares.
+struct Norm {
+    double square = 0, count = 0, largest = 0;
+    void add(double s) {
+        square += s;
+        count += 1;
+        if (s > largest) largest = s;
+    }
+    // What k of the values can make up at most.
+    Norm of_at_most(Index k) const {
+        const double most = std::min(square, double(k) * largest);
+        return {most, square > 0 ? count * (most / square) : 0, largest};
+    }
+};
+
+struct StepSize {
+    double eta;  // the user's, or 0: derived from the norms of the rows seen
+    Schedule schedule;
+    double lam;
+    bool intercept;
+    Clock* clock;
+    double memory = std::numeric_limits<double>::infinity();  // rows that the mean norm looks back
+
+    struct Step {
+        double weights, bias;
+        // The largest move this step can make. The weights are refused before they overflow: below this limit
+        // it would take 1e50 steps.
+        bool fits(double slope, const Norm& norm) const {
+            return slope * std::max(weights * std::sqrt(norm.square), bias) < 1e200;
+        }
+    };
+
+    // A derived step is s(t) / (4 L max(R^2, r |x|^2) + lam), R^2 the mean squared norm so far, L the
+    // curvature of the loss, r the row's weight, s the schedule. 1 / (L |x|^2) would take a row to its own
+    // target, and no row can overshoot it; a quarter of that is the longest constant step whose noise stays
+    // bounded whatever the spectrum of the rows (Bach and Moulines 2013). The intercept takes part as one
+    // more feature, with the mean square of the non-zeros seen, so that the units of the data cancel.
+    Step next(const Norm& norm, double r, double curvature) const {
+        Clock& c = *clock;
+        c.rows += 1;
+        c.weight += r;
+        const double span = std::min(c.rows, memory);
+        if (span < c.rows) {
+            c.norms *= 1 - 1 / memory;
+            c.entries *= 1 - 1 / memory;
+        }
+        c.norms += norm.square;
+        c.entries += norm.count;
+        const double s = fade();
+        if (eta > 0) return {eta * s, intercept ? eta * s : 0};
+        const double unit = !intercept ? 0 : c.norms > 0 ? c.norms / c.entries : 1;
+        const double most = std::max(c.norms / span + unit, r * (norm.square + unit));
+        if (!(most > 0)) return {0, 0};  // nothing but empty rows so far, and no intercept: nothing to move
+        const double step = s / (4 * curvature * most + lam);
+        return {step, step * unit};
+    }
+
+  private:
+    double fade() const {
+        Clock& c = *clock;
+        if (schedule == Schedule::constant) return 1;
+        if (schedule == Schedule::sqrt) return 1 / std::sqrt(c.rows);
+        if (c.rows > c.horizon) c.horizon = 2 * c.rows;  // [Susan] section 4
+        return std::log(c.horizon) / c.horizon;
+    }
+};
+
+}  // namespace streamsieve

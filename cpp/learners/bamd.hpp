@@ -1,0 +1,126 @@
+// B-AMD, [Zhai] Algorithm 2: g = loss' x + lam w, z = w - eta g / H, H = delta + s, and the B largest H |z|
+// are kept.
+//
+// Only the kept weights are not zero, so nobody else moves without being touched: O(nnz q + B q) a row, and
+// O(nnz q + touched log B) without penalty. (With it every kept weight has its own recursion, which has no
+// closed form, and all must take each step.) The outputs of a feature share H: s_j is the norm of its
+// gradients over rows and outputs.
+#pragma once
+#include <cmath>
+#include <vector>
+
+#include "learners/barda.hpp"
+
+namespace streamsieve {
+
+// `at` (p, 1 + q): the sum of squared gradients and the weights. Values are bounded by Python such that
+// nothing overflows: a step moves a weight by eta at most.
+template <class Rows, class Loss, class Q>
+Index bamd(const Rows& X, Loss loss, Q q, const double* y, const double* weight, Adaptive rule,
+           bool intercept, Clock* clock, Index budget, KeptHeap kept, std::int32_t* place, double* at,
+           double* bias, double* bias_at) {
+    std::vector<double> scratch(2 * std::size_t(Index(q)));
+    double *m = scratch.data(), *d = m + q;
+    std::vector<char> stepped(std::size_t(X.longest()));  // entries whose feature was kept before the row
+    const Index width = q + 1;
+    if (rule.lam == 0) kept.order();  // as it is, unless there was a penalty before
+    // The step of the weights s[1..q] with gradients x d + lam w; the score of what it makes.
+    auto step = [&](double* s, double x, const double* slope, double lam) {
+        double square = 0;
+        for (Index o = 0; o < q; ++o) {
+            const double g = slope[o] * x + lam * s[1 + o];
+            square += g * g;
+        }
+        s[0] += square;
+        const double h = rule.delta + std::sqrt(s[0]);
+        double size = 0;
+        for (Index o = 0; o < q; ++o) {
+            double& w = s[1 + o];
+            w -= rule.eta * (slope[o] * x + lam * w) / h;
+            size += q > 1 ? w * w : std::abs(w);
+        }
+        return h * (q > 1 ? std::sqrt(size) : size);
+    };
+    for (Index i = 0; i < X.rows; ++i) {
+        const auto row = X[i];
+        const double r = weight ? weight[i] : 1;
+        for (Index o = 0; o < q; ++o) m[o] = 0;
+        for (Index e = 0; e < row.length; ++e) {
+            if (e + 24 < row.length) {
+                prefetch(at + row.index(e + 24) * width);
+                prefetch(place + row.index(e + 24));
+            }
+            const double x = row.value(e), *w = at + row.index(e) * width + 1;
+            for (Index o = 0; o < q; ++o) m[o] += x * w[o];
+        }
+        const double slope = slopes(loss, q, m, 1, bias, y + i * q, r, d);
+        clock->rows += 1;
+        clock->weight += r;
+        if (slope != 0) {
+            for (Index e = 0; e < row.length; ++e) {
+                const Index j = row.index(e);
+                const double x = row.value(e);
+                const Index where = kept.find(j);
+                stepped[std::size_t(e)] = where >= 0;
+                if (x == 0 || where < 0) continue;
+                const double score = step(at + j * width, x, d, rule.lam);
+                if (rule.lam > 0) {
+                    kept.set(where, score);  // put in order below, if anyone asks
+                    place[j] = -place[j];    // has had its step
+                } else {
+                    kept.rescore(where, score);
+                }
+            }
+        }
+        Ranked worst = kept.size() > 0 ? kept.top() : Ranked{0, 0};
+        if (rule.lam > 0) {
+            for (Index place_in = 0; place_in < kept.size(); ++place_in) {
+                const Index j = kept[place_in].j();
+                if (place[j] < 0)
+                    place[j] = -place[j];
+                else
+                    kept.set(place_in, step(at + j * width, 0, d, rule.lam));
+                if (place_in == 0 || better(worst, kept[place_in])) worst = kept[place_in];
+            }
+        }
+        if (slope == 0) continue;
+        bool ordered = rule.lam == 0;
+        double far = 0;
+        for (Index o = 0; o < q; ++o) far += d[o] * d[o];
+        far = rule.eta * std::sqrt(far);
+        for (Index e = 0; e < row.length; ++e) {
+            const Index j = row.index(e);
+            const double x = row.value(e);
+            if (x == 0 || stepped[std::size_t(e)]) continue;
+            double* s = at + j * width;
+            // H |z| of a weight that was 0 is eta |g|, but for rounding: no need of H to see that it is too
+            // little
+            if (kept.size() >= budget && far * std::abs(x) * (1 + 1e-12) < worst.score) {
+                double square = 0;
+                for (Index o = 0; o < q; ++o) square += (d[o] * x) * (d[o] * x);
+                s[0] += square;
+                continue;
+            }
+            const Ranked now{step(s, x, d, 0), double(j)};
+            if (!(now.score > 0)) continue;
+            if (!ordered) kept.order(), ordered = true;
+            if (kept.size() < budget) {
+                kept.push(now);
+            } else if (better(now, kept.top())) {
+                double* out = at + kept.top().j() * width;
+                for (Index o = 0; o < q; ++o) out[1 + o] = 0;
+                kept.replace(0, now);
+            } else {
+                for (Index o = 0; o < q; ++o) s[1 + o] = 0;
+            }
+            worst = kept.top();
+        }
+        if (intercept) {
+            step(bias_at, 1, d, 0);
+            for (Index o = 0; o < q; ++o) bias[o] = bias_at[1 + o];
+        }
+    }
+    return X.rows;
+}
+
+}  // namespace streamsieve

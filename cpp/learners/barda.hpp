@@ -1,0 +1,274 @@
+// B-ARDA, [Zhai] Algorithm 1: z = -eta G / (lam eta t + H), H = delta + s, and the B largest H |z|^2 are
+// kept.
+//
+// Every score falls with t, each at its own pace, and all p compete. Still a row costs O(nnz q + touched
+// log B), amortised, and the selection is that of sorting all p scores after every row, to the last bit:
+//
+// - The computed score is made of sums, quotients and products that are rounded to nearest, so it falls with
+//   c = lam eta t in floating point too. A score as of earlier is an upper bound, one as of later a lower.
+// - `kept`: the B best, worst first, by their scores as of a row to come (`horizon`), lower bounds until
+//   then. The worst as of now is found among those whose bound is below the least score found.
+// - `pool`: outsiders, best first, by their scores when they were last looked at, upper bounds. One is
+//   brought up to date only when its bound would beat the worst that is kept.
+// - `floor`: whoever is in neither scored at most that when last touched. Should the worst kept fall below
+//   the floor, all p are looked at; a pool that was too small for the rows since then is made eight times
+//   larger, so that this costs no more than reading those rows did.
+//
+// The outputs of a feature share H: s_j is the norm of its gradients over rows and outputs.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/heap.hpp"
+#include "learners/sgd.hpp"
+
+namespace streamsieve {
+
+struct Adaptive {
+    double eta, lam, delta;
+    bool operator==(const Adaptive&) const = default;
+};
+
+// One more gradient d x: its square to the sum of squares, itself to the sums.
+template <class Q>
+inline void add(const double* d, double x, Q q, double* at) {
+    double square = 0;
+    for (Index o = 0; o < q; ++o) {
+        const double g = d[o] * x;
+        at[1 + o] += g;
+        square += g * g;
+    }
+    at[0] += square;
+}
+
+// Numbers of a NumPy array.
+struct BardaState {
+    double kept, pool, horizon, target, work;
+    Ranked floor;
+    Adaptive rule;  // what the bounds were computed with: other parameters make them void
+};
+
+// The best of all features, as of row t. `at` (p, 1 + q): the sum of squared gradients, and their sums.
+template <class Q>
+class DualBest {
+  public:
+    DualBest(Adaptive rule, Q q, Index p, const double* at, BardaState* state, Index budget, Ranked* kept,
+             Ranked* pool, std::int32_t* place)
+        : rule_(rule),
+          q_(q),
+          p_(p),
+          at_(at),
+          state_(state),
+          budget_(budget),
+          kept_(kept, &state->kept, place),
+          pool_(pool, &state->pool, place),
+          place_(place),
+          later_(penalty(state->horizon)) {}
+
+    double strength(Index j) const { return rule_.delta + std::sqrt(at_[j * (q_ + 1)]); }  // H
+    double penalty(double t) const { return rule_.lam * rule_.eta * t; }
+    void expect(Index j) const {
+        prefetch(place_ + j);
+        prefetch(at_ + j * (q_ + 1));
+    }
+    bool has(Index j) const { return place_[j] > 0; }
+
+    // The clock moves on to row t.
+    void tick(double t) {
+        t_ = t;
+        c_ = penalty(t);
+        if (!(state_->rule == rule_)) return look_at_all();
+        if (t > state_->horizon) rescore_kept();
+    }
+    // The gradients of feature j have changed.
+    void touched(Index j) {
+        const std::int32_t place = place_[j];
+        if (place > 0) return kept_.rescore(place - 1, score(j, later_));
+        const Ranked now{score(j, c_), double(j)};
+        if (place < 0) {
+            if (now.score > pool_[-place - 1].score) pool_.rescore(-place - 1, now.score);
+        } else if (better(now, state_->floor)) {
+            pool_.push(now);
+        }
+    }
+    // All that a row changes has changed: let the best be kept.
+    void settle(double entries) {
+        state_->work += entries + 1;
+        if (pool_.size() > 4 * Index(state_->target)) drop_the_poor();
+        for (;;) {
+            if (kept_.size() < budget_) {
+                if (!refresh_first()) {
+                    if (state_->floor.score > 0) look_at_all();
+                    return;
+                }
+                const Index j = pool_.top().j();
+                pool_.pop();
+                kept_.push({score(j, later_), double(j)});
+                continue;
+            }
+            if (!threatened(kept_.top())) return;
+            Ranked worst{std::numeric_limits<double>::infinity(), -1};
+            Index where = 0;
+            find_worst(0, worst, where);
+            if (pool_.size() > 0 && better(pool_.top(), worst)) {
+                if (!refresh_first() || !better(pool_.top(), worst)) continue;
+                const Index j = pool_.top().j();
+                pool_.pop();
+                kept_.replace(where, {score(j, later_), double(j)});
+                if (better(worst, state_->floor)) pool_.push(worst);
+                continue;
+            }
+            if (state_->floor.score > 0 && better(state_->floor, worst)) look_at_all();
+            return;
+        }
+    }
+
+  private:
+    // H |z|^2 as of c.
+    double score(Index j, double c) const {
+        const double* s = at_ + j * (q_ + 1);
+        double size = std::abs(s[1]);
+        if (q_ > 1) {
+            double square = 0;
+            for (Index o = 1; o <= q_; ++o) square += s[o] * s[o];
+            size = std::sqrt(square);
+        }
+        const double h = rule_.delta + std::sqrt(s[0]), z = rule_.eta * size / (c + h);
+        return h * (z * z);
+    }
+    bool threatened(const Ranked& worst) const {
+        return (pool_.size() > 0 && better(pool_.top(), worst)) ||
+               (state_->floor.score > 0 && better(state_->floor, worst));
+    }
+    void find_worst(Index at, Ranked& worst, Index& where) const {
+        if (at >= kept_.size() || better(kept_[at], worst)) return;
+        const Ranked now{score(kept_[at].j(), c_), kept_[at].feature};
+        if (better(worst, now)) worst = now, where = at;
+        find_worst(2 * at + 1, worst, where);
+        find_worst(2 * at + 2, worst, where);
+    }
+    // Bring the first of the pool up to date until it is the first indeed; those that fall below the floor
+    // leave. False if nobody is left.
+    bool refresh_first() {
+        while (pool_.size() > 0) {
+            const Ranked first = pool_.top(), now{score(first.j(), c_), first.feature};
+            if (!better(now, state_->floor))
+                pool_.pop();
+            else if (now.score < first.score)
+                pool_.rescore(0, now.score);
+            else
+                return true;
+        }
+        return false;
+    }
+    void rescore_kept() {
+        state_->horizon = t_ + std::max(64.0, double(budget_));
+        later_ = penalty(state_->horizon);
+        for (Index at = 0; at < kept_.size(); ++at) kept_.set(at, score(kept_[at].j(), later_));
+        kept_.order();
+    }
+    void drop_the_poor() {
+        found_.clear();
+        for (Index at = 0; at < pool_.size(); ++at) {
+            const Index j = pool_[at].j();
+            found_.push_back({score(j, c_), double(j)});
+            place_[j] = 0;
+        }
+        fill_pool(0, Index(state_->target));
+    }
+    void look_at_all() {
+        const double least = 2 * double(budget_) + 256, most = std::max(least, double(p_));
+        double& target = state_->target;
+        const bool changed = !(state_->rule == rule_);
+        target = changed ? least : state_->work < double(p_) ? 8 * target : target / 2;
+        target = std::clamp(target, least, most);
+        state_->work = 0;
+        state_->rule = rule_;
+        found_.clear();
+        for (Index j = 0; j < p_; ++j) {
+            place_[j] = 0;
+            if (at_[j * (q_ + 1)] == 0) continue;
+            const Ranked now{score(j, c_), double(j)};
+            if (now.score > 0) found_.push_back(now);
+        }
+        state_->floor = {0, -1};
+        const Index n = std::min(budget_, Index(found_.size()));
+        std::nth_element(found_.begin(), found_.begin() + n, found_.end(), better);
+        kept_.resize(n);
+        for (Index at = 0; at < n; ++at) kept_.set(at, found_[std::size_t(at)]);
+        rescore_kept();
+        fill_pool(n, Index(target));
+    }
+    // The `room` best of those found from `from` on are the pool, and none of the others is above the floor.
+    void fill_pool(Index from, Index room) {
+        const auto first = found_.begin() + from;
+        if (found_.end() - first > room) {
+            std::nth_element(first, first + room, found_.end(), better);
+            if (better(first[room], state_->floor)) state_->floor = first[room];
+            found_.resize(std::size_t(from + room));
+        }
+        Index n = 0;
+        for (auto r = first; r != found_.end(); ++r)
+            if (better(*r, state_->floor)) pool_.set(n++, *r);
+        pool_.resize(n);
+        pool_.order();
+    }
+
+    Adaptive rule_;
+    Q q_;
+    Index p_;
+    const double* at_;
+    BardaState* state_;
+    Index budget_;
+    KeptHeap kept_;
+    Outsiders pool_;
+    std::int32_t* place_;
+    double t_ = 0, c_ = 0;
+    double later_;  // the penalty at the horizon
+    std::vector<Ranked> found_;
+};
+
+// The intercept is one more feature, always 1, neither penalised nor counted: `bias_at` is its sum of squares
+// and its sums. Values are bounded by Python such that nothing overflows: |z| <= eta sqrt(t).
+template <class Rows, class Loss, class Q>
+Index barda(const Rows& X, Loss loss, Q q, const double* y, const double* weight, Adaptive rule,
+            bool intercept, Clock* clock, DualBest<Q> best, double* at, double* bias, double* bias_at) {
+    std::vector<double> scratch(2 * std::size_t(Index(q)));
+    double *m = scratch.data(), *d = m + q;
+    const Index width = q + 1;
+    for (Index i = 0; i < X.rows; ++i) {
+        const auto row = X[i];
+        const double r = weight ? weight[i] : 1, c = best.penalty(clock->rows);
+        for (Index o = 0; o < q; ++o) m[o] = 0;
+        for (Index e = 0; e < row.length; ++e) {
+            const Index j = row.index(e);
+            if (e + 24 < row.length) best.expect(row.index(e + 24));
+            if (!best.has(j)) continue;
+            const double x = row.value(e), below = c + best.strength(j);
+            for (Index o = 0; o < q; ++o) m[o] += x * (-rule.eta * at[j * width + 1 + o] / below);
+        }
+        const double slope = slopes(loss, q, m, 1, bias, y + i * q, r, d);
+        clock->rows += 1;
+        clock->weight += r;
+        best.tick(clock->rows);
+        if (slope != 0) {
+            for (Index e = 0; e < row.length; ++e) {
+                const double x = row.value(e);
+                if (x == 0) continue;
+                add(d, x, q, at + row.index(e) * width);
+                best.touched(row.index(e));
+            }
+            if (intercept) {
+                add(d, 1, q, bias_at);
+                const double h = rule.delta + std::sqrt(bias_at[0]);
+                for (Index o = 0; o < q; ++o) bias[o] = -rule.eta * bias_at[1 + o] / h;
+            }
+        }
+        best.settle(slope != 0 ? double(row.length) : 0);
+    }
+    return X.rows;
+}
+
+}  // namespace streamsieve

@@ -1,0 +1,555 @@
+// Stochastic feature selection with annealing ([Sun] Algorithm 1), one rung of a ladder of maturity times.
+//
+// Only features that have been seen, and are alive, have a slot, where their weights, gradient sums and
+// moments are; of all others one number is kept. A row costs O(nnz) look-ups and O(alive nnz q) work; a batch
+// that ends, O(q) for each slot it touched (with momentum, Nesterov and Adam, which move every weight, for
+// each slot). Features never seen have weight 0 and go first, by counting. To find the others that go, all
+// slots must be looked at: after every batch that had twice as many entries, as dense ones have; else not
+// before a quarter of them is due, so that a removal costs O(1) amortised. Nothing is O(p) but the zeros of
+// the first layout.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/losses.hpp"
+#include "learners/sgd.hpp"
+
+namespace streamsieve {
+
+// The second derivative of a loss where its slope is d: a row that is classified well enough has none.
+inline double bend(Squared, double) {
+    return 1;
+}
+inline double bend(Logistic, double d) {
+    return std::abs(d) * (1 - std::abs(d));
+}
+inline double bend(Hinge, double d) {
+    return d != 0;
+}
+inline double bend(SquaredHinge, double d) {
+    return d != 0 ? 2 : 0;
+}
+
+enum class Variant { plain, momentum, nesterov, adam };
+
+// What stays the same for all rows.
+struct Annealing {
+    double k, mu, delay, maturity, batch;
+    Variant variant;
+    double eta;  // the user's, or 0: derived
+    Schedule schedule;
+    double lam;
+    bool intercept;
+};
+
+// The numbers of a rung's state; learners/sfsa.py lists the same names in the same order.
+struct RungClock {
+    double filled, batches, weight;  // rows in the unfinished batch, batches, total weight
+    double scale, horizon;           // of the weights; of the doubling trick
+    double norm, cross, pairs;       // running mean of |x|^2, of (x'x')^2 over pairs, how many
+    double norms, entries, slope;    // sums of squares and counts for the intercept; rms of slopes
+    double curve;                    // running mean of the losses' second derivatives
+    double trace, mass, count, reach, slopes, bends;  // sums over the unfinished batch
+    double first, output, pair, loss;     // slope of its first row; x'x' of its first two; its loss
+    double size, limit, unseen, touched;  // slots; unseen features are alive below limit; how many
+    double work;                          // entries and slots visited, for those who count
+};
+
+// The head of a slot: the values of its feature, 1 / mean square, to 1 / 16, and whether the unfinished batch
+// has met it. Then follow, q of each, the weights but for the scale, and the gradient sums of the batch. With
+// one output that is one cache line.
+struct Slot : Values {
+    double inverse, mark;
+    double* weights() { return &mark + 1; }
+    const double* weights() const { return &mark + 1; }
+    bool varies(double total) const { return squares > 0 || n < total; }
+};
+
+// Remark 1: sigma_j |beta_j|, squared, times the same number for all. Compared to 25 bits: what ties but for
+// rounding, as features seen once in the same row do, ties.
+template <class Q>
+inline double rank(const double* v, Q q, double spread) {
+    double square = 0;
+    for (Index o = 0; o < q; ++o) square += v[o] * v[o];
+    constexpr std::uint64_t half = 1ull << 27;
+    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(square * spread) + half) & ~(2 * half - 1));
+}
+
+// Who of a row has a slot, s > 0: these less one and the values; how many. Alone, and without branches: every
+// entry passes here, be its feature gone or not.
+template <bool wide, class T, class I>
+inline Index compact(Index length, Index ahead, const I* __restrict j, const T* __restrict from,
+                     const std::int32_t* __restrict slots, std::int32_t* __restrict at,
+                     double* __restrict x) {
+    Index n = 0;
+    for (Index e = 0; e < length; ++e) {
+        if (wide && e + 24 < ahead) prefetch(slots + j[e + 24]);
+        const std::int32_t s = slots[j[e]];
+        const double value = double(from[e]);
+        at[n] = s - 1;
+        x[n] = value;
+        n += Index(s > 0) & Index((std::bit_cast<std::uint64_t>(value) << 1) != 0);  // neither 0 nor -0
+    }
+    return n;
+}
+
+template <class Q>
+class Rung {
+  public:
+    struct State {
+        RungClock* clock;
+        std::int32_t *slot, *seen;  // by feature: 1 + slot, 0 unseen, -1 gone; seen or gone per `page`
+        std::int64_t* id;           // by slot
+        double *slots, *moments;    // a Slot each; first and second moments of the gradient, `extra` numbers
+        Index extra;
+        std::int32_t* touched;  // the slots that are marked
+        double* bias;           // (4, q): intercepts, and their gradient sums and moments
+        bool units;             // in units of the features, or of the data
+        Index p;
+    };
+    static constexpr Index page = 4096;
+
+    Rung(const State& state, const Annealing& rule, Q q)
+        : state_(state), rule_(rule), q_(q), c(*state.clock) {}
+
+    // ------------------------------------------------------------ rows
+
+    // The alive non-zeros of a row: their slots and values; how many. `ahead`: entries to the end of all
+    // rows.
+    template <class T, class I>
+    Index gather(const CsrRow<T, I>& row, Index ahead, std::int32_t* at, double* x) {
+        if (c.unseen > 0) {
+            const Index limit = Index(c.limit);
+            for (Index e = 0; e < row.length; ++e) {
+                if (e + 24 < ahead) prefetch(state_.slot + row.j[e + 24]);
+                const Index j = Index(row.j[e]);
+                const std::int32_t s = state_.slot[j];
+                if (s > 0)
+                    prefetch(&slot(s - 1));
+                else if (s == 0 && j < limit && row.x[e] != 0)
+                    add(j);
+            }
+        }
+        // beyond the caches: ask beforehand
+        const Index n = c.unseen == 0 && state_.p > 1 << 16
+                            ? compact<true>(row.length, ahead, row.j, row.x, state_.slot, at, x)
+                            : compact<false>(row.length, ahead, row.j, row.x, state_.slot, at, x);
+        if (c.unseen == 0 && c.size > 1 << 14)
+            for (Index e = 0; e < n; ++e) prefetch(&slot(at[e]));
+        return n;
+    }
+    template <class T>
+    Index gather(const DenseRow<T>& row, Index, std::int32_t* at, double* x) {
+        if (c.unseen > 0)
+            for (Index j = 0; j < Index(c.limit); ++j)
+                if (state_.slot[j] == 0 && row.x[j] != 0) add(j);
+        Index n = 0;
+        const Index size = Index(c.size);
+        for (Index s = 0; s < size; ++s) {
+            const double value = double(row.x[state_.id[s]]);
+            at[n] = std::int32_t(s);
+            x[n] = value;
+            n += value != 0;
+        }
+        return n;
+    }
+
+    // m = W'x / scale; takes the moments in; returns |x|^2 in units of the features.
+    double margins(Index n, const std::int32_t* at, const double* x, double r, double* m) {
+        for (Index o = 0; o < q_; ++o) m[o] = 0;
+        // four sums, or the latency of one addition after the other is the time of the loop
+        double dot[4] = {0, 0, 0, 0}, norms[4] = {0, 0, 0, 0};
+        auto take = [&](Index e, int lane) {
+            Slot& f = slot(at[e]);
+            double square = x[e] * x[e];
+            if (state_.units) {
+                f.take(x[e], r);
+                // a value beyond four of its units tells that these are wrong
+                if (square * f.inverse > 16) renew(f);
+                square *= f.inverse;
+            }
+            norms[lane] += square;
+            const double* w = f.weights();
+            if constexpr (std::is_same_v<Q, One>)
+                dot[lane] += x[e] * *w;
+            else
+                for (Index o = 0; o < q_; ++o) m[o] += x[e] * w[o];
+        };
+        Index e = 0;
+        for (; e + 4 <= n; e += 4) take(e, 0), take(e + 1, 1), take(e + 2, 2), take(e + 3, 3);
+        for (; e < n; ++e) take(e, 0);
+        if constexpr (std::is_same_v<Q, One>) *m = (dot[0] + dot[1]) + (dot[2] + dot[3]);
+        return (norms[0] + norms[1]) + (norms[2] + norms[3]);
+    }
+
+    // Adds r loss' x to the gradient of the batch; false where its step would overflow.
+    template <class Loss>
+    bool learn(Loss loss, Index n, const std::int32_t* at, const double* x, double r, double norm,
+               const double* d, double most) {
+        if (c.filled == 0) {
+            Index o = 0;
+            for (Index other = 1; other < q_; ++other)
+                if (std::abs(d[other]) > std::abs(d[o])) o = other;
+            c.first = d[o];
+            c.output = double(o);
+            c.pair = -1;
+        } else if (c.filled == 1 && c.first != 0) {
+            c.pair = std::abs(crossed(n, at, x) / c.first);
+        }
+        Index touched = Index(c.touched);
+        for (Index e = 0; e < n; ++e) {
+            Slot& f = slot(at[e]);
+            double* g = f.weights() + q_;
+            for (Index o = 0; o < q_; ++o) g[o] += x[e] * d[o];
+            state_.touched[touched] = at[e];
+            touched += f.mark == 0;
+            f.mark = 1;
+        }
+        c.touched = double(touched);
+        for (Index o = 0; o < q_; ++o) {
+            state_.bias[q_ + o] += d[o];
+            c.slopes += d[o] * d[o];
+            c.bends += bend(loss, d[o] / r);
+        }
+        c.weight += r;
+        c.mass += r;
+        c.trace += r * norm;
+        c.count += double(n);
+        c.work += double(n);
+        c.reach += most * std::max(1.0, std::sqrt(norm));
+        c.filled += 1;
+        return c.filled < rule_.batch;
+    }
+
+    // ------------------------------------------------------------ the end of a batch
+
+    // One step, then the M_t largest; false where the step would overflow.
+    bool finish(double curvature) {
+        const double b = c.filled;
+        c.batches += 1;
+        Step step = derive(curvature);
+        if (!(step.weights * std::max(1.0, step.unit) * c.reach / b < 1e100)) return false;
+        if (rule_.lam > 0) shrink(1 - step.weights * rule_.lam);
+        step.plain = step.weights / (b * c.scale);
+        over_ = 1 / c.weight;
+        const bool all = rule_.variant != Variant::plain;
+        const Index size = Index(c.size), touched = Index(c.touched);
+        for (Index e = 0; e < (all ? size : touched); ++e) {
+            if (!all && e + 8 < touched) prefetch(&slot(state_.touched[e + 8]));
+            move(all ? e : state_.touched[e], step, b);
+        }
+        for (Index o = 0; o < q_; ++o) {
+            double* f = state_.bias + o;
+            const double root = std::sqrt(step.unit);
+            if (rule_.intercept) *f += change(f[q_] * root / b, f[2 * q_], f[3 * q_], step) * root;
+            f[q_] = 0;
+        }
+        c.work += double(all ? size : touched);
+        truncate(all || 2 * size <= Index(c.count));
+        c.filled = c.touched = c.trace = c.mass = c.count = c.reach = c.slopes = c.bends = c.loss = 0;
+        return true;
+    }
+
+    double score(Index s) const {
+        return rank(slot(s).weights(), q_, state_.units ? slot(s).spread(c.weight, over_) : 1);
+    }
+    const double* bias() const { return state_.bias; }
+    double scale() const { return c.scale; }
+    RungClock& clock() { return c; }
+
+  private:
+    struct Step {
+        double weights, unit, plain;          // plain: over batch size and scale
+        double length, first, second, least;  // Adam's
+    };
+
+    static constexpr double decay = 0.9, slow = 0.999;  // of momentum, and of Adam's second moments
+    static constexpr double flattest = 64;              // L is at least its bound over this
+    static constexpr double memory = 100;               // batches that the running means look back
+
+    // The derived step is 1 / (L (Lambda + R^2 / b)): for b independent rows the mean square of the error
+    // contracts at any step below twice that, Lambda the largest eigenvalue of their second moments, L the
+    // second derivative of the loss. Lambda^2 is at most the mean of (x'x')^2 over pairs of rows, of which
+    // the first two rows of a batch give one; at first, R^4. A batch whose own pair, norms or second
+    // derivatives are larger than they have been gets a shorter step. And while features are chosen no step
+    // forgets the batches before it faster than their number grows: weights then weigh all of them, and the
+    // more features are gone, and the longer the steps that would be stable, the more this matters.
+    Step derive(double curvature) {
+        const double b = c.filled, mass = c.mass / b, outputs = double(Index(q_));
+        c.norms += c.trace;
+        c.entries += c.count;
+        double unit = 0;
+        if (rule_.intercept) unit = state_.units || !(c.entries > 0) ? 1 : c.norms / c.entries;
+        const double trace = c.trace / b + mass * unit, rate = std::max(1 / c.batches, 1 / memory);
+        c.norm += (trace - c.norm) * rate;
+        c.slope += (c.slopes / (b * outputs) - c.slope) * rate;
+        const double bends = c.bends / (b * outputs);
+        c.curve += (bends - c.curve) * rate;
+        // Adam divides by the size of the gradients, which falls with the second derivatives
+        if (rule_.variant != Variant::adam) curvature = std::max({c.curve, bends, curvature / flattest});
+        double pair = 0;
+        if (c.pairs == 0) c.cross = c.norm * c.norm;
+        if (c.pair >= 0) {
+            pair = mass * (c.pair + unit);
+            c.pairs += 1;
+            c.cross += (pair * pair - c.cross) * std::max(1 / (c.pairs + 1), 1 / memory);
+        }
+        double length = std::max(c.norm, trace);
+        if (b > 1)
+            length = std::max(std::sqrt(c.cross), pair) + c.norm / b + std::max(0.0, trace - 2 * c.norm);
+        if (c.batches < rule_.maturity)
+            length = std::max(length, 0.5 * c.batches * c.norm / (c.size + c.unseen));
+        Step step{};
+        step.weights = fade();
+        if (rule_.eta > 0)
+            step.weights *= rule_.eta;
+        else
+            step.weights = length > 0 ? step.weights / (curvature * length + rule_.lam) : 0;
+        step.unit = rule_.eta > 0 ? 1 : unit;
+        // Adam divides a gradient by its size; a derived step gives it back the size of the slopes
+        step.length = rule_.eta > 0 ? 1 : std::sqrt(c.slope);
+        step.first = 1 - std::pow(decay, c.batches);
+        step.second = 1 - std::pow(slow, c.batches);
+        step.least = 1e-8 * step.length;
+        return step;
+    }
+
+    double fade() {
+        if (rule_.schedule == Schedule::constant) return 1;
+        if (rule_.schedule == Schedule::sqrt) return 1 / std::sqrt(c.batches);
+        if (c.batches > c.horizon) c.horizon = 2 * c.batches;  // [Susan] section 4
+        return std::log(c.horizon) / c.horizon;
+    }
+
+    void shrink(double by) {
+        c.scale *= by;
+        if (c.scale >= tiny_scale) return;
+        for (Index s = 0; s < Index(c.size); ++s)
+            for (Index o = 0; o < q_; ++o) slot(s).weights()[o] *= c.scale;
+        c.scale = 1;
+    }
+
+    // x'x' of this row and the first one, which is all that the gradient sums hold, times the first's slope
+    double crossed(Index n, const std::int32_t* at, const double* x) const {
+        double sum = 0;
+        for (Index e = 0; e < n; ++e) {
+            const Slot& f = slot(at[e]);
+            const double g = f.weights()[q_ + Index(c.output)], square = f.square();
+            if (g == 0) continue;
+            sum += !state_.units ? x[e] * g : square > 0 ? x[e] * g * (f.n / square) : 0;
+        }
+        return sum;
+    }
+
+    // What the step adds to a weight in units of its feature, g being the gradient there.
+    double change(double g, double& m, double& s, const Step& step) const {
+        switch (rule_.variant) {
+            case Variant::plain:
+                return -step.weights * g;
+            case Variant::momentum:
+                m = decay * m + (1 - decay) * g;
+                return -step.weights * m;
+            case Variant::nesterov:
+                m = decay * m + (1 - decay) * g;
+                return -step.weights * (decay * m + (1 - decay) * g);
+            case Variant::adam:
+                break;
+        }
+        m = decay * m + (1 - decay) * g;
+        s = slow * s + (1 - slow) * g * g;
+        const double size = std::sqrt(s / step.second) + step.least;
+        return size > 0 ? -step.weights * step.length * (m / step.first) / size : 0;
+    }
+
+    // Brings the unit of a feature up to date. A weight belongs to the unit it was learned in: else a feature
+    // whose first value happens to be tiny would have a huge weight when its usual values come.
+    void renew(Slot& f) const {
+        const double square = f.square(), now = square > 0 ? f.n / square : 0;
+        const double ratio =
+            f.inverse > 0 ? std::sqrt(now / f.inverse) : 0;  // at first 0, as are the weights
+        for (Index o = 0; o < q_; ++o) f.weights()[o] *= ratio;
+        f.inverse = now;
+    }
+
+    void move(Index at, const Step& step, double b) {
+        Slot& f = slot(at);
+        double inverse = 1;
+        if (state_.units) {
+            if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 16)) renew(f);
+            // a feature that has not varied cannot be told from the intercept
+            inverse = f.varies(c.weight) ? f.inverse : 0;
+        }
+        f.mark = 0;
+        double *v = f.weights(), *g = v + q_;
+        if (rule_.variant == Variant::plain) {
+            for (Index o = 0; o < q_; ++o) {
+                v[o] -= step.plain * (g[o] * inverse);
+                g[o] = 0;
+            }
+            return;
+        }
+        const double root = std::sqrt(inverse);
+        double *m = state_.moments + at * state_.extra, *s = m + q_;
+        for (Index o = 0; o < q_; ++o) {
+            v[o] += change(g[o] * root / b, m[o], s[o], step) * (root / c.scale);
+            g[o] = 0;
+        }
+    }
+
+    // ------------------------------------------------------------ who stays
+
+    std::int32_t add(Index j) {
+        const Index s = Index(c.size);
+        c.size += 1;
+        c.unseen -= 1;
+        state_.seen[j / page] += 1;
+        state_.id[s] = j;
+        std::fill_n(state_.slots + s * width(), width(), 0.0);
+        if (state_.extra) std::fill_n(state_.moments + s * state_.extra, state_.extra, 0.0);
+        slot(s).inverse = std::numeric_limits<double>::infinity();
+        return state_.slot[j] = std::int32_t(s + 1);
+    }
+
+    double budget() const {
+        // the annealing schedule of [Sun], begun after the delay
+        const double T = rule_.maturity * (1 - rule_.delay);
+        const double t = std::max(0.0, c.batches - rule_.maturity * rule_.delay);
+        const double left = (T - t) / (t * rule_.mu + T);
+        return rule_.k + std::floor(std::max(0.0, double(state_.p) - rule_.k) * std::max(0.0, left));
+    }
+
+    // Keeps the M_t largest: of those that score the same the lower index, and none that was never seen.
+    void truncate(bool often) {
+        double surplus = c.size + c.unseen - budget();
+        if (surplus > 0 && c.unseen > 0) surplus -= forget(surplus);
+        if (surplus <= 0 || !(often || 4 * surplus >= c.size || c.batches >= rule_.maturity)) return;
+        const Lowest gone = lowest(Index(surplus));
+        // in order, so that dense rows are read in order; or by filling gaps, which moves less
+        Index to = 0, end = Index(c.size);
+        for (Index s = 0; s < end; ++s) {
+            if (!gone.has(scores_[std::size_t(s)], state_.id[s])) {
+                relocate(s, to++);
+                continue;
+            }
+            state_.slot[state_.id[s]] = -1;
+            if (often) continue;
+            while (--end > s && gone.has(scores_[std::size_t(end)], state_.id[end]))
+                state_.slot[state_.id[end]] = -1;
+            if (end > s) relocate(end, to++);
+        }
+        c.size = double(to);
+    }
+
+    // Drops up to `count` features never seen, from the highest index down, page by page; how many.
+    double forget(double count) {
+        Index at = Index(c.limit);
+        double done = 0;
+        while (done < count && at > 0) {
+            const Index start = (at - 1) / page * page;
+            const double there = double(page - state_.seen[start / page]);
+            if (at == start + page && done + there <= count) {
+                done += there;
+                at = start;
+            } else {
+                done += state_.slot[--at] == 0;
+            }
+        }
+        c.limit = double(at);
+        c.unseen -= done;
+        return done;
+    }
+
+    // The lowest of all, up to this one.
+    struct Lowest {
+        double score;
+        std::int64_t feature;
+        bool has(double other, std::int64_t j) const {
+            return other < score || (other == score && j >= feature);
+        }
+    };
+    // A count of the leading bits of the scores finds where the last of `count` must be: then few are left.
+    Lowest lowest(Index count) {
+        const std::size_t size = std::size_t(c.size);
+        constexpr int shift = 64 - 17;  // sign, exponent, five bits of the mantissa
+        scores_.resize(size);
+        counts_.assign(std::size_t(1) << 17, 0);
+        for (std::size_t s = 0; s < size; ++s) {
+            scores_[s] = score(Index(s));
+            ++counts_[std::bit_cast<std::uint64_t>(scores_[s]) >> shift];
+        }
+        c.work += c.size;
+        std::uint64_t bin = 0;
+        for (; count > counts_[bin]; ++bin) count -= counts_[bin];
+        near_.clear();
+        for (std::size_t s = 0; s < size; ++s)
+            if (std::bit_cast<std::uint64_t>(scores_[s]) >> shift == bin)
+                near_.push_back({scores_[s], state_.id[s]});
+        const auto last = near_.begin() + (count - 1);
+        std::nth_element(near_.begin(), last, near_.end(), [](const Lowest& a, const Lowest& b) {
+            return a.score < b.score || (a.score == b.score && a.feature > b.feature);
+        });
+        return *last;
+    }
+
+    void relocate(Index from, Index to) {
+        if (from == to) return;
+        state_.id[to] = state_.id[from];
+        state_.slot[state_.id[to]] = std::int32_t(to + 1);
+        std::copy_n(state_.slots + from * width(), width(), state_.slots + to * width());
+        if (state_.extra)
+            std::copy_n(state_.moments + from * state_.extra, state_.extra,
+                        state_.moments + to * state_.extra);
+    }
+
+    Index width() const { return Index(sizeof(Slot) / sizeof(double)) + 2 * q_; }
+    Slot& slot(Index s) const { return *reinterpret_cast<Slot*>(state_.slots + s * width()); }
+
+    State state_;
+    const Annealing& rule_;
+    Q q_;
+    RungClock& c;
+    double over_ = 0;  // 1 / total weight, as of the batch that ends
+    std::vector<double> scores_;
+    std::vector<Index> counts_;
+    std::vector<Lowest> near_;
+};
+
+template <class T>
+inline Index entries_left(const Dense<T>&, Index) {
+    return 0;
+}
+template <class T, class I>
+inline Index entries_left(const Csr<T, I>& X, Index i) {
+    return Index(X.indptr[X.rows] - X.indptr[i]);
+}
+
+// Returns the number of rows learned, fewer than there are where the next step would overflow. The mean loss
+// of each batch that ends, before it was learned, goes to `losses` if asked for. Without rows, the batch ends
+// as it is.
+template <class Rows, class Loss, class Q>
+Index sfsa(const Rows& X, Loss loss, Q q, const double* y, const double* weight, Rung<Q>& rung,
+           double* losses) {
+    std::vector<double> scratch(2 * std::size_t(Index(q))), x(std::size_t(X.longest()) + 1);
+    std::vector<std::int32_t> at(std::size_t(X.longest()) + 1);
+    double *m = scratch.data(), *d = m + q;
+    RungClock& clock = rung.clock();
+    if (X.rows == 0 && clock.filled > 0) rung.finish(loss.curvature);
+    for (Index i = 0; i < X.rows; ++i) {
+        const double r = weight ? weight[i] : 1;
+        const Index n = rung.gather(X[i], entries_left(X, i), at.data(), x.data());
+        const double norm = rung.margins(n, at.data(), x.data(), r, m);
+        const double most = slopes(loss, q, m, rung.scale(), rung.bias(), y + i * q, r, d);
+        if (losses)
+            for (Index o = 0; o < q; ++o)
+                clock.loss += r * loss.value(rung.scale() * m[o] + rung.bias()[o], y[i * q + o]);
+        if (rung.learn(loss, n, at.data(), x.data(), r, norm, d, most)) continue;
+        if (losses) *losses++ = clock.loss / clock.mass;
+        if (!rung.finish(loss.curvature)) return i;
+    }
+    return X.rows;
+}
+
+}  // namespace streamsieve

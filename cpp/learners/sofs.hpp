@@ -1,0 +1,105 @@
+// SOFS (Wu et al. 2017): diagonal AROW, of which the B weights with the smallest variance S stay. Where
+// y w'x < 1: a = (1 - y w'x) / (x'S x + gamma), w += a y S x, S_j = 1 / (1 / S_j + x_j^2 / gamma).
+//
+// A variance changes only where it is touched, and only falls: whoever is not kept can enter only then, and
+// a heap of the kept is all it takes. O(nnz q + touched log B) a row. S_j = 1 / (1 + P_j), and P, the
+// precision gained, is what is stored and ranked by: a sum, which is not rounded away while it is small.
+#pragma once
+#include <cmath>
+#include <vector>
+
+#include "core/heap.hpp"
+#include "core/rows.hpp"
+#include "core/steps.hpp"
+
+namespace streamsieve {
+
+// `at` (p, 2 q): the precision gained and the weight, for each output. The outputs of a feature are kept
+// together, by their total. A row of weight r counts as if its gamma were gamma / r.
+template <class Rows, class Q>
+Index sofs(const Rows& X, Q q, const double* y, const double* weight, double gamma, bool intercept,
+           Clock* clock, Index budget, KeptHeap kept, const std::int32_t* place, double* at, double* bias,
+           double* bias_at) {
+    std::vector<double> scratch(3 * std::size_t(Index(q)));
+    double *m = scratch.data(), *a = m + q, *fresh = a + q;
+    std::vector<char> stepped(std::size_t(X.longest()));  // entries whose feature was kept before the row
+    const Index width = 2 * q;
+    // More precision where there was an error; the total over outputs.
+    auto gain = [&](double* s, double more) {
+        double total = 0;
+        for (Index o = 0; o < q; ++o) {
+            if (a[o] != 0) s[2 * o] += more;
+            total += s[2 * o];
+        }
+        return total;
+    };
+    for (Index i = 0; i < X.rows; ++i) {
+        const auto row = X[i];
+        const double r = weight ? weight[i] : 1, *label = y + i * q;
+        for (Index o = 0; o < q; ++o) m[o] = bias[o];
+        for (Index e = 0; e < row.length; ++e) {
+            if (e + 24 < row.length) {
+                prefetch(at + row.index(e + 24) * width);
+                prefetch(place + row.index(e + 24));
+            }
+            const double x = row.value(e), *s = at + row.index(e) * width;
+            for (Index o = 0; o < q; ++o) m[o] += x * s[2 * o + 1];
+        }
+        bool any = false;
+        for (Index o = 0; o < q; ++o) {
+            a[o] = 0;
+            if (label[o] * m[o] >= 1) continue;
+            double spread = 0, largest = 0;  // x'S x
+            for (Index e = 0; e < row.length; ++e) {
+                const double x = row.value(e), s = 1 / (1 + at[row.index(e) * width + 2 * o]);
+                spread += x * x * s;
+                largest = std::max(largest, std::abs(x) * s);
+            }
+            if (intercept) spread += 1 / (1 + bias_at[o]);
+            a[o] = (1 - label[o] * m[o]) / (spread + gamma / r) * label[o];
+            if (!(std::abs(a[o]) * std::max(1.0, largest) < 1e200)) return i;
+            any = true;
+        }
+        clock->rows += 1;
+        clock->weight += r;
+        if (!any) continue;
+        // The kept features of the row first: the variance that the others must be below depends on them.
+        for (Index e = 0; e < row.length; ++e) {
+            const Index j = row.index(e), where = kept.find(j);
+            const double x = row.value(e);
+            stepped[std::size_t(e)] = where >= 0;
+            if (where < 0 || x == 0) continue;
+            double* s = at + j * width;
+            for (Index o = 0; o < q; ++o) s[2 * o + 1] += a[o] * (x / (1 + s[2 * o]));
+            kept.rescore(where, gain(s, r * x * x / gamma));
+        }
+        for (Index e = 0; e < row.length; ++e) {
+            const Index j = row.index(e);
+            const double x = row.value(e);
+            if (stepped[std::size_t(e)] || x == 0) continue;
+            double* s = at + j * width;
+            for (Index o = 0; o < q; ++o) fresh[o] = a[o] * (x / (1 + s[2 * o]));
+            const Ranked now{gain(s, r * x * x / gamma), double(j)};
+            if (kept.size() < budget) {
+                kept.push(now);
+            } else if (better(now, kept.top())) {
+                double* out = at + kept.top().j() * width;
+                for (Index o = 0; o < q; ++o) out[2 * o + 1] = 0;
+                kept.replace(0, now);
+            } else {
+                continue;
+            }
+            for (Index o = 0; o < q; ++o) s[2 * o + 1] = fresh[o];
+        }
+        if (intercept) {
+            for (Index o = 0; o < q; ++o) {
+                if (a[o] == 0) continue;
+                bias[o] += a[o] / (1 + bias_at[o]);
+                bias_at[o] += r / gamma;
+            }
+        }
+    }
+    return X.rows;
+}
+
+}  // namespace streamsieve

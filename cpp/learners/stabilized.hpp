@@ -1,0 +1,496 @@
+// Stabilized truncated SGD ([Ma] Algorithm 4): M paths over the same blocks of rows, each in its own order.
+//
+// A path walks the rows of a block, translated to slots, at O(stable nnz q) each; a burst that ends costs
+// O(q) for each slot it touched; a stage that ends, O(1) for each of its (burst, slot) pairs, which are all
+// that the selection and the gravity are made from. All paths are at the same place of the same stage at any
+// time, so threads meet only where a block or a stage ends, and whatever the paths share is written there, by
+// one of them: their number does not change a bit of the result.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "learners/sgd.hpp"
+#include "learners/slots.hpp"
+
+namespace streamsieve {
+
+// What stays the same for all rows.
+struct Stabilizing {
+    double K, bursts, rejection, gamma, threshold, evidence, alpha;  // K_0, n_K, beta_0, gamma, pi_0, delta_K
+    double budget;                                                   // k, or 0
+    double eta;                                                      // the user's, or 0: derived
+    Schedule schedule;
+    bool intercept;
+};
+
+// Rows that the mean norm behind a derived step looks back: as features go, steps grow.
+constexpr double path_memory = 256;
+
+// SplitMix64 (Steele, Lea and Flood 2014), begun anew for each block and path.
+class Random {
+  public:
+    Random(std::uint64_t seed, std::uint64_t block, std::uint64_t path)
+        : state_(mixed(mixed(mixed(seed) + block) + path)) {}
+    // An integer below n < 2^32; none is more probable than another by more than n / 2^32 of it.
+    std::size_t below(std::uint64_t n) {
+        state_ += 0x9e3779b97f4a7c15;
+        return std::size_t((mixed(state_) >> 32) * n >> 32);
+    }
+
+  private:
+    static std::uint64_t mixed(std::uint64_t z) {
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        return z ^ (z >> 31);
+    }
+
+    std::uint64_t state_;
+};
+
+// ---------------------------------------------------------------- a path
+
+template <class Loss, class Q>
+class PathWalk {
+  public:
+    PathWalk(const StableState& state, const Stabilizing& rule, Q q, Index m, Index block)
+        : state_(state),
+          q_(q),
+          m_(m),
+          head_(state.path(m)),
+          step_{rule.eta, rule.schedule, 0, rule.intercept, &head_.clock, path_memory},
+          order_(std::size_t(block)),
+          slope_(2 * std::size_t(Index(q)) + 2 * line) {}
+
+    // Room for the longest row of the next block. By one thread for all paths.
+    void reserve(Index longest) {
+        dead_ = state_.clock->dead;
+        if (std::size_t(longest) < at_.size()) return;
+        at_.resize(std::size_t(longest) + 1);
+        value_.resize(std::size_t(longest) + 1);
+    }
+    // A new order of n rows, a function of the seed, the number of the block and the path.
+    void shuffle(std::uint64_t seed, Index n) {
+        Random random(seed, std::uint64_t(state_.clock->blocks), std::uint64_t(m_));
+        std::iota(order_.begin(), order_.begin() + n, 0);
+        for (Index i = n - 1; i > 0; --i)
+            std::swap(order_[std::size_t(i)], order_[random.below(std::uint64_t(i) + 1)]);
+    }
+
+    // Algorithm 3: the rows of the block that come from-th to to-th in this path's order, from the place in
+    // the burst that the clock says. False where a step would overflow.
+    bool walk(const Translated& X, const double* y, const double* weight, Index from, Index to) {
+        const StageClock& c = *state_.clock;
+        Index filled = Index(c.filled);
+        const Index K = Index(c.K);
+        const double gravity = c.gravity;
+        for (Index t = from; t < to; ++t) {
+            const Index i = order_[std::size_t(t)];
+            if (!learn(X, i, y + i * q_, weight ? weight[i] : 1)) return false;
+            if (++filled == K) {
+                truncate(gravity);
+                filled = 0;
+            }
+        }
+        return true;
+    }
+
+  private:
+    static constexpr std::size_t line = 16;  // doubles apart from what others write
+
+    bool learn(const Translated& X, Index i, const double* y, double r) {
+        const Index from = X.start[std::size_t(i)];
+        Index n = X.length[std::size_t(i)];
+        const std::int32_t* at = X.slot.get() + from;
+        const double* x = X.value.get() + from;
+        if (state_.clock->dead > dead_) {  // some have been purged since the block was translated
+            n = leave_out(n, at, x);
+            at = at_.data();
+            x = value_.data();
+        }
+        double* cells = state_.weights + m_ * state_.room * state_.width;
+        const Index width = std::is_same_v<Q, One> ? 4 : state_.width;
+        double *m = slope_.data() + line, *d = m + q_;
+        if (state_.clock->size > wide_size)
+            for (Index e = 0; e < n; ++e) prefetch(cells + at[e] * width);
+        Norm norm;
+        square_norm(x, n, norm.square, norm.count);
+        for (Index o = 0; o < q_; ++o) m[o] = 0;
+        if constexpr (std::is_same_v<Q, One>) {
+            // four sums, or the latency of one addition after the other is the time of the loop
+            double a[4] = {0, 0, 0, 0};
+            Index e = 0;
+            for (; e + 4 <= n; e += 4)
+                for (Index lane = 0; lane < 4; ++lane)
+                    a[lane] += x[e + lane] * cells[at[e + lane] * width + 1];
+            for (; e < n; ++e) a[0] += x[e] * cells[at[e] * width + 1];
+            *m = (a[0] + a[1]) + (a[2] + a[3]);
+        } else {
+            for (Index e = 0; e < n; ++e) {
+                const double* w = cells + at[e] * width + 1;
+                for (Index o = 0; o < q_; ++o) m[o] += x[e] * w[o];
+            }
+        }
+        double* bias = head_.bias();
+        const double slope = slopes(Loss{}, q_, m, 1.0, bias, y, r, d);
+        const auto eta = step_.next(norm, r, Loss::curvature);
+        if (!eta.fits(slope, norm)) return false;
+        for (Index o = 0; o < q_; ++o) {
+            bias[o] -= eta.bias * d[o];
+            d[o] *= -eta.weights;
+        }
+        // a feature counts as seen whether the loss asks for a step or not
+        std::int32_t* touched = state_.touched + m_ * state_.room;
+        Index met = Index(head_.touched);
+        const double step = *d;
+        for (Index e = 0; e < n; ++e) {
+            double* cell = cells + at[e] * width;
+            touched[met] = at[e];
+            const bool first = cell[0] == 0;
+            met += first;
+            cell[0] += 1;
+            if constexpr (std::is_same_v<Q, One>) {
+                const double w = cell[1];
+                cell[2] = first ? w : cell[2];
+                cell[1] = w + x[e] * step;
+            } else {
+                for (Index o = 0; o < q_; ++o) {
+                    double& w = cell[1 + o];
+                    cell[1 + q_ + o] = first ? w : cell[1 + q_ + o];
+                    w += x[e] * d[o];
+                }
+            }
+        }
+        head_.touched = double(met);
+        return true;
+    }
+    Index leave_out(Index n, const std::int32_t* at, const double* x) {
+        const std::uint8_t* alive = state_.alive;
+        std::int32_t* to = at_.data();
+        double* value = value_.data();
+        Index kept = 0;
+        for (Index e = 0; e < n; ++e) {
+            to[kept] = at[e];
+            value[kept] = x[e];
+            kept += alive[at[e]];
+        }
+        return kept;
+    }
+
+    // Algorithm 2: the burst ends; each feature it saw is pulled to zero by gravity times the times seen.
+    void truncate(double gravity) {
+        const std::int32_t* touched = state_.touched + m_ * state_.room;
+        double* change = state_.change + m_ * state_.records + Index(head_.records);
+        std::int32_t* which = state_.which + m_ * state_.records + Index(head_.records);
+        const Index n = Index(head_.touched);
+        for (Index e = 0; e < n; ++e) {
+            const std::int32_t s = touched[e];
+            double* cell = state_.cell(m_, s);
+            const double seen = cell[0], spread = state_.unit[2 * s + 1];
+            // a feature that does not vary cannot be told from the intercept
+            const double pull =
+                spread > 0 ? gravity * seen / spread : std::numeric_limits<double>::infinity();
+            double most = 0, left = 0;
+            for (Index o = 0; o < q_; ++o) {
+                double& w = cell[1 + o];
+                most = std::max(most, std::abs(w - cell[1 + q_ + o]));
+                w = std::copysign(std::max(std::abs(w) - pull, 0.0), w);
+                left = std::max(left, std::abs(w));
+            }
+            change[e] = most * spread / seen;
+            which[e] = left > 0 ? s : ~s;
+            cell[0] = 0;
+        }
+        head_.records += double(n);
+        head_.touched = 0;
+    }
+
+    const StableState& state_;
+    Q q_;
+    Index m_;
+    PathHead& head_;
+    StepSize step_;
+    double dead_ = 0;  // when the block began
+    std::vector<std::int32_t> order_, at_;
+    std::vector<double> value_, slope_;
+};
+
+// ---------------------------------------------------------------- the end of a stage
+
+template <class Q>
+class StageEnd {
+  public:
+    StageEnd(const StableState& state, const Stabilizing& rule, Q q)
+        : state_(state), rule_(rule), q_(q), c(*state.clock) {}
+
+    void run() {
+        judge();
+        purge();
+        c.stage += 1;
+        c.bursts = 0;
+        const double stable = c.size - c.dead, kept = c.seen > 0 ? stable / c.seen : 1;
+        // (12), d the share purged of those that may be: where no more may go, nothing is rejected
+        const double left = c.seen > least() ? (stable - least()) / (c.seen - least()) : 0, gone = 1 - left;
+        c.rejection =
+            rule_.gamma >= 0
+                ? rule_.rejection * (std::exp(-rule_.gamma * gone) - gone * std::exp(-rule_.gamma))
+                : rule_.rejection * std::log(1 - rule_.gamma * (1 - gone)) / std::log(1 - rule_.gamma);
+        // of few features most matter
+        if (stable > 0) c.rejection = std::min(c.rejection, std::max(0.0, 1 - spared() / stable));
+        if (kept > 0) c.K = std::max(rule_.K, std::ceil(rule_.K * std::log(1 / (rule_.alpha * kept))));
+        weigh();
+        for (Index m = 0; m < state_.paths; ++m) state_.path(m).records = 0;
+    }
+
+  private:
+    // Features that are left at the end: the budget, or one.
+    double least() const { return std::max(1.0, rule_.budget); }
+    // Features whose changes are not rejected, in the mean.
+    double spared() const { return rule_.budget > 0 ? std::min(5.0, rule_.budget) : 5.0; }
+
+    template <class F>
+    void each(F&& f) {
+        for (Index m = 0; m < state_.paths; ++m) {
+            const std::int32_t* which = state_.which + m * state_.records;
+            const Index n = Index(state_.path(m).records);
+            for (Index e = 0; e < n; ++e) f(m, e, which[e] < 0 ? ~which[e] : which[e], which[e] >= 0);
+        }
+    }
+
+    // (8) and (16): counts of a feature are carried over until there are more than delta_K.
+    void judge() {
+        each([&](Index, Index, std::int32_t s, bool kept) {
+            Tally& t = state_.tally[s];
+            if (t.seen < 0) t.seen = t.kept = 0;
+            t.seen += 1;
+            t.kept += kept;
+        });
+        unstable_.clear();
+        each([&](Index, Index, std::int32_t s, bool) {
+            Tally& t = state_.tally[s];
+            if (t.seen <= rule_.evidence) return;
+            t.probability = t.kept / t.seen;
+            t.seen = -t.seen;
+            if (t.probability < rule_.threshold) unstable_.push_back(s);
+        });
+    }
+
+    // (9), (10). No more than leaves k, or one: first the least probable, of these the smallest weights.
+    void purge() {
+        const double most = c.size - c.dead - least();
+        if (double(unstable_.size()) > most) {
+            const auto last = unstable_.begin() + Index(std::max(0.0, most));
+            std::vector<double> size(static_cast<std::size_t>(c.size));
+            for (const std::int32_t s : unstable_) size[std::size_t(s)] = weight(s);
+            std::sort(unstable_.begin(), unstable_.end(), [&](std::int32_t a, std::int32_t b) {
+                const double pa = state_.tally[a].probability, pb = state_.tally[b].probability;
+                const double wa = size[std::size_t(a)], wb = size[std::size_t(b)];
+                return pa != pb ? pa < pb : wa != wb ? wa < wb : state_.id[a] > state_.id[b];
+            });
+            unstable_.erase(last, unstable_.end());
+        }
+        for (const std::int32_t s : unstable_) {
+            state_.alive[s] = 0;
+            state_.slot[state_.id[s]] = -1;
+            for (Index m = 0; m < state_.paths; ++m) std::fill_n(state_.cell(m, s), state_.width, 0.0);
+        }
+        c.dead += double(unstable_.size());
+    }
+
+    // The largest of the feature's averaged weights, in units of its deviation.
+    double weight(std::int32_t s) const {
+        double most = 0;
+        for (Index o = 0; o < q_; ++o) {
+            double sum = 0;
+            for (Index m = 0; m < state_.paths; ++m) sum += state_.cell(m, s)[1 + o];
+            most = std::max(most, std::abs(sum));
+        }
+        return most * state_.unit[2 * s + 1];
+    }
+
+    // (11): the rejection rate's quantile of the stage's changes, over what is still stable. The leading bits
+    // tell where it must be, and then few are left.
+    void weigh() {
+        constexpr int shift = 64 - 15;  // sign, exponent, three bits of the mantissa
+        counts_.assign(std::size_t(1) << 14, 0);
+        Index n = 0;
+        each([&](Index m, Index e, std::int32_t s, bool) {
+            if (!state_.alive[s]) return;
+            ++counts_[std::bit_cast<std::uint64_t>(state_.change[m * state_.records + e]) >> shift];
+            ++n;
+        });
+        if (n == 0) return;
+        Index rank = std::min(n - 1, Index(c.rejection * double(n)));
+        std::uint64_t bin = 0;
+        for (; rank >= Index(counts_[bin]); ++bin) rank -= Index(counts_[bin]);
+        near_.clear();
+        each([&](Index m, Index e, std::int32_t s, bool) {
+            const double change = state_.change[m * state_.records + e];
+            if (state_.alive[s] && std::bit_cast<std::uint64_t>(change) >> shift == bin)
+                near_.push_back(change);
+        });
+        std::nth_element(near_.begin(), near_.begin() + rank, near_.end());
+        c.gravity = near_[std::size_t(rank)];
+    }
+
+    const StableState& state_;
+    const Stabilizing& rule_;
+    Q q_;
+    StageClock& c;
+    std::vector<std::int32_t> unstable_;
+    std::vector<std::uint32_t> counts_;
+    std::vector<double> near_;
+};
+
+// ---------------------------------------------------------------- all blocks
+
+// Rows learned and stages ended; where there was not room for the next block, the room for slots and for
+// records that it asks for, else 0. Fewer rows than there are without it: the next step would overflow.
+struct Learned {
+    Index rows, stages, slots, records;
+};
+
+// What takes some 20 microseconds is done before a thread has started.
+constexpr Index least_work = 10'000;
+
+// All paths over the rows, `block` at a time; writes a line about each stage that ends.
+template <class Loss, class Q>
+class Stabilized {
+  public:
+    Stabilized(Translator& rows, Index block, std::uint64_t seed, Q q, const double* y, const double* weight,
+               const StableState& state, const Stabilizing& rule, unsigned threads, double* stages)
+        : rows_(rows),
+          block_(block),
+          seed_(seed),
+          q_(q),
+          y_(y),
+          weight_(weight),
+          state_(state),
+          rule_(rule),
+          c(*state.clock),
+          threads_(team(threads)),
+          meeting_(threads_),
+          stage_(state, rule, q),
+          lines_(stages) {
+        rows.share_among(threads_);
+        for (Index m = 0; m < state.paths; ++m)
+            walks_.emplace_back(state, rule, q, m, std::min(block, rows.rows));
+    }
+
+    Learned run() {
+        open();
+        parallel(threads_, [this](unsigned t) { work(t); });
+        if (error_) std::rethrow_exception(error_);
+        return out_;
+    }
+
+  private:
+    // As the first rows tell.
+    unsigned team(unsigned threads) const {
+        const Index some = std::min(rows_.rows, Index(256));
+        const Index work =
+            rows_.entries(0, some) * (1 + state_.paths) * rows_.rows / std::max(some, Index(1));
+        return unsigned(std::clamp(work / least_work, Index(1), Index(threads)));
+    }
+
+    void work(unsigned t) {
+        const Index first = share(state_.paths, t, threads_), last = share(state_.paths, t + 1, threads_);
+        while (!stop_) {
+            if (from_ == 0) {
+                for (Index m = first; m < last; ++m) walks_[std::size_t(m)].shuffle(seed_, end_ - begin_);
+                rows_.translate(t, meeting_);
+                meeting_.wait();
+            }
+            for (Index m = first; m < last; ++m)
+                if (!walks_[std::size_t(m)].walk(rows_.block(), y_ + begin_ * q_,
+                                                 weight_ ? weight_ + begin_ : nullptr, from_, to_))
+                    sound_.store(false, std::memory_order_relaxed);
+            meeting_.wait();
+            if (!sound_.load(std::memory_order_relaxed)) return;
+            if (t == 0) try {
+                    turn();
+                } catch (...) {  // for lack of memory: the others must hear of it before it is thrown
+                    error_ = std::current_exception();
+                    stop_ = true;
+                }
+            meeting_.wait();
+        }
+    }
+
+    // The next block, if there is one, and room for it.
+    void open() {
+        stop_ = begin_ == rows_.rows;
+        if (stop_) return;
+        Compaction(state_).run();
+        end_ = std::min(rows_.rows, begin_ + block_);
+        if (!fits()) return;
+        rows_.begin(begin_, end_);
+        for (auto& walk : walks_) walk.reserve(rows_.block().longest);
+        from_ = 0;
+        next();
+    }
+    // Whether there is room for the block; if not, what there is to be.
+    bool fits() {
+        const double unseen = double(state_.p) - c.seen;
+        double slots = c.size + 1, records = rule_.bursts * slots;
+        if (unseen > 0 || records > double(state_.records)) {
+            const double entries = double(rows_.entries(begin_, end_));
+            double noted = 0;
+            for (Index m = 0; m < state_.paths; ++m)
+                noted = std::max(noted, state_.path(m).touched + state_.path(m).records);
+            slots += std::min(entries, unseen);
+            records = std::min(rule_.bursts * slots, noted + entries);
+        }
+        if (slots <= double(state_.room) && records <= double(state_.records)) return true;
+        out_.slots = Index(slots);
+        out_.records = Index(records);
+        stop_ = true;
+        return false;
+    }
+    // Rows to the end of the stage, or of the block.
+    void next() { to_ = std::min(end_ - begin_, from_ + Index((rule_.bursts - c.bursts) * c.K - c.filled)); }
+    void turn() {
+        const Index filled = Index(c.filled) + to_ - from_, K = Index(c.K);
+        c.filled = double(filled % K);
+        c.bursts += double(filled / K);
+        if (c.bursts >= rule_.bursts) {
+            stage_.run();
+            const double line[] = {c.stage, c.size - c.dead, c.gravity, c.rejection, c.K};
+            std::copy_n(line, 5, lines_ + 5 * out_.stages++);
+        }
+        from_ = to_;
+        out_.rows = begin_ + to_;
+        if (out_.rows < end_) return next();
+        c.blocks += 1;
+        begin_ = end_;
+        open();
+    }
+
+    Translator& rows_;
+    Index block_;
+    std::uint64_t seed_;
+    Q q_;
+    const double *y_, *weight_;
+    const StableState& state_;
+    const Stabilizing& rule_;
+    StageClock& c;
+    unsigned threads_;
+    Meeting meeting_;
+    StageEnd<Q> stage_;
+    double* lines_;
+    std::vector<PathWalk<Loss, Q>> walks_;
+    Index begin_ = 0, end_ = 0, from_ = 0, to_ = 0;  // the block; what the paths walk next of it
+    bool stop_ = false;
+    std::atomic<bool> sound_{true};
+    std::exception_ptr error_;
+    Learned out_{0, 0, 0, 0};
+};
+
+}  // namespace streamsieve

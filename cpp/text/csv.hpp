@@ -1,0 +1,232 @@
+// Rows of delimited text, quoted as RFC 4180 has it, straight into a row-ordered matrix of numbers and codes
+// of what is not a number. No allocation per row but for a value met for the first time.
+#pragma once
+#include <array>
+#include <string_view>
+#include <unordered_map>
+
+#include "text/text.hpp"
+
+namespace streamsieve {
+
+// What becomes of a column: its place among the numbers (features first, then target and weight), ~ its place
+// among the texts (< 0), or nothing.
+constexpr std::int32_t IGNORED = std::numeric_limits<std::int32_t>::max();
+
+struct CsvRules {
+    char separator;
+    const std::int32_t* roles;  // one per column
+    Index columns;
+    Index features, others, texts;  // columns of each sort
+    const std::uint8_t* missing;    // how each column takes a missing value, as Missing
+    Index weight;                   // the place of a number that may not be negative, or -1
+    bool skip;
+};
+
+// What stands between two separators. `begin` is at the opening quote only where quotes inside are doubled,
+// so that equal stretches are equal values.
+struct Cell {
+    const char *begin, *end, *next;  // next: the separator or line end after it
+    Fault fault;
+};
+
+inline bool ends_cell(const char* p, char separator) {
+    return *p == separator || ends_line(p);
+}
+
+inline Cell cell(const char* p, const char* end, char separator) {
+    if (*p != '"') {
+        const char* q = p;
+        bool nul = false;
+        while (!ends_cell(q, separator)) nul |= *q++ == '\0';
+        return {p, q, q, nul ? Fault::nul : Fault::none};
+    }
+    bool doubled = false, nul = false;
+    const char* q = p + 1;
+    for (; q < end; ++q) {
+        if (*q == '"') {
+            if (q[1] != '"') break;
+            doubled = true, ++q;
+        }
+        nul |= *q == '\0';
+    }
+    if (q >= end || !ends_cell(q + 1, separator)) return {p, p, p, Fault::quote};
+    return {doubled ? p : p + 1, doubled ? q + 1 : q, q + 1, nul ? Fault::nul : Fault::none};
+}
+
+// Where the row after the one at p begins, or nullptr if the text ends inside it.
+inline const char* next_row(const char* p, const char* end, char separator) {
+    while (p < end) {
+        if (*p == '"') {  // at the start of a cell: only here does a quote hide line ends
+            for (++p; p < end; ++p)
+                if (*p == '"' && *++p != '"') break;
+        }
+        while (p < end && *p != separator && *p != '\n') ++p;
+        if (p >= end) break;
+        if (*p++ == '\n') return p;
+    }
+    return nullptr;
+}
+
+// Where the last whole row of the text ends; `begin` if none does.
+inline const char* whole_rows(const char* begin, const char* end, char separator) {
+    if (!std::memchr(begin, '"', std::size_t(end - begin))) {
+        while (end > begin && end[-1] != '\n') --end;
+        return end;
+    }
+    const char* p = begin;
+    while (const char* q = next_row(p, end, separator)) p = q;
+    return p;
+}
+
+struct View {
+    const char *begin, *end;
+    std::string_view text() const { return {begin, std::size_t(end - begin)}; }
+};
+
+// The values of a column in the order met, coded 0, 1, ...
+class Codes {
+  public:
+    std::int32_t code(View v) {
+        if (recent_ < values_.size() && values_[recent_].text() == v.text()) return std::int32_t(recent_);
+        const auto [at, fresh] = codes_.try_emplace(v.text(), std::int32_t(values_.size()));
+        if (fresh) values_.push_back(v);
+        recent_ = std::size_t(at->second);
+        return at->second;
+    }
+    void forget_from(std::size_t n) {
+        for (; values_.size() > n; values_.pop_back()) codes_.erase(values_.back().text());
+    }
+    const std::vector<View>& values() const { return values_; }
+
+  private:
+    std::unordered_map<std::string_view, std::int32_t> codes_;
+    std::vector<View> values_;
+    std::size_t recent_ = 0;  // runs of one value are common
+};
+
+inline void trim(const char*& p, const char*& end) {
+    while (p < end && (*p == ' ' || *p == '\t')) ++p;
+    while (p < end && (end[-1] == ' ' || end[-1] == '\t')) --end;
+}
+
+// A cell that does not begin with a plain number: quoted, with blanks around it, missing, or wrong.
+inline Fault number_cell(const Cell& c, Missing missing, double& x) {
+    const char *p = c.begin, *end = c.end;
+    trim(p, end);
+    const char* const q = p < end ? number(p, x) : nullptr;
+    if (q == end && q) return std::isinf(x) ? Fault::infinite : Fault::none;
+    if (is_missing(p, end)) {
+        if (missing == Missing::error) return Fault::missing;
+        x = missing == Missing::keep ? std::numeric_limits<double>::quiet_NaN() : 0.0;
+        return Fault::none;
+    }
+    const char* word = p + (p < end && (*p == '-' || *p == '+'));
+    const bool infinite =
+        end - word >= 3 && (word[0] | 0x20) == 'i' && (word[1] | 0x20) == 'n' && (word[2] | 0x20) == 'f';
+    return infinite ? Fault::infinite : Fault::value;
+}
+
+// One row at p: numbers to `features` and `others`, codes to `code` (-1: missing). Leaves p after the row, or
+// where the fault is, and in `column` which cell that was.
+inline Fault csv_row(const char*& p, const char* end, const CsvRules& rules, double* features, double* others,
+                     std::int32_t* code, Codes* codes, Index& column) {
+    for (Index c = 0; c < rules.columns; ++c) {
+        column = c;
+        const std::int32_t role = rules.roles[c];
+        const char* next = nullptr;
+        if (role >= 0 && role != IGNORED) {
+            double& x = role < rules.features ? features[role] : others[role - rules.features];
+            next = number(p, x);
+            if (!next || !ends_cell(next, rules.separator) || std::isinf(x)) {
+                const Cell found = cell(p, end, rules.separator);
+                if (found.fault != Fault::none) return found.fault;
+                const Fault fault = number_cell(found, Missing(rules.missing[c]), x);
+                if (fault != Fault::none) return fault;
+                next = found.next;
+            }
+            if (role == rules.weight && x < 0) return Fault::weight;
+        } else {
+            const Cell found = cell(p, end, rules.separator);
+            if (found.fault != Fault::none) return found.fault;
+            next = found.next;
+            if (role != IGNORED) {
+                const char *from = found.begin, *to = found.end;
+                trim(from, to);
+                const bool missing = is_missing(from, to);
+                if (missing && Missing(rules.missing[c]) == Missing::error) return Fault::missing;
+                code[~role] = missing ? -1 : codes[~role].code({from, to});
+            }
+        }
+        const bool last = c + 1 == rules.columns;
+        if (*next == rules.separator) {
+            if (last) return p = next + 1, Fault::cells_many;
+            p = next + 1;
+        } else {
+            if (!last) return Fault::cells_few;
+            p = next + (*next == '\r' ? 2 : 1);
+        }
+    }
+    return Fault::none;
+}
+
+struct CsvOut {
+    double* X;            // rows x features
+    double* others;       // rows x others: target, weight
+    std::int32_t* codes;  // rows x texts
+};
+
+struct CsvOutcome : Outcome {
+    Index column = 0;
+};
+
+// All rows of a text, up to the first refusal. `codes` gathers the values of each text column.
+inline CsvOutcome csv(const char* p, const char* end, const CsvRules& rules, const CsvOut& out,
+                      std::vector<Codes>& codes) {
+    CsvOutcome done;
+    std::vector<std::size_t> known(codes.size());
+    while (p < end) {
+        if (ends_line(p)) {  // an empty line is no row
+            p += *p == '\r' ? 2 : 1;
+            continue;
+        }
+        const char* const row = p;
+        for (std::size_t k = 0; k < codes.size(); ++k) known[k] = codes[k].values().size();
+        const Fault fault =
+            csv_row(p, end, rules, out.X + done.rows * rules.features, out.others + done.rows * rules.others,
+                    out.codes + done.rows * rules.texts, codes.data(), done.column);
+        if (fault == Fault::none) {
+            ++done.rows;
+            continue;
+        }
+        for (std::size_t k = 0; k < codes.size(); ++k) codes[k].forget_from(known[k]);
+        if (!rules.skip) {
+            done.fault = fault, done.at = p;
+            return done;
+        }
+        ++done.bad;
+        const char* const next = next_row(row, end, rules.separator);
+        p = next ? next : after_line(row, end);  // no closing quote: only its line is lost
+    }
+    return done;
+}
+
+// Which columns hold something else than numbers and missing values in the first `rows` rows.
+inline void csv_texts(const char* p, const char* end, char separator, Index columns, Index rows,
+                      std::uint8_t* text) {
+    for (; p < end && rows > 0; --rows) {
+        const char* const next = next_row(p, end, separator);
+        if (!next) return;
+        for (Index c = 0; c < columns; ++c) {
+            const Cell found = cell(p, end, separator);
+            double x;
+            if (found.fault != Fault::none) break;
+            if (number_cell(found, Missing::keep, x) == Fault::value) text[c] = 1;
+            if (*found.next != separator) break;
+            p = found.next + 1;
+        }
+        p = next;
+    }
+}
+
+}  // namespace streamsieve

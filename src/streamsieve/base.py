@@ -1,0 +1,202 @@
+"""`Method`: what a learning method is inside the library. It knows neither scikit-learn nor files.
+
+A method declares its parameters as class attributes (`Param`) and provides
+
+- `start(p, q) -> State`: the state for p features and q outputs;
+- `learn(rows, y, w) -> int`: learn checked rows, and how many were before a step would have overflowed;
+- `weights() -> (coef (q, p), intercept (q,))`: the model as of now.
+
+Facades call `begin`, `update`, `weights` and `scores`; see `methods.py` for the list of methods.
+"""
+
+from __future__ import annotations
+
+import copy
+from threading import RLock
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .params import ParamError, Parameter
+from .rows import Array, Rows
+from .state import State
+from .tasks import Classification
+
+CLASSIFICATION = ("logistic", "hinge", "squared_hinge", "squared")
+
+
+class Method:
+    """Base of all methods: parameters, one call at a time, all rows of a call or none."""
+
+    params: ClassVar[dict[str, Parameter]] = {}
+    #: Losses by task, the default first; a task with one loss has no parameter `loss`.
+    losses: ClassVar[dict[str, tuple[str, ...]]] = {
+        "regression": ("squared",),
+        "classification": CLASSIFICATION,
+    }
+    #: What a fitted estimator shows besides its weights: name (without underscore) and description.
+    attributes: ClassVar[dict[str, str]] = {}
+    #: Examples for the docstrings of the estimators, by task, where the common one does not do.
+    examples: ClassVar[dict[str, str]] = {}
+    #: The largest magnitude that values, targets and weights may have.
+    limit: ClassVar[float] = 1e75
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
+        inherited = {name: value for name, value in cls.params.items() if name not in own}
+        cls.params = own | inherited
+
+    def __init__(self, *, loss: str = "squared", **values: Any) -> None:
+        self.loss = loss
+        unknown = values.keys() - self.params.keys()
+        if unknown:
+            name = min(unknown)
+            raise ParamError(name, values[name], f"expected one of {', '.join(self.params)}.")
+        for name, param in self.params.items():
+            setattr(self, name, param.check(name, values.get(name, param.default)))
+        self.check()
+        self.p = self.q = 0
+        self.state: Any = None
+        self.lock = RLock()
+
+    # ---------------------------------------------------------------- what a method provides
+
+    def check(self) -> None:
+        """Raise ParamError for parameters that do not go together."""
+
+    def start(self, p: int, q: int) -> State:
+        raise NotImplementedError(f"{type(self).__name__} must define start")  # pragma: no cover
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        raise NotImplementedError(f"{type(self).__name__} must define learn")  # pragma: no cover
+
+    def weights(self) -> tuple[Array, Array]:
+        raise NotImplementedError(f"{type(self).__name__} must define weights")  # pragma: no cover
+
+    def check_state(self) -> None:
+        """Raise ValueError for state from a file whose indices a kernel could not follow."""
+
+    def resize(self, p: int) -> None:
+        """Make room for p features, or give it back."""
+        self.state.resize(p)
+        self.p = p
+
+    @property
+    def can_overflow(self) -> bool:
+        """Whether a step may be too long, so that a copy of what it changes is needed to undo it."""
+        return getattr(self, "eta", None) not in (None, "auto")
+
+    def changed_by(self, features: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]] | None:
+        """Features whose state may change with rows in which these occur; None for all."""
+        return features
+
+    def overflow_hint(self) -> str:
+        """What to do where the weights overflow."""
+        eta = getattr(self, "eta", "auto")
+        cause = "the derived step (eta='auto')" if eta == "auto" else f"eta={eta}"
+        return f"{cause} is too long for these rows: pass a smaller eta or eta='auto'"
+
+    # ---------------------------------------------------------------- what facades call
+
+    def begin(self, p: int, q: int) -> Self:
+        """Forget everything; p features and q outputs will come."""
+        with self.lock:
+            self.p, self.q = p, q
+            self.state = self.start(p, q)
+        return self
+
+    def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
+        """Learn checked rows, all or, where the weights would overflow, none; other callers wait."""
+        if not len(rows):
+            return
+        with self.lock:
+            p = self.p
+            if rows.p > p:
+                self.resize(rows.p)
+            held = self._snapshot(rows)
+            try:
+                done = 0
+                for at, part in rows.in_row_order():
+                    learned = self.learn(part, y[at], None if w is None else w[at])
+                    done += learned
+                    if learned < len(part):
+                        raise ValueError(
+                            f"The weights overflow at row {done} of this call: {self.overflow_hint()}, or "
+                            "rescale the features and targets. The model is as it was before the call."
+                        )
+            except BaseException:
+                if held is not None:
+                    self.state.restore(held)
+                if self.p != p:
+                    self.resize(p)
+                raise
+
+    def _snapshot(self, rows: Rows) -> dict[str, Any] | None:
+        """What undoes a failed call; None where none can fail."""
+        if not self.can_overflow:
+            return None
+        seen = rows.features
+        if seen is None or len(seen) >= self.p:
+            return self.state.snapshot()
+        return self.state.snapshot(self.changed_by(seen))
+
+    def scores(self, rows: Rows) -> Array:
+        """The margins of rows of at most p features, shape (n, q)."""
+        with self.lock:
+            coef, intercept = self.weights()
+        return rows.scores(np.ascontiguousarray(coef.T), intercept)
+
+    def probabilities(self, scores: Array) -> Array:
+        """Probability of each class from scores, for losses whose margins are log-odds."""
+        return Classification.probabilities(scores)
+
+    def linear_model(self) -> Any:
+        """The `LinearModel` with standard errors and R^2 as of now; None where the method has none."""
+        return None
+
+    def extracted(self) -> Any:
+        """Plain data from which readers have the model at once, where to extract it from the state takes work.
+
+        A model file holds it beside the state; `set_extracted` gets it back.
+        """
+        return None
+
+    def set_extracted(self, model: Any) -> None:
+        """Take over what `extracted` gave for this state; ValueError if it does not fit."""
+        raise ValueError(
+            f"{type(self).__name__} extracts no model, but the file holds {type(model).__name__}."
+        )
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters as given, the loss among them."""
+        return {"loss": self.loss} | {name: getattr(self, name) for name in self.params}
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows learned, where the method counts them."""
+        clock = getattr(self.state, "clock", None)
+        return None if clock is None or "rows" not in (clock.dtype.names or ()) else int(clock["rows"])
+
+    # ---------------------------------------------------------------- copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            state = {name: value for name, value in vars(self).items() if name != "lock"}
+            return state | {"state": None if self.state is None else self.state.copy()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.lock = RLock()
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__setstate__(self.__getstate__())
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        other = copy.copy(self)
+        memo[id(self)] = other
+        return other

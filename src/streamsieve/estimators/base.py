@@ -1,0 +1,442 @@
+"""What the estimators share: validation, labels, names of features, prediction, selection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from .. import _core
+from ..base import Method
+from ..learners.start import continue_from
+from ..params import Parameter
+from ..rows import Array, Rows, as_rows, as_vector, as_weights, check_any_weight, is_sparse
+from ..tasks import Classification, Regression, Task
+
+
+class Estimator(SelectorMixin, BaseEstimator):
+    """A scikit-learn estimator and selector around a `Method`."""
+
+    _method_class: ClassVar[type[Method]]
+    _params: ClassVar[dict[str, Parameter]]
+    _fixed_loss: ClassVar[str | None]
+    _task: Any  # of the first rows: a `Task`
+
+    # ---------------------------------------------------------------- learning
+
+    def _new_method(self) -> Method:
+        values = {name: self._params[name].check(name, getattr(self, name)) for name in self._params}
+        if self._fixed_loss is not None:
+            values["loss"] = self._fixed_loss
+        return self._method_class(**values)
+
+    def _check_unchanged(self) -> None:
+        """Hand parameters that may change to the method; raise ValueError for others that have changed."""
+        for name, param in self._params.items():
+            now, before = getattr(self, name), getattr(self.method_, name)
+            if now is before or (type(now) is type(before) and now == before):
+                continue
+            now = param.check(name, now)
+            if now == before:
+                continue
+            if not param.live:
+                raise ValueError(
+                    f"{name} was {before!r} when the first rows came and is {now!r} now; call fit to begin "
+                    "anew with it."
+                )
+            setattr(self.method_, name, now)
+            self.method_.check()
+
+    def _rows(self, X: Any, method: Method, *, first: bool) -> Rows:
+        """Checked rows, of the width and with the names seen before."""
+        names = None if first else getattr(self, "feature_names_in_", None)
+        plain = type(X) is np.ndarray or is_sparse(X) or isinstance(X, Rows)
+        rows, _ = as_rows(X, names=names, nan_ok=_nan_ok(method), limit=method.limit)
+        if rows.p == 0 and (first or not plain):
+            raise ValueError(f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
+        if not plain or names is not None or (first and not is_sparse(X)):
+            validate_data(self, X, reset=first, skip_check_array=True)  # scikit-learn's words about names
+        if first:
+            self.n_features_in_: int = rows.p
+        elif rows.p != self.n_features_in_:
+            if not (rows.sparse and getattr(method, "grow", False)):
+                raise ValueError(
+                    f"X has {rows.p} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input."
+                )
+            rows = rows if rows.p > method.p else rows.with_width(method.p)
+        return rows
+
+    def _first_task(self, y: Any, n: int, classes: Any) -> Task:
+        raise NotImplementedError  # pragma: no cover
+
+    def _update(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool, model: Any = None
+    ) -> Self:
+        """Check everything, then let the method learn; a call that fails changes nothing."""
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+        if first:
+            fresh = type(self)(**self.get_params(deep=False))
+            fresh.method_ = method = fresh._new_method()
+            rows, Y, w = fresh._check_batch(X, y, classes, sample_weight, first=True)
+            if not len(rows):
+                raise ValueError(
+                    f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
+                )
+            method.begin(rows.p, fresh._task.q)
+            if model is None:
+                fresh._learn(rows, Y, w)
+            else:
+                continue_from(method, model, rows, w)
+            fitted = {name: value for name, value in vars(fresh).items() if name not in fresh._params}
+            own = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+            self.__dict__ = own | fitted
+            return self
+        self._check_unchanged()
+        rows, Y, w = self._check_batch(X, y, classes, sample_weight, first=False)
+        self._learn(rows, Y, w)
+        return self
+
+    def _check_batch(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
+    ) -> tuple[Rows, Array, Array | None]:
+        method = self.method_
+        rows = self._rows(X, method, first=first)
+        n = len(rows)
+        if first:
+            self._task = self._first_task(y, n, classes)
+        elif classes is not None:
+            self._check_classes(classes)
+        Y = self._task.encode(self._labels(y), n, method.limit)
+        w = as_weights(sample_weight, n, method.limit)
+        if w is not None and not w.all():
+            rows, Y, w = rows.take(w > 0), Y[w > 0], w[w > 0]
+        return rows, Y, w
+
+    def _learn(self, rows: Rows, Y: Array, w: Array | None) -> None:
+        self.method_.update(rows, Y, w)
+        self.n_features_in_ = self.method_.p
+
+    def _labels(self, y: Any) -> Any:
+        return y
+
+    def _check_classes(self, classes: Any) -> None:  # noqa: ARG002
+        raise ValueError("classes are for classifiers; a regressor has none.")
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "method_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} has not learned a row yet; call fit or partial_fit first."
+            )
+
+    # ---------------------------------------------------------------- the model
+
+    def _weights(self) -> tuple[Array, Array]:
+        self._check_fitted()
+        self._check_unchanged()
+        return self.method_.weights()
+
+    def _scores(self, X: Any) -> Array:
+        self._check_fitted()
+        self._check_unchanged()
+        rows = self._rows(X, self.method_, first=False)
+        if rows.p > self.method_.p:  # features that no batch has brought have no weight yet
+            rows = rows.with_width(self.method_.p)
+        return self.method_.scores(rows)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        mask: NDArray[np.bool_] = np.any(self._weights()[0] != 0, axis=0)
+        return mask
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the selected features."""
+        if input_features is None and hasattr(self, "names_"):
+            return np.array(list(self.names_), dtype=object)[self.get_support()]
+        return super().get_feature_names_out(input_features)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "method_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
+        tags.target_tags.required = True
+        return tags
+
+    # ---------------------------------------------------------------- one row at a time
+
+    def _one_row(self, x: Mapping[Any, float], *, grow: bool) -> Rows:
+        """A mapping as a row; unknown names are new features if `grow`, else left out."""
+        limit, n = self.method_.limit, len(x)
+        indptr, indices, values = np.zeros(2, np.int64), np.empty(n, np.int64), np.empty(n)
+        row = x if type(x) is dict else dict(x)
+        n = _core.index_features(row, self._feature_index(), indices, values, limit, grow)
+        if n < 0:
+            bad = next(name for name, value in x.items() if not abs(value) <= limit)
+            raise ValueError(
+                f"Feature {bad!r} is {x[bad]}; values must be finite and within {limit:g}: "
+                "drop or impute it first."
+            )
+        indptr[1] = n
+        return Rows(p=max(len(self.names_), self.method_.p), csr=(indptr, indices[:n], values[:n]))
+
+    def _feature_index(self) -> dict[Any, int]:
+        """Feature names and their indices, as `learn_one` has met them."""
+        if not hasattr(self, "names_"):
+            known = getattr(self, "feature_names_in_", range(self.method_.p))
+            self.names_: dict[Any, int] = {name: j for j, name in enumerate(known)}
+        return self.names_
+
+    def _learn_one(self, x: Mapping[Any, float], y: Any, w: float, classes: Any) -> Self:
+        if not isinstance(w, int | float | np.number) or not 0 <= w <= self._method_class.limit:
+            raise ValueError(f"w={w!r}; a weight must be finite and not negative.")
+        if not hasattr(self, "method_"):
+            fresh = type(self)(**self.get_params(deep=False))
+            fresh.method_ = fresh._new_method()
+            fresh._task = fresh._first_task_of_one(y, classes)
+            fresh.method_.begin(0, fresh._task.q)
+            fresh.n_features_in_ = 0
+            fresh._learn_one(x, y, w, None)
+            self.__dict__.update({k: v for k, v in vars(fresh).items() if k not in fresh._params})
+            return self
+        self._check_unchanged()
+        known = len(self._feature_index())
+        try:
+            Y = self._encode_one(y)
+            row = self._one_row(x, grow=True)
+            if w == 0:
+                self.method_.resize(row.p)
+                self.n_features_in_ = row.p
+            else:
+                self._learn(row, Y, None if w == 1 else np.array([w], dtype=np.float64))
+        except BaseException:
+            for name in list(self.names_)[known:]:
+                del self.names_[name]
+            raise
+        return self
+
+    def _first_task_of_one(self, y: Any, classes: Any) -> Task:
+        raise NotImplementedError  # pragma: no cover
+
+    def _encode_one(self, y: Any) -> Array:
+        raise NotImplementedError  # pragma: no cover
+
+    def _score_one(self, x: Mapping[Any, float]) -> Array:
+        self._check_unchanged()
+        return self.method_.scores(self._one_row(x, grow=False))
+
+
+def _nan_ok(method: Method) -> bool:
+    return getattr(method, "missing", "error") == "mean"
+
+
+class Regressor(RegressorMixin, Estimator):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything and learn from X, y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p)
+        y : array of shape (n,) or (n, q)
+        sample_weight : array of shape (n,) or None
+        """
+        check_any_weight(sample_weight)
+        return self._update(X, y, None, sample_weight, first=True)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from the next rows of a stream; how it is cut into calls does not matter.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p)
+        y : array of shape (n,) or (n, q)
+        sample_weight : array of shape (n,) or None
+        """
+        return self._update(X, y, None, sample_weight, first=not hasattr(self, "method_"))
+
+    def predict(self, X: Any) -> Array:
+        """Predicted targets, of the shape of y."""
+        scores = self._scores(X)
+        return self._task.decode(scores)
+
+    @property
+    def coef_(self) -> Array:
+        """Weights, shape (p,), or (q, p) for several targets."""
+        coef = self._weights()[0]
+        return coef[0] if self._task.one_column else coef
+
+    @property
+    def intercept_(self) -> Any:
+        """Intercept, a float, or shape (q,) for several targets."""
+        intercept = self._weights()[1]
+        return float(intercept[0]) if self._task.one_column else intercept
+
+    def _first_task(self, y: Any, n: int, classes: Any) -> Task:  # noqa: ARG002
+        return Regression.of(y, n, self.method_.limit)
+
+    def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> Self:
+        """Learn one row, given as a mapping of feature names to values; new names are new features."""
+        return self._learn_one(x, y, w, None)
+
+    def predict_one(self, x: Mapping[Any, float]) -> float:
+        """Predicted target of one row; unknown names count as absent."""
+        return float(self._score_one(x)[0, 0]) if hasattr(self, "method_") else 0.0
+
+    def _first_task_of_one(self, y: Any, classes: Any) -> Task:  # noqa: ARG002
+        return Regression()
+
+    def _encode_one(self, y: Any) -> Array:
+        value = float(y)
+        if not abs(value) <= self.method_.limit:
+            raise ValueError(f"y = {y}; every row needs a finite target within {self.method_.limit:g}.")
+        return np.array([[value]])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.regressor_tags.poor_score = getattr(self._method_class, "poor_score", False)
+        return tags
+
+
+def _probabilistic(estimator: Classifier) -> bool:
+    return (estimator._fixed_loss or estimator.loss) == "logistic"
+
+
+class Classifier(ClassifierMixin, Estimator):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything and learn from X, y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p)
+        y : array of n labels
+        sample_weight : array of shape (n,) or None
+        """
+        check_any_weight(sample_weight)
+        return self._update(X, y, None, sample_weight, first=True)
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from the next rows of a stream; how it is cut into calls does not matter.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p)
+        y : array of n labels
+        classes : sequence or None
+            All labels that the stream will bring; needed in the first call.
+        sample_weight : array of shape (n,) or None
+        """
+        first = not hasattr(self, "method_")
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return self._update(X, y, classes, sample_weight, first=first)
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: positive for `classes_[1]`, or one column per class where there are more than two."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted labels."""
+        scores = self._scores(X)
+        return self._task.decode(scores)
+
+    @available_if(_probabilistic)
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, in the order of `classes_`."""
+        scores = self._scores(X)
+        return self.method_.probabilities(scores)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, in order."""
+        if not hasattr(self, "_task"):
+            raise AttributeError(f"{type(self).__name__} has no classes_ before the first rows.")
+        classes: NDArray[Any] = self._task.classes
+        return classes
+
+    @property
+    def coef_(self) -> Array:
+        """Weights, shape (1, p), or (q, p) for q > 2 classes."""
+        return self._weights()[0]
+
+    @property
+    def intercept_(self) -> Array:
+        """Intercepts, shape (1,), or (q,) for q > 2 classes."""
+        return self._weights()[1]
+
+    def _labels(self, y: Any) -> Any:
+        y = as_vector(y)
+        if y.ndim != 1:
+            y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity; every row needs a label.")
+        return y
+
+    def _first_task(self, y: Any, n: int, classes: Any) -> Task:  # noqa: ARG002
+        y = self._labels(y)
+        check_classification_targets(y)
+        return Classification.of(y, classes)
+
+    def _check_classes(self, classes: Any) -> None:
+        if not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(f"classes={classes!r} is not the same as on the first call: {self.classes_!r}.")
+
+    # ---------------------------------------------------------------- one row at a time
+
+    def learn_one(
+        self, x: Mapping[Any, float], y: Any, w: float = 1.0, *, classes: Sequence[Any] | None = None
+    ) -> Self:
+        """Learn one row, given as a mapping of feature names to values; new names are new features.
+
+        The first call needs `classes`, unless y is a bool or one of 0 and 1 (or -1 and 1).
+        """
+        return self._learn_one(x, y, w, classes)
+
+    def predict_one(self, x: Mapping[Any, float]) -> Any:
+        """Predicted label of one row, None before the first; unknown names count as absent."""
+        if not hasattr(self, "method_"):
+            return None
+        label = self._task.decode(self._score_one(x))[0]
+        return label.item() if isinstance(label, np.generic) else label
+
+    @available_if(_probabilistic)
+    def predict_proba_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
+        """Probability of each class for one row; empty before the first."""
+        if not hasattr(self, "method_"):
+            return {}
+        shares = self.method_.probabilities(self._score_one(x))[0]
+        return dict(zip(self.classes_.tolist(), shares.tolist()))
+
+    def _first_task_of_one(self, y: Any, classes: Any) -> Task:
+        if classes is None:
+            number = isinstance(y, int | float | np.number) and not isinstance(y, bool)
+            if isinstance(y, bool | np.bool_):
+                classes = [False, True]
+            elif number and y in (0, 1):
+                classes = [0, 1]
+            elif number and y == -1:
+                classes = [-1, 1]
+            else:
+                raise ValueError(f"y={y!r}: name all labels in the first call: learn_one(x, y, classes=...).")
+        return Classification(np.unique(np.asarray(classes)))
+
+    def _encode_one(self, y: Any) -> Array:
+        classes = self.classes_.tolist()
+        if y not in classes:
+            raise ValueError(f"y = {y!r} is none of the {len(classes)} classes of the first call: {classes}.")
+        return self._task.encode(np.array([y], dtype=self.classes_.dtype), 1)

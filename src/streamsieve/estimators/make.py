@@ -1,0 +1,136 @@
+"""Estimator classes from methods: signature, docstring and properties come from what the method declares."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from typing import Any
+
+from ..methods import ESTIMATORS, SUFFIX
+from ..params import OneOf, Param, Parameter
+from .base import Classifier, Estimator, Regressor
+
+_LOSS = "Loss of a margin; probabilities come with 'logistic'."
+
+
+def make_estimator(name: str) -> type[Estimator]:
+    """The estimator class called `name`."""
+    entry, task = ESTIMATORS[name]
+    method = entry.load()
+    losses = method.losses[task]
+    params = dict(method.params)
+    if len(losses) > 1:
+        params["loss"] = Param(losses[0], OneOf(*losses), _LOSS)
+    parent = Regressor if task == "regression" else Classifier
+    members = {
+        "__init__": _init(params),
+        "__doc__": _document(method, task, params),
+        "__module__": __package__,
+        "_method_class": method,
+        "_params": params,
+        "_fixed_loss": losses[0] if len(losses) == 1 else None,
+        **{f"{attribute}_": _delegate(attribute, text) for attribute, text in method.attributes.items()},
+        **{extra.__name__: extra for extra in getattr(method, "estimator_methods", ())},
+    }
+    return type(name, (parent,), members)
+
+
+def _init(params: dict[str, Parameter]) -> Any:
+    """A constructor that stores its arguments: `k` may come by position, all else by keyword."""
+    kinds = {"k": inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    signature = inspect.Signature(
+        [
+            inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+            *sorted(
+                (
+                    inspect.Parameter(
+                        name, kinds.get(name, inspect.Parameter.KEYWORD_ONLY), default=param.default
+                    )
+                    for name, param in params.items()
+                ),
+                key=lambda p: p.kind,
+            ),
+        ]
+    )
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        for name in params:
+            setattr(self, name, bound.arguments[name])
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    return __init__
+
+
+def _delegate(attribute: str, text: str) -> property:
+    def read(self: Estimator) -> Any:
+        self._check_fitted()
+        return getattr(self.method_, attribute)
+
+    return property(read, doc=text)
+
+
+_COEF = {
+    "regression": (
+        "coef_ : array of shape (p,) or (q, p)",
+        "    Weights; columns that are not zero are the selection.",
+        "intercept_ : float or array of shape (q,)",
+    ),
+    "classification": (
+        "classes_ : array of labels",
+        "coef_ : array of shape (1, p), or (q, p) for q > 2 classes",
+        "    Weights; columns that are not zero are the selection.",
+        "intercept_ : array of shape (1,) or (q,)",
+    ),
+}
+
+
+#: The example of a method that has none of its own.
+_EXAMPLE = {
+    "regression": """
+    >>> import numpy as np
+    >>> from streamsieve import {name}
+    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+    >>> {name}(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
+    array([ 7, 31])
+    """,
+    "classification": """
+    >>> import numpy as np
+    >>> from streamsieve import {name}
+    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+    >>> {name}(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
+    array([ 7, 31])
+    """,
+}
+
+
+def _document(method: Any, task: str, params: dict[str, Parameter]) -> str:
+    """The method's docstring with parameters, attributes and example put in numpydoc's order."""
+    about, *notes = inspect.cleandoc(method.__doc__).split("\nNotes\n-----\n")
+    first, _, rest = about.strip().partition("\n")
+    lines = [
+        f"{SUFFIX[task]}: {first[0].lower()}{first[1:]}",
+        *rest.splitlines(),
+        "",
+        "Parameters",
+        "----------",
+    ]
+    for name in sorted(params, key=lambda name: name != "k"):
+        param = params[name]
+        lines.append(f"{name} : {param.domain}, default={param.default!r}")
+        lines += textwrap.wrap(param.text, 100, initial_indent="    ", subsequent_indent="    ")
+    lines += ["", "Attributes", "----------", *_COEF[task]]
+    for attribute, text in method.attributes.items():
+        kind, _, meaning = text.partition(": ")
+        lines.append(f"{attribute}_ : {kind}")
+        lines += textwrap.wrap(meaning, 100, initial_indent="    ", subsequent_indent="    ")
+    lines += [
+        "method_ : streamsieve.base.Method",
+        "    The method itself, with its state.",
+    ]
+    if notes:
+        lines += ["", "Notes", "-----", *notes[0].strip().splitlines()]
+    example = method.examples.get(task, _EXAMPLE[task]).replace("{name}", method.__name__ + SUFFIX[task])
+    lines += ["", "Examples", "--------", *inspect.cleandoc(example).splitlines()]
+    return "\n".join(lines) + "\n"

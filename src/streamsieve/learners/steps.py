@@ -1,0 +1,96 @@
+"""What learners by gradient steps share: parameters, the clock, units of the features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
+from ..rows import Array
+from ..state import Field, State, record, zeros
+
+K = Param(10, Int(1), "Number of features to keep, at most.")
+ETA = Param(
+    "auto",
+    Or("auto", Real(above=0)),
+    "Step. 'auto' derives it from the rows seen: 1 / (4 L R^2), R^2 the mean squared norm of the rows, L the "
+    "curvature of the loss, and never so long that a row overshoots its own target.",
+)
+SCHEDULE = Param(
+    "constant",
+    OneOf("constant", "sqrt", "doubling"),
+    "How the step fades with the row t: not at all, as 1 / sqrt(t), or as log(a) / a, a doubling whenever t "
+    "has passed it ([Susan] section 4).",
+)
+ALPHA = Param(0.0, Real(0), "Strength of the penalty alpha / 2 |w|^2.")
+FIT_INTERCEPT = Param(True, Bool(), "Fit an intercept; it is never penalised, truncated nor counted.")
+STANDARDIZE = Param(
+    True,
+    Bool(),
+    "Take steps and compare weights in units of each feature, from running moments, so that scale does not "
+    "decide; without it features are taken as they come, as the papers do after normalising them.",
+)
+GROW = Param(
+    False,
+    Bool(),
+    "Let a sparse batch be wider than those before: the state grows, `n_features_in_` moves on, and narrower "
+    "batches are read as if the missing columns were zero.",
+)
+
+
+def clock() -> Field:
+    """Rows, their weight, squared norms and non-zeros so far, and the horizon of the doubling trick."""
+    return record(rows=0.0, weight=0.0, norms=0.0, entries=0.0, horizon=3.0)  # log(a) / a is largest at 3
+
+
+def moments(p: int, standardize: bool) -> Field | None:
+    """Of each feature's non-zero values: weight, the first, sum and sum of squares of differences from it."""
+    return zeros(feature=p, moment=4) if standardize else None
+
+
+def step_rule(method: Any) -> dict[str, Any]:
+    """What every kernel reads of the steps; eta 0 is to be derived."""
+    return {
+        "eta": 0.0 if method.eta == "auto" else method.eta,
+        "schedule": method.schedule,
+        "alpha": method.alpha,
+        "fit_intercept": method.fit_intercept,
+    }
+
+
+def check_shrink(method: Any) -> None:
+    """A step shrinks the weights by eta alpha, which must leave something of them."""
+    if method.eta != "auto" and method.eta * method.alpha >= 1:
+        raise ParamError(
+            "eta",
+            method.eta,
+            f"expected less than 1 / alpha = {1 / method.alpha:g}: each step shrinks the weights by eta "
+            f"times alpha={method.alpha:g}.",
+        )
+
+
+def variance(state: State) -> Array | float:
+    """Total weight times variance of each feature, its zeros counted; 1 for all without `standardize`."""
+    if state.moments is None:
+        return 1.0
+    n, first, total, squares = state.moments.T
+    off = np.divide(total, n, out=np.zeros(len(n)), where=n > 0)
+    share = np.maximum(0.0, 1.0 - n / max(float(state.clock["weight"]), 1e-300))
+    spread: Array = np.maximum(0.0, squares - off * total) + np.square(first + off) * n * share
+    return spread
+
+
+def largest(score: Array, k: int) -> NDArray[np.int64]:
+    """The k features with the largest scores above 0, ascending; ties to the lower index."""
+    kept = np.empty(min(k, len(score)), dtype=np.int64)
+    return kept[: _core.top_k(score, kept)]
+
+
+def scatter(features: NDArray[np.integer[Any]], weight: Array, p: int) -> Array:
+    """Weights (k, q) of some features as coef (q, p)."""
+    coef = np.zeros((weight.shape[1], p))
+    coef[:, features] = weight.T
+    return coef

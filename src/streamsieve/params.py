@@ -1,0 +1,173 @@
+"""Parameters: default, domain, meaning. A domain validates, coerces NumPy scalars and prints itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Domain(Protocol):
+    def __str__(self) -> str:
+        """The domain as docstrings, errors and `--help` show it."""
+
+    def accept(self, value: Any) -> Any:
+        """The value, a NumPy scalar as Python's own; ValueError if it is outside."""
+
+
+class ParamError(ValueError):
+    """A parameter outside its domain. Callers who call it by another name format `name` and `value` anew."""
+
+    def __init__(self, name: str, value: Any, expected: str) -> None:
+        super().__init__(f"{name}={value!r}; {expected}")
+        self.name, self.value, self.expected = name, value, expected
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.name, self.value, self.expected)
+
+
+@dataclass(frozen=True)
+class Int:
+    """Whole numbers from `least` to `most`; bool is none."""
+
+    least: int | None = None
+    most: int | None = None
+
+    def __str__(self) -> str:
+        return "int" + _bounds(self.least, self.most)
+
+    def accept(self, value: Any) -> int:
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+            raise ValueError
+        if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
+            raise ValueError
+        return int(value)
+
+
+@dataclass(frozen=True)
+class Real:
+    """Finite numbers from `least` to `most`, or strictly `above` and `below`."""
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+
+    def __str__(self) -> str:
+        low = f"({self.above:g}" if self.above is not None else f"[{self.least or 0:g}"
+        if self.below is not None or self.most is not None:
+            high = f"{self.below:g})" if self.below is not None else f"{self.most:g}]"
+            return f"float in {low}, {high}"
+        return "float" + (f" > {self.above:g}" if self.above is not None else _bounds(self.least, None))
+
+    def accept(self, value: Any) -> float:
+        number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        if not number or not math.isfinite(value):
+            raise ValueError
+        low = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
+        high = (self.most is None or value <= self.most) and (self.below is None or value < self.below)
+        if not (low and high):
+            raise ValueError
+        return float(value)
+
+
+@dataclass(frozen=True)
+class Bool:
+    def __str__(self) -> str:
+        return "bool"
+
+    def accept(self, value: Any) -> bool:
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError
+        return bool(value)
+
+
+class OneOf:
+    """One of a few words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def __str__(self) -> str:
+        return "{" + ", ".join(map(repr, self.words)) + "}"
+
+    def accept(self, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.words:
+            raise ValueError
+        return str(value)
+
+
+class Or:
+    """One of several domains, words or None."""
+
+    def __init__(self, *choices: Domain | str | None) -> None:
+        self.choices = choices
+
+    def __str__(self) -> str:
+        domains = [str(choice) for choice in self.choices if not isinstance(choice, str | None)]
+        words = [repr(choice) for choice in self.choices if isinstance(choice, str | None)]
+        return " or ".join(domains + words)
+
+    def accept(self, value: Any) -> Any:
+        for choice in self.choices:
+            if isinstance(choice, str | None):
+                if value is None if choice is None else isinstance(value, str) and value == choice:
+                    return choice
+                continue
+            try:
+                return choice.accept(value)
+            except ValueError:
+                continue
+        raise ValueError
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Values of some Python types, for what has no narrower domain: callables, lists of names."""
+
+    name: str
+    types: tuple[type, ...] = ()
+    callable: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    def accept(self, value: Any) -> Any:
+        if isinstance(value, self.types) or (self.callable and callable(value)):
+            return value
+        raise ValueError
+
+
+def _bounds(least: float | None, most: float | None) -> str:
+    if least is not None and most is not None:
+        return f" in [{least:g}, {most:g}]"
+    return f" >= {least:g}" if least is not None else f" <= {most:g}" if most is not None else ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What `Param` declares; `live` ones may change between two calls of `partial_fit`."""
+
+    default: Any
+    domain: Domain
+    meaning: str
+    symbol: str = ""
+    live: bool = False
+
+    def check(self, name: str, value: Any) -> Any:
+        try:
+            return self.domain.accept(value)
+        except ValueError:
+            raise ParamError(name, value, f"expected {self.domain}: {self.meaning}") from None
+
+    @property
+    def text(self) -> str:
+        """The meaning, with the paper's symbol."""
+        return self.meaning + (f" The paper's {self.symbol}." if self.symbol else "")
+
+
+def Param(default: Any, domain: Domain, meaning: str, *, symbol: str = "", live: bool = False) -> Any:
+    """A parameter of a method: a class attribute, whose values are attributes of the instances."""
+    return Parameter(default, domain, meaning, symbol, live)

@@ -1,0 +1,419 @@
+"""`Rows`, the one block of rows, and `as_rows`, which makes and checks it from whatever a user holds.
+
+Rows are checked once, here, at the edge; inside the library they are trusted. Nothing changes its input.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+INDICES = (np.dtype(np.int32), np.dtype(np.int64))
+Array = NDArray[np.float64]
+
+_BLOCK = 1 << 17  # values of a column-ordered array that are put in row order at a time
+
+
+class Rows:
+    """n rows of p features: a 2-D float array of any strides, or CSR arrays with sorted, unique indices.
+
+    `Rows(values)` or `Rows(p=p, csr=(indptr, indices, data))` trust what they get; `as_rows` checks it.
+    `indptr` need not start at 0, so that a slice shares all arrays.
+    """
+
+    __slots__ = ("data", "indices", "indptr", "p", "values")
+
+    def __init__(
+        self,
+        values: NDArray[Any] | None = None,
+        *,
+        p: int | None = None,
+        csr: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None = None,
+    ) -> None:
+        self.values = values
+        self.indptr: Any
+        self.indices: Any
+        self.data: Any
+        self.indptr, self.indices, self.data = csr if csr is not None else (None, None, None)
+        self.p: int = values.shape[1] if values is not None else int(p or 0)
+
+    @property
+    def sparse(self) -> bool:
+        return self.values is None
+
+    def __len__(self) -> int:
+        return len(self.values) if self.values is not None else len(self.indptr) - 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self), self.p
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.data.dtype if self.values is None else self.values.dtype
+
+    @property
+    def n_values(self) -> int:
+        """Values held: all of a dense block, the stored entries of a sparse one."""
+        if self.values is not None:
+            return int(self.values.size)
+        return int(self.indptr[-1] - self.indptr[0])
+
+    # ---------------------------------------------------------------- parts
+
+    def __getitem__(self, rows: slice) -> Rows:
+        """Consecutive rows; nothing is copied."""
+        if self.values is not None:
+            return Rows(self.values[rows])
+        start, stop, _ = rows.indices(len(self))
+        return Rows(p=self.p, csr=(self.indptr[start : max(start, stop) + 1], self.indices, self.data))
+
+    def take(self, at: NDArray[Any]) -> Rows:
+        """The rows where a mask holds, or of these numbers, as a copy."""
+        if self.values is not None:
+            return Rows(self.values[at])
+        at = np.flatnonzero(at) if at.dtype == bool else at
+        start, stop = self.indptr[:-1][at], self.indptr[1:][at]
+        lengths = stop - start
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(self.indptr.dtype)
+        where = np.arange(indptr[-1]) + np.repeat(start - indptr[:-1], lengths)
+        return Rows(p=self.p, csr=(indptr, self.indices[where], self.data[where]))
+
+    def columns(self, at: NDArray[np.integer[Any]]) -> Rows:
+        """Some columns, in the order given, as a copy."""
+        if self.values is not None:
+            return Rows(self.values[:, at])
+        return from_scipy(self.to_scipy()[:, at])
+
+    def tight(self) -> Rows:
+        """The same rows with an `indptr` that starts at 0 and arrays that end with the last row."""
+        if self.values is not None:
+            return self
+        a, b = int(self.indptr[0]), int(self.indptr[-1])
+        indptr = self.indptr - self.indptr[0] if a else self.indptr
+        return Rows(p=self.p, csr=(indptr, self.indices[a:b], self.data[a:b]))
+
+    def copy(self) -> Rows:
+        if self.values is not None:
+            return Rows(np.array(self.values, order="C"))
+        rows = self.tight()
+        return Rows(p=self.p, csr=(rows.indptr.copy(), rows.indices.copy(), rows.data.copy()))
+
+    def with_width(self, p: int) -> Rows:
+        """Sparse rows as if they had p columns; entries beyond them are left out."""
+        if p >= self.p:
+            return Rows(p=p, csr=(self.indptr, self.indices, self.data))
+        return self.columns(np.arange(p))
+
+    @staticmethod
+    def concat(parts: Sequence[Rows]) -> Rows:
+        """All rows in one block: sparse if any of them is, float64 if any of them is."""
+        if len(parts) == 1:
+            return parts[0]
+        p = max(part.p for part in parts)
+        if not any(part.sparse for part in parts):
+            return Rows(np.concatenate([part.values for part in parts]))
+        tight = [part.tight() if part.sparse else from_scipy(part.to_scipy()) for part in parts]
+        kind = np.result_type(*(part.indices.dtype for part in tight))
+        lengths = np.concatenate([[0], *(np.diff(part.indptr) for part in tight)])
+        indices = np.concatenate([part.indices for part in tight]).astype(kind, copy=False)
+        data = np.concatenate([part.data for part in tight])
+        return Rows(p=p, csr=(lengths.cumsum().astype(kind), indices, data))
+
+    # ---------------------------------------------------------------- what others read
+
+    @property
+    def kernel(self) -> Any:
+        """What the compiled kernels read: a 2-D array in row order, or (indptr, indices, data)."""
+        return (self.indptr, self.indices, self.data) if self.values is None else self.values
+
+    def in_row_order(self) -> Iterator[tuple[slice, Rows]]:
+        """The rows as the kernels read them: all at once or, from column order, copied block by block."""
+        n, X = len(self), self.values
+        if X is None or self.p <= 1 or (X.strides[1] == X.itemsize and X.strides[0] % X.itemsize == 0):
+            yield slice(0, n), self
+            return
+        step = max(1, _BLOCK // self.p)
+        for at in range(0, n, step):
+            yield slice(at, min(n, at + step)), Rows(np.ascontiguousarray(X[at : at + step]))
+
+    @property
+    def features(self) -> NDArray[np.integer[Any]] | None:
+        """Features that occur, with repeats, in sparse rows; None for all."""
+        return None if self.values is not None else self.indices[self.indptr[0] : self.indptr[-1]]
+
+    def to_scipy(self) -> Any:
+        """A `csr_array`, which shares the arrays of sparse rows."""
+        from scipy.sparse import csr_array
+
+        if self.values is not None:
+            return csr_array(self.values)
+        rows = self.tight()
+        matrix = csr_array((rows.data, rows.indices, rows.indptr), shape=self.shape)
+        matrix.has_canonical_format = True
+        return matrix
+
+    def to_array(self) -> NDArray[Any]:
+        if self.values is not None:
+            return self.values
+        out = np.zeros(self.shape, dtype=self.dtype)
+        rows = self.tight()
+        out[np.repeat(np.arange(len(self)), np.diff(rows.indptr)), rows.indices] = rows.data
+        return out
+
+    def scores(self, weight: Array, bias: Array, scale: float = 1.0) -> Array:
+        """scale W'x + b for weights (p, q), shape (n, q)."""
+        out = np.empty((len(self), weight.shape[1]))
+        for at, part in self.in_row_order():
+            _core.margins(part.kernel, weight, scale, bias, out[at])
+        return out
+
+
+def from_scipy(X: Any) -> Rows:
+    """Rows of a canonical CSR matrix, whose arrays are shared."""
+    return Rows(p=X.shape[1], csr=(X.indptr, X.indices, X.data))
+
+
+def threads() -> int:
+    """How many threads the kernels may use: `OMP_NUM_THREADS`, or the processors of this process."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    if given.isdigit() and int(given) > 0:
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+# ---------------------------------------------------------------- from what a user holds
+
+
+def as_rows(
+    X: Any,
+    *,
+    names: Sequence[str] | None = None,
+    nan_ok: bool = False,
+    limit: float = math.inf,
+) -> tuple[Rows, list[str] | None]:
+    """Checked rows and, where X is a data frame, its column names; columns are taken by `names` where given.
+
+    Values are finite (NaN may pass) and within `limit`; indices of sparse rows are sorted, without repeats
+    and within the columns.
+    """
+    found = None
+    if isinstance(X, Rows):
+        rows = X
+    elif type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS:
+        rows = Rows(X)
+    elif is_sparse(X):
+        rows = _from_sparse(X)
+    elif not isinstance(X, np.ndarray | list | tuple) and is_frame(X):
+        values, found = _from_frame(X, names)
+        rows = Rows(values)
+    else:
+        rows = Rows(_from_array(X))
+    return check_rows(rows, names=names or found, nan_ok=nan_ok, limit=limit), found
+
+
+def check_rows(
+    rows: Rows, *, names: Sequence[str] | None = None, nan_ok: bool = False, limit: float = math.inf
+) -> Rows:
+    """The rows, if kernels can trust them; unsorted or repeated indices are sorted and summed in a copy."""
+    if rows.values is not None:
+        bad = _core.first_bad(rows.values, nan_ok, limit)
+        if bad >= 0:
+            _raise_bad_value(rows.values[bad // rows.p, bad % rows.p], bad // rows.p, bad % rows.p, names)
+        return rows
+    fault, at = _core.check_csr(rows.indptr, rows.indices, rows.data, rows.p, nan_ok, limit, threads())
+    if fault == 3:
+        X = rows.to_scipy().copy()
+        X.has_canonical_format = False
+        X.has_sorted_indices = False
+        X.sum_duplicates()
+        return check_rows(from_scipy(X), names=names, nan_ok=nan_ok, limit=limit)
+    indptr, indices, data = rows.kernel
+    if fault == 1:
+        raise ValueError(f"X.indptr is not a valid row index at row {at}; the CSR matrix is damaged.")
+    if fault == 2:
+        raise ValueError(f"X.indices[{at}] = {indices[at]} is outside the {rows.p} columns of X.")
+    if fault == 4:
+        _raise_bad_value(
+            data[at], int(np.searchsorted(indptr, at, side="right")) - 1, int(indices[at]), names
+        )
+    return rows
+
+
+def _raise_bad_value(value: Any, row: int, column: int, names: Sequence[str] | None) -> None:
+    what = _describe(value)
+    where = f"column {column}" if names is None else f"column {names[column]!r}"
+    advice = "; drop or impute it first, or pass missing='mean' where it is offered" if what == "NaN" else ""
+    raise ValueError(f"Input X contains {what} at row {row}, {where}{advice}.")
+
+
+def _describe(value: Any) -> str:
+    return "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"a value too large, {value:g},"
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix; scipy is not loaded to find out."""
+    scipy = sys.modules.get("scipy.sparse")
+    return scipy is not None and bool(scipy.issparse(X))
+
+
+def _from_sparse(X: Any) -> Rows:
+    from scipy.sparse import csr_array
+
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead; pass a CSR matrix.")
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X is a complex sparse matrix; pass real numbers.")
+    if X.format != "csr":
+        X = csr_array(X)
+    data = X.data if X.data.dtype in FLOATS else X.data.astype(np.float64)
+    indptr, indices = X.indptr, X.indices
+    if indptr.dtype != indices.dtype or indices.dtype not in INDICES:
+        indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+    return Rows(p=X.shape[1], csr=(indptr, indices, data))
+
+
+def _from_array(X: Any) -> NDArray[Any]:
+    if isinstance(X, np.ndarray) and X.dtype.kind in "US":
+        raise ValueError("X holds text; encode it as numbers (for instance one-hot) first.")
+    if isinstance(X, np.ma.MaskedArray):  # what is masked is missing
+        X = np.where(np.ma.getmaskarray(X), np.nan, X.data)
+    X = np.asarray(X)
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X has dtype complex; pass real numbers.")
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: "
+            "X.reshape(1, -1) is one row, X.reshape(-1, 1) one column."
+        )
+    return X if X.dtype in FLOATS else as_float64(X, "X")
+
+
+def as_float64(a: NDArray[Any], name: str) -> Array:
+    if a.dtype.kind in "mM":
+        raise ValueError(f"{name} of dtype {a.dtype} holds dates or times; turn them into numbers first.")
+    try:
+        return a.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} of dtype {a.dtype} cannot be read as numbers: {error}") from error
+
+
+def is_frame(X: Any) -> bool:
+    """Whether narwhals knows X as a data frame; pandas, polars and Arrow are not imported for it."""
+    import narwhals as nw
+
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise TypeError("X is a polars LazyFrame, which holds no rows yet; pass X.collect().")
+    return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def _from_frame(X: Any, names: Sequence[str] | None) -> tuple[Array, list[str]]:
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    columns = [str(name) for name in frame.columns]  # pandas allows names that are numbers
+    at = {name: j for j, name in enumerate(columns)}
+    if len(at) < len(columns):
+        twice = next(name for j, name in enumerate(columns) if at[name] != j)
+        raise ValueError(f"The frame has two columns called {twice!r}; rename one of them.")
+    if names is not None:
+        absent = [name for name in names if name not in at]
+        if absent:
+            raise ValueError(
+                f"The frame lacks {len(absent)} of the {len(names)} columns seen before: "
+                f"{', '.join(map(repr, absent[:5]))}{', ...' if len(absent) > 5 else ''}."
+            )
+        frame, columns = frame[:, [at[name] for name in names]], list(names)
+    for name, dtype in frame.schema.items():
+        if not (dtype.is_numeric() or dtype == nw.Boolean):
+            raise ValueError(f"Column {name!r} has type {dtype}; encode it as numbers, or leave it out.")
+    rows = np.empty((len(frame), len(columns)), order="F")
+    for j, column in enumerate(frame.iter_columns()):
+        rows[:, j] = column.cast(nw.Float64).to_numpy()
+    return rows, columns
+
+
+# ---------------------------------------------------------------- targets and weights
+
+
+def as_vector(y: Any) -> NDArray[Any]:
+    """What a user passes as one value a row, or several, as an array."""
+    has_numpy = not isinstance(y, np.ndarray | list | tuple | float | int) and hasattr(y, "to_numpy")
+    return np.asarray(y.to_numpy() if has_numpy else y)
+
+
+def as_targets(y: Any, n: int, limit: float = math.inf) -> Array:
+    """Targets as a C-ordered float64 array (n, q), finite and within `limit`."""
+    y = as_vector(y)
+    if y.dtype != np.float64:
+        if y.dtype.kind == "c":
+            raise ValueError("Complex data not supported: y has dtype complex; pass real numbers.")
+        y = as_float64(y, "y")
+    if y.ndim == 0:
+        y = y.reshape(1)
+    if y.ndim > 2:
+        raise ValueError(f"y has {y.ndim} dimensions; pass one value a row, or an array (rows, targets).")
+    check_length(y, n)
+    y = np.ascontiguousarray(y.reshape(n, -1) if n else y.reshape(0, y.shape[1] if y.ndim == 2 else 1))
+    bad = _core.first_bad(y, False, limit)
+    if bad >= 0:
+        raise ValueError(f"Input y contains {_describe(y.ravel()[bad])} at row {bad // y.shape[1]}.")
+    return y
+
+
+def check_length(y: NDArray[Any], n: int) -> None:
+    if len(y) != n:
+        raise ValueError(f"X has {n} rows and y has {len(y)}; they must be the same rows.")
+
+
+def unique_labels(y: NDArray[Any]) -> NDArray[Any]:
+    """The values of y in order, as `np.unique` has them; of numbers with two values without sorting all."""
+    if y.size and y.dtype.kind in "biuf":
+        ends = np.array([y.min(), y.max()])
+        if ends[0] != ends[1] and np.all((y == ends[0]) | (y == ends[1])):
+            return ends
+    return np.unique(y)
+
+
+def as_weights(weights: Any, n: int, limit: float = math.inf) -> Array | None:
+    """Sample weights as float64 (n,), finite, not negative and within `limit`, or None for ones.
+
+    A weight above 0 is at least 1 / limit: sums of smaller ones vanish, and dividing by them overflows.
+    """
+    if weights is None:
+        return None
+    w = as_vector(weights)
+    if w.dtype.kind == "c":
+        raise ValueError("Complex data not supported: sample_weight has dtype complex; pass real numbers.")
+    w = as_float64(w, "sample_weight") if w.dtype != np.float64 else w
+    if w.ndim == 0:
+        w = np.full(n, float(w))
+    if w.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(w) != n:
+        raise ValueError(f"sample_weight.shape == {w.shape}, expected {(n,)}!")
+    bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+    if len(bad):
+        raise ValueError(f"sample_weight[{bad[0]}] = {w[bad[0]]}; weights must be finite and not negative.")
+    far = np.flatnonzero((w > limit) | ((w > 0) & (w < 1.0 / limit)))
+    if len(far):
+        raise ValueError(
+            f"sample_weight[{far[0]}] = {w[far[0]]:g}; weights other than 0 must be within {1 / limit:g} and "
+            f"{limit:g}: rescale them."
+        )
+    return np.ascontiguousarray(w)
+
+
+def check_any_weight(weights: Any) -> None:
+    """Raise ValueError where all rows weigh nothing."""
+    if weights is not None and len(w := np.atleast_1d(np.asarray(weights))) and not w.any():
+        raise ValueError("All sample weights are zero; at least one row must weigh something.")

@@ -1,0 +1,245 @@
+"""`State`: named arrays whose axes have roles, so that growing, copying, comparing and checking are generic.
+
+    State(
+        weight=zeros(feature=p, output=q),       # grows with the features
+        kept=zeros(slot=room, dtype=np.int64),   # of a length that the method manages
+        clock=record(rows=0.0, weight=0.0),      # a struct with named fields
+    )
+
+Fields are attributes. A field is an array, another `State`, `Rows`, a plain number, string or None, or a list
+or dict of these. The compiled kernels read arrays and records by name, in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rows import Rows
+
+
+class Field(NamedTuple):
+    """An array and the role of each axis: 'feature' axes grow, 'slot' axes are of any length."""
+
+    array: NDArray[Any] | None
+    axes: tuple[str, ...]
+
+
+def zeros(*, dtype: Any = np.float64, order: Any = "C", **axes: int) -> Field:
+    """An array of zeros; the names of the keywords are the roles: `zeros(feature=p, output=q)`."""
+    return Field(np.zeros(tuple(axes.values()), dtype=dtype, order=order), tuple(axes))
+
+
+def array(values: Any, *axes: str) -> Field:
+    """An array of these values, with the roles of its axes."""
+    return Field(np.asarray(values), axes)
+
+
+def square(p: int, dtype: Any = np.float64) -> Field:
+    """Zeros (p, p) in column order, as BLAS updates them in place."""
+    return Field(np.zeros((p, p), dtype=dtype, order="F"), ("feature", "feature"))
+
+
+def record(**fields: float) -> Field:
+    """Named numbers: a NumPy record, `state.clock["rows"]`, and a struct of doubles to the kernels."""
+    values = np.zeros((), dtype=[(name, np.float64) for name in fields])
+    for name, value in fields.items():
+        values[name] = value
+    return Field(values, ())
+
+
+class State:
+    """Named fields; see the module's docstring."""
+
+    #: Subclasses by name: a file names the class of a nested state, whose module the method has imported.
+    kinds: ClassVar[dict[str, type[State]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        State.kinds[cls.__name__] = cls
+
+    def __init__(self, **fields: Any) -> None:
+        self._axes: dict[str, tuple[str, ...]] = {}
+        for name, field in fields.items():
+            if isinstance(field, Field):
+                self._axes[name] = field.axes
+                field = field.array
+            setattr(self, name, field)
+
+    if TYPE_CHECKING:  # fields are attributes of any type
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
+    def fields(self) -> dict[str, Any]:
+        """The fields by name; attributes with a leading underscore are caches, not state."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def axes(self, name: str) -> tuple[str, ...]:
+        return self._axes.get(name, ())
+
+    # ---------------------------------------------------------------- growing
+
+    def resize(self, p: int) -> None:
+        """Give every 'feature' axis length p, new places zero; nested states too."""
+        for name, value in self.fields().items():
+            if isinstance(value, State):
+                value.resize(p)
+            elif isinstance(value, np.ndarray) and "feature" in self.axes(name):
+                setattr(self, name, resized(value, self.axes(name), p))
+
+    def bytes_at(self, p: int, now: int) -> float:
+        """Bytes that the arrays would take with p features; they have `now` features now."""
+        total = 0.0
+        for name, value in self.fields().items():
+            if isinstance(value, State):
+                total += value.bytes_at(p, now)
+            elif isinstance(value, np.ndarray):
+                total += value.nbytes * (p / max(now, 1)) ** self.axes(name).count("feature")
+        return total
+
+    # ---------------------------------------------------------------- snapshots
+
+    def snapshot(self, features: NDArray[np.integer[Any]] | None = None) -> dict[str, Any]:
+        """What `restore` needs to undo changes; of arrays by feature, only the rows of `features`."""
+        held: dict[str, Any] = {}
+        for name, value in self.fields().items():
+            by_feature = self.axes(name)[:1] == ("feature",)
+            if features is not None and by_feature and isinstance(value, np.ndarray):
+                held[name] = (features, value[features])
+            elif isinstance(value, State):
+                held[name] = (value, value.snapshot(features))
+            else:
+                held[name] = copied(value)
+        return held
+
+    def restore(self, held: dict[str, Any]) -> None:
+        """Undo all changes since the snapshot was made; the width must be what it was then."""
+        for name in set(self.fields()) - set(held):
+            delattr(self, name)
+        for name, value in held.items():
+            if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], State):
+                value[0].restore(value[1])
+                setattr(self, name, value[0])
+            elif isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], np.ndarray):
+                getattr(self, name)[value[0]] = value[1]
+            else:
+                setattr(self, name, value)
+
+    def copy(self) -> State:
+        other = object.__new__(type(self))
+        other.__dict__.update({name: copied(value) for name, value in self.fields().items()})
+        other._axes = dict(self._axes)
+        return other
+
+    # ---------------------------------------------------------------- comparing
+
+    def differences(self, other: State, path: str = "") -> Iterator[str]:
+        """The names of fields that differ, bit for bit."""
+        if self.fields().keys() != other.fields().keys():
+            yield path + "fields"
+            return
+        for name, value in self.fields().items():
+            yield from differences(value, getattr(other, name), path + name)
+
+    def verify(self, fresh: State, path: str = "") -> None:
+        """Raise ValueError unless fields, types and shapes are those of a state just made.
+
+        For what comes from a file: kernels trust names, types and lengths. Axes with the role 'slot' may have
+        any length, and a field that is None on either side is left to the method's own check.
+        """
+        if self.fields().keys() != fresh.fields().keys():
+            odd = sorted(self.fields().keys() ^ fresh.fields().keys())
+            raise ValueError(f"{path}{odd[0]} is missing or unexpected.")
+        for name, expected in fresh.fields().items():
+            found, where = getattr(self, name), path + name
+            if found is None or expected is None:
+                continue
+            if isinstance(expected, State):
+                if type(found) is not type(expected):
+                    raise ValueError(f"{where} is {type(found).__name__}, not {type(expected).__name__}.")
+                found.verify(expected, where + ".")
+            elif isinstance(expected, np.ndarray):
+                _verify_array(where, found, expected, fresh.axes(name))
+                self._axes[name] = fresh.axes(name)
+            elif type(found) is not type(expected):
+                raise ValueError(f"{where} is {type(found).__name__}, not {type(expected).__name__}.")
+
+
+def _verify_array(where: str, found: Any, expected: NDArray[Any], axes: tuple[str, ...]) -> None:
+    if not isinstance(found, np.ndarray) or found.dtype != expected.dtype:
+        raise ValueError(f"{where} has type {getattr(found, 'dtype', type(found))}, not {expected.dtype}.")
+    fixed = [axis for axis, role in enumerate(axes) if role != "slot"]
+    if found.ndim != expected.ndim or any(found.shape[axis] != expected.shape[axis] for axis in fixed):
+        raise ValueError(f"{where} has shape {found.shape}, not {expected.shape}.")
+    order = "f_contiguous" if axes.count("feature") > 1 else "c_contiguous"
+    if not found.flags.writeable or not getattr(found.flags, order):
+        raise ValueError(f"{where} cannot be written to in place.")
+
+
+def resized(a: NDArray[Any], axes: tuple[str, ...], p: int) -> NDArray[Any]:
+    """The array with p places along its 'feature' axes, new ones zero.
+
+    Along a first axis it is a view of its owner while that has room, else of one twice as long, so that
+    growing feature by feature costs O(1) each.
+    """
+    if axes[0] == "feature" and "feature" not in axes[1:]:
+        if p <= len(a):
+            return a[:p]
+        owner = a.base if isinstance(a.base, np.ndarray) else a
+        same = owner.dtype == a.dtype and owner.shape[1:] == a.shape[1:]
+        same = same and owner.ctypes.data == a.ctypes.data
+        if not (same and owner.flags.owndata and len(owner) >= p):
+            owner = np.zeros((max(p, 2 * len(a)), *a.shape[1:]), dtype=a.dtype)
+            owner[: len(a)] = a
+        return owner[:p]
+    shape = tuple(p if role == "feature" else n for role, n in zip(axes, a.shape))
+    out = np.zeros(shape, dtype=a.dtype, order="F" if axes.count("feature") > 1 else "C")  # as `square`
+    common = tuple(slice(0, min(m, n)) for m, n in zip(shape, a.shape))
+    out[common] = a[common]
+    return out
+
+
+def copied(value: Any) -> Any:
+    """A copy of a field's value that shares no memory with it."""
+    if isinstance(value, np.ndarray):
+        return value.copy(order="K")
+    if isinstance(value, State | Rows):
+        return value.copy()
+    if isinstance(value, list | tuple):
+        return type(value)(copied(v) for v in value)
+    if isinstance(value, dict):
+        return {key: copied(v) for key, v in value.items()}
+    return value
+
+
+def differences(a: Any, b: Any, path: str) -> Iterator[str]:
+    """Where two values of a field differ, bit for bit."""
+    if type(a) is not type(b):
+        yield path
+    elif isinstance(a, State):
+        yield from a.differences(b, path + ".")
+    elif isinstance(a, np.ndarray):
+        if a.dtype != b.dtype or a.shape != b.shape or a.tobytes() != b.tobytes():
+            yield path
+    elif isinstance(a, Rows):
+        a, b = a.tight(), b.tight()
+        pairs = zip(a.kernel, b.kernel) if a.sparse and b.sparse else [(a.to_array(), b.to_array())]
+        if a.shape != b.shape or not all(np.array_equal(x, y) for x, y in pairs):
+            yield path
+    elif isinstance(a, list | tuple):
+        if len(a) != len(b):
+            yield path
+        for i, (x, y) in enumerate(zip(a, b)):
+            yield from differences(x, y, f"{path}[{i}]")
+    elif isinstance(a, dict):
+        if list(a) != list(b):
+            yield path
+        for key in a.keys() & b.keys():
+            yield from differences(a[key], b[key], f"{path}[{key!r}]")
+    elif a != b and not (a != a and b != b):
+        yield path

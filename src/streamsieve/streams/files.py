@@ -1,0 +1,156 @@
+"""Files by name, glob or list, and their bytes, whatever they are packed in."""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import hashlib
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterable
+from typing import Any, BinaryIO, NamedTuple
+
+from .bad_data import BadData
+
+PACKINGS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_ENDS = 1 << 16  # bytes at either end of a file that tell whether it is still the same
+
+
+class File(NamedTuple):
+    name: str  # as the user wrote it, or "standard input"
+    path: str | None  # None: standard input
+    size: int | None
+
+    @property
+    def fingerprint(self) -> list[Any]:
+        """What a position must agree with: the name, the size, and a sum over the beginning and the end."""
+        found: list[Any] = [os.path.basename(self.name), self.size]
+        if self.path is not None and self.size is not None:
+            with open(self.path, "rb") as file:
+                ends = file.read(_ENDS)
+                file.seek(max(0, self.size - _ENDS))
+                found.append(hashlib.sha256(ends + file.read(_ENDS)).hexdigest())
+        return found
+
+
+def find(source: str | os.PathLike[str] | Iterable[Any]) -> list[File]:
+    """The files that a name, a glob pattern or a list of both stands for."""
+    if not isinstance(source, str | os.PathLike):
+        return [file for one in source for file in find(one)]
+    name = os.fspath(source)
+    if name == "-":
+        return [File("standard input", None, None)]
+    names = [name]
+    if glob.has_magic(name) and not os.path.exists(name):
+        names = sorted(glob.glob(name, recursive=True))
+        if not names:
+            raise FileNotFoundError(f"No file matches {name!r}.")
+    for one in names:
+        if os.path.isdir(one):
+            raise IsADirectoryError(
+                f"{one!r} is a directory; pass its files, for instance {one.rstrip('/')}/*.csv."
+            )
+        if not os.path.exists(one):
+            raise FileNotFoundError(f"There is no file {one!r}.")
+    return [File(one, one, os.stat(one).st_size if os.path.isfile(one) else None) for one in names]
+
+
+class Bytes:
+    """The unpacked bytes of a file, and how many packed ones were read for them."""
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self._raw: Any = open(file.path, "rb", buffering=0) if file.path is not None else sys.stdin.buffer  # noqa: SIM115
+        self._counted = _Counted(self._raw)
+        start = self._counted.peek(6)
+        self.packing = next((name for magic, name in PACKINGS.items() if start.startswith(magic)), None)
+        self._in: Any = self._counted
+        if self.packing is not None:
+            self._in = _unpacked(io.BufferedReader(self._counted, 1 << 20), self.packing, file.name)
+
+    @property
+    def read(self) -> int:
+        return self._counted.count
+
+    def into(self, view: memoryview) -> int:
+        """Fill the view; fewer bytes only at the end."""
+        at = 0
+        try:
+            while at < len(view):
+                n = self._in.readinto(view[at:])
+                if not n:
+                    break
+                at += n
+        except (EOFError, OSError, zlib.error) as error:
+            raise self._damaged(error) from error
+        return at
+
+    def _damaged(self, error: Exception) -> BadData:
+        return BadData(
+            f"the {self.packing or 'file'} is truncated or damaged after {self.read:,} bytes ({error})",
+            self.file.name,
+        )
+
+    def start_at(self, offset: int) -> None:
+        """Go to an offset in the unpacked bytes, at once in a plain file, else by reading up to it."""
+        if self.packing is None and self.file.path is not None and self._raw.seekable():
+            self._counted.start_at(offset)
+            return
+        scratch = memoryview(bytearray(1 << 20))
+        while offset:
+            n = self.into(scratch[: min(offset, len(scratch))])
+            if not n:
+                raise ValueError(f"{self.file.name} ends {offset:,} bytes before the position to go on from.")
+            offset -= n
+
+    def close(self) -> None:
+        if self.file.path is not None:
+            self._raw.close()
+
+
+class _Counted(io.RawIOBase):
+    """Raw bytes, counted; the first few can be looked at before they are read."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw: Any = raw
+        self._start = b""
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def peek(self, n: int) -> bytes:
+        while len(self._start) < n and (more := self._raw.read(n - len(self._start))):
+            self._start += more
+        return self._start
+
+    def start_at(self, offset: int) -> None:
+        self._raw.seek(offset)
+        self._start, self.count = b"", offset
+
+    def readinto(self, view: Any) -> int:
+        if self._start:
+            n = min(len(view), len(self._start))
+            view[:n], self._start = self._start[:n], self._start[n:]
+        else:
+            n = self._raw.readinto(view) or 0
+        self.count += n
+        return n
+
+
+def _unpacked(raw: io.BufferedReader, packing: str, name: str) -> Any:
+    if packing == "gzip":
+        return gzip.GzipFile(fileobj=raw, mode="rb")
+    if packing == "bz2":
+        return bz2.BZ2File(raw, "rb")
+    try:
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+    except ImportError:
+        raise ImportError(
+            f"{name} is packed with zstd; reading it needs pyarrow: pip install 'streamsieve[io]'."
+        ) from None

@@ -1,0 +1,101 @@
+"""The quality benchmark: a tiny run, and what its tables conclude from results."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+
+
+def bench(tmp_path, *options):
+    command = [sys.executable, str(BENCHMARKS / "bench_quality.py"), "--cache", str(tmp_path / "cache.jsonl")]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=True, timeout=300)
+    return done.stdout
+
+
+@pytest.fixture
+def quality(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return pytest.importorskip("quality.table", reason="benchmarks/ is not beside tests/")
+
+
+def test_a_second_run_computes_nothing_and_prints_the_same_table(tmp_path):
+    cells = ("--sets", "wine", "--k", "5", "--splits", "1", "--methods", "F + logistic;OFSA")
+    first = bench(tmp_path, *cells, "--out", str(tmp_path / "out"))
+    assert "2 cells, 2 to compute" in first
+    assert "| OFSA " in first
+    again = bench(tmp_path, *cells)
+    assert "2 cells, 0 to compute" in again
+    table = first[first.index("## Real") :]
+    assert again.endswith(table)
+    assert (tmp_path / "out" / "quality.md").read_text() == table.removesuffix("\n")
+    assert (tmp_path / "out" / "quality.png").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("fit", "status"), [("np.ones(2**28)", "memory"), ("[0 for _ in iter(int, 1)]", "time")]
+)
+def test_a_fit_beyond_its_limits_is_reported_not_raised(fit, status):
+    script = f"""
+import numpy as np
+from quality import cells, datasets, methods
+wine = datasets.sets()["wine"]
+method = methods.Method("greedy", lambda problem: {fit}, "1")
+print(cells.compute(cells.Cell(wine, 0, 5, method), wine.load(0), limit=1, memory=1_000).status)
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=BENCHMARKS, capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout.strip() == status
+
+
+@pytest.mark.usefixtures("quality")
+def test_every_public_method_is_run_in_both_ways():
+    import streamsieve
+    from quality import ours
+
+    found = {m.name for m in ours.ours()}
+    for name in streamsieve.__all__:
+        if name.endswith(("Regressor", "Classifier")):
+            stem = name.removesuffix("Regressor").removesuffix("Classifier")
+            assert {stem, f"{stem}, fit"} <= found
+
+
+@pytest.mark.usefixtures("quality")
+def test_the_grid_varies_step_and_penalty_around_the_default():
+    from quality import ours
+
+    tsgd = next(m for m in ours.ours() if m.name == "TSGD")
+    settings = [m.settings for m in ours.grid(tsgd)]
+    assert settings[0] == {}
+    assert {"eta": 0.1} in settings
+    assert any(len(s) == 2 for s in settings)
+    assert len({str(s) for s in settings}) == len(settings)
+
+
+@pytest.mark.parametrize(("score", "behind"), [(0.80, True), (0.88, False), (0.95, False)])
+def test_a_cell_below_the_best_peer_is_counted(quality, score, behind):
+    row = {
+        "peer": entry(quality, "peer", 0.9),
+        "other": entry(quality, "peer", 0.5),
+        "A": entry(quality, "ours", score),
+    }
+    assert quality.below(row, "A") is behind
+    text = quality.mean_table({("set", 10): row})
+    assert f"| {100 * (score - 0.9):+.1f} " in text
+
+
+def test_a_failed_fit_counts_as_the_best_constant(quality):
+    assert entry(quality, "ours", None, chance=0.6).mean == 0.6
+
+
+def entry(quality, role, score, chance=0.5):
+    from quality.cells import Result
+
+    status = "time" if score is None else "ok"
+    results = [
+        Result("", "set", split, 10, "m", {}, status, 120, chance, 100, score, seconds=1.0, memory=1.0)
+        for split in range(5)
+    ]
+    return quality.Entry(role, results)
