@@ -14,8 +14,6 @@
 // folds, thus share one walk over memory, which is what a single one would wait for.
 #pragma once
 #include <numeric>
-#include <cstdio>
-#include <cstdlib>
 
 #include "core/parallel.hpp"
 #include "source.hpp"
@@ -45,6 +43,7 @@ struct Common {
     double tolerance = 1e-2;
     int newton_steps = 30, gradients = 200;
     Index groups = 1;
+    double share = 0.9;  // of the columns that stay, near the end of an elimination
     std::int64_t copy_bytes = 0;  // a job may spend on a copy of few sparse columns
 };
 
@@ -54,9 +53,9 @@ struct Fit {
 };
 
 // Columns that are left of w on the way to k.
-inline Index next_size(Index w, Index k) {
-    const double share = w <= 10 * k ? 0.9 : w <= 40 * k ? 0.75 : 0.6;
-    return std::max(k, std::min(w - 1, Index(double(w) * share)));
+inline Index next_size(Index w, Index k, double share) {
+    const double kept = w <= 10 * k ? share : w <= 40 * k ? 0.75 : 0.6;
+    return std::max(k, std::min(w - 1, Index(double(w) * kept)));
 }
 
 class Job {
@@ -104,7 +103,6 @@ class Job {
 
     // All blocks have been shown: the next step.
     void advance() {
-        ++passes_;
         if (phase_ == Phase::gradient) return conjugate();
         const double f = collect(at_B_, at_b_, next_B_, next_b_, true);
         if (phase_ == Phase::start || f <= value_ + 1e-4 * t_ * slope_) {
@@ -303,7 +301,6 @@ class Job {
     // The model is solved: record it, drop the weakest columns.
     void finish() {
         const Index w = count();
-        if (getenv("SIEVE_DEBUG")) fprintf(stderr,"w %ld newton %d lastcg %d passes %d L %.3g value %.4f slope %.3g enough %.3g\n",(long)w,steps_,gradients_,passes_,L_,value_,slope_,enough_); passes_=0;
         while (!sizes_.empty() && sizes_.front() >= w) {
             fits_.push_back(fit_);
             sizes_.erase(sizes_.begin());
@@ -316,7 +313,7 @@ class Job {
             std::vector<float>().swap(curve_);
             return;
         }
-        const Index kept = next_size(w, sizes_.front());
+        const Index kept = next_size(w, sizes_.front(), common_.share);
         Doubles strength(std::size_t(w), 0.0);
         for (Index a = 0; a < c_; ++a)
             for (Index j = 0; j < w; ++j)
@@ -362,7 +359,7 @@ class Job {
     std::optional<Operator> rows_;
 
     Phase phase_ = Phase::start;
-    int passes_=0; int steps_ = 0, gradients_ = 0, halvings_ = 0;
+    int steps_ = 0, gradients_ = 0, halvings_ = 0;
     double value_ = 0, slope_ = 0, t_ = 1, rz_ = 0, gain_ = 0, enough_ = 0, mean_ = 1, curvature_ = 0;
     std::pair<double, double> sums_;
     Index length_ = 0;

@@ -86,7 +86,7 @@ void bind_solvers(nb::module_& m) {
         "sieve_fit",
         [](const StoreView& store, const std::string& kind, Matrix<const double> y, double delta,
            Matrix<const double> units, std::optional<Cube> H, std::optional<Matrix<const double>> h,
-           bool intercept, double tolerance, nb::list starts, std::int64_t copy_bytes, unsigned threads) {
+           bool intercept, double tolerance, double share, nb::list starts, std::int64_t copy_bytes, unsigned threads) {
             Index c = 1;
             std::vector<Vector<const float>> weights;
             std::vector<std::tuple<double, Fit, std::vector<Index>>> todo;
@@ -102,6 +102,7 @@ void bind_solvers(nb::module_& m) {
             Common common{store.source, {kind_of(kind), c, y.data(), delta}, units_of(units), {}};
             if (H) common.summary = {H->data(), h->data(), Index(H->shape(0)), Index(H->shape(1)) - 1};
             common.intercept = intercept, common.tolerance = tolerance, common.copy_bytes = copy_bytes;
+            common.share = share;
             common.groups = groups_of(store.source, c);
             std::vector<Job> jobs;
             {
@@ -122,7 +123,7 @@ void bind_solvers(nb::module_& m) {
             return out;
         },
         "store"_a, "kind"_a, "y"_a.noconvert(), "delta"_a, "units"_a.noconvert(), "H"_a.none(), "h"_a.none(),
-        "intercept"_a, "tolerance"_a, "starts"_a, "copy_bytes"_a, "threads"_a);
+        "intercept"_a, "tolerance"_a, "share"_a, "starts"_a, "copy_bytes"_a, "threads"_a);
     m.def(
         "sieve_predict",
         [](const StoreView& store, const std::string& kind, Matrix<const double> y, double delta,
@@ -200,14 +201,14 @@ void bind_layouts(nb::module_& m) {
         "memory"_a.noconvert(), "tiles"_a, "width"_a, "R"_a, "size"_a, "kept"_a.noconvert(), NoGil());
     m.def(
         "sieve_append_csr",
-        [](const AnyRows& X, Index first, Ints place, Vector<double> sum, Vector<double> square,
+        [](const AnyRows& X, Ints place, Vector<double> sum, Vector<double> square,
            Vector<std::int64_t> present, Weights weight, Vector<std::int64_t> indptr, Index at,
            Vector<std::int32_t> indices, Vector<float> data, std::int64_t budget, std::int64_t row_cost) {
             const Columns c{nullptr, 0, nullptr, sum.data(), square.data(), data_or_null(weight)};
             return std::visit(
                 [&](const auto& rows) -> Index {
                     if constexpr (requires { rows.indptr; }) {
-                        return append_csr(rows, first, place.data(), c, present.data(), indptr.data(), at,
+                        return append_csr(rows, place.data(), c, present.data(), indptr.data(), at,
                                           indices.data(), data.data(), budget, row_cost);
                     } else {
                         throw nb::type_error("CSR rows expected");
@@ -215,7 +216,7 @@ void bind_layouts(nb::module_& m) {
                 },
                 X.rows);
         },
-        "X"_a, "first"_a, "place"_a.noconvert(), "sum"_a.noconvert(), "square"_a.noconvert(),
+        "X"_a, "place"_a.noconvert(), "sum"_a.noconvert(), "square"_a.noconvert(),
         "present"_a.noconvert(), "weight"_a.none(), "indptr"_a.noconvert(), "at"_a, "indices"_a.noconvert(),
         "data"_a.noconvert(), "budget"_a, "row_cost"_a, NoGil());
     m.def(

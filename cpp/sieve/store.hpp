@@ -92,15 +92,15 @@ inline void narrow_tiles(unsigned char* memory, Index tiles, Index width, Index 
 
 // CSR rows appended until memory would be exceeded; the number of rows that fit.
 template <class T, class I>
-Index append_csr(const Csr<T, I>& X, Index first, const std::int32_t* place, const Columns& c,
+Index append_csr(const Csr<T, I>& X, const std::int32_t* place, const Columns& c,
                  std::int64_t* present, std::int64_t* indptr, Index at, std::int32_t* indices, float* data,
                  std::int64_t budget, std::int64_t row_cost) {
-    for (Index i = first; i < X.rows; ++i) {
+    for (Index i = 0; i < X.rows; ++i) {
         const auto row = X[i];
         std::int64_t end = indptr[at];
         std::int64_t count = 0;
         for (Index e = 0; e < row.length; ++e) count += place[row.index(e)] >= 0 && float(row.value(e)) != 0.0f;
-        if ((end + count) * 8 + (std::int64_t(at) + 1) * row_cost > budget) return i - first;
+        if ((end + count) * 8 + (std::int64_t(at) + 1) * row_cost > budget) return i;
         const double w = c.weight ? c.weight[i] : 1.0;
         for (Index e = 0; e < row.length; ++e) {
             const std::int32_t j = place[row.index(e)];
@@ -114,7 +114,7 @@ Index append_csr(const Csr<T, I>& X, Index first, const std::int32_t* place, con
         }
         indptr[++at] = end;
     }
-    return X.rows - first;
+    return X.rows;
 }
 
 // The entries whose column has a place >= 0, into the arrays of `to` (which may be the same).

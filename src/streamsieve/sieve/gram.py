@@ -9,7 +9,8 @@ import numpy as np
 from scipy.linalg import eigh, solve
 
 from .solve import next_size
-from .store import Array, Ints
+from ..rows import Array
+from .store import Ints
 
 
 @dataclass
@@ -19,6 +20,40 @@ class Correlations:
     G: Array
     C: Array
     n: float
+
+
+def standardised(
+    H: Array, h: Array, yy: Array, shift: Array, standardize: bool
+) -> tuple[Correlations, Array, Array, Array, Array]:
+    """Correlations from sums over rows, with means and divisors of columns and targets.
+
+    H (w + 1, w + 1) and h (q, w + 1) are of [x - shift, 1]. With a `shift` (no intercept) the moments are about
+    zero instead of the mean. A constant column has a row of zeros in G.
+    """
+    n = H[-1, -1]
+    mean, mean_y = H[-1, :-1] / n, h[:, -1] / n
+    center = -shift if len(shift) else mean  # what is subtracted from x - shift
+    G = H[:-1, :-1] / n
+    raw = np.diag(G).copy()
+    G -= np.outer(center, mean) + np.outer(mean - center, center)
+    C = h[:, :-1].T / n - np.outer(center, mean_y)
+    var_y = yy / n
+    if not len(shift):
+        var_y = np.maximum(var_y - mean_y**2, 0.0)
+    variance = np.diag(G).copy()
+    varies = variance > 1e-12 * np.maximum(raw, center**2)
+    scale = np.sqrt(np.where(varies, variance, 1.0))
+    if not standardize:
+        scale[:] = np.sqrt(variance[varies].mean()) if varies.any() else 1.0
+    scale_y = np.sqrt(np.where(var_y > 0, var_y, 1.0))
+    G /= scale[:, None]
+    G /= scale
+    C /= scale[:, None]
+    C /= scale_y
+    G[~varies] = 0
+    G[:, ~varies] = 0
+    C[~varies] = 0
+    return Correlations(G, C, float(n)), mean if not len(shift) else center, scale, mean_y, scale_y
 
 
 def likely_ridge(G: Array, C: Array, n: float) -> float:

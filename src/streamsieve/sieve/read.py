@@ -8,7 +8,8 @@ import numpy as np
 
 from .folds import FOLDS
 from .solve import Fit, Problem, Start, Weights
-from .store import Array, Ints
+from ..rows import Array
+from .store import Ints
 
 STEP = 10**0.5  # the search moves by half decades of the ridge
 LOWEST, HIGHEST = -14, 2  # half decades: 1e-7 ... 10
@@ -42,11 +43,11 @@ class Reading:
     rows: Array
 
 
-def folds_of(problem: Problem) -> list[Fold]:
+def folds_of(problem: Problem, one: bool) -> list[Fold]:
     store = problem.store
     n, weight = store.n, store.weight[: store.n]
     count = int(np.clip(np.ceil(HELD * FOLDS / max(n, 1)), 1, FOLDS))
-    if n * store.width > CHEAP and store.layout != "csr":
+    if one or (n * store.width > CHEAP and store.layout != "csr"):
         count = 1
     folds = []
     for j in range(count):
@@ -62,9 +63,9 @@ def folds_of(problem: Problem) -> list[Fold]:
 class Search:
     """The ridge of the elimination, by the held-out loss of the whole elimination."""
 
-    def __init__(self, problem: Problem, active: Ints, k: int) -> None:
+    def __init__(self, problem: Problem, active: Ints, k: int, one_fold: bool = False) -> None:
         self.problem, self.active, self.k = problem, active, k
-        self.folds = folds_of(problem)
+        self.folds = folds_of(problem, one_fold)
         self.held = sum(len(fold.held) for fold in self.folds)
         self.many = problem.store.n * len(active) > CHEAP
         self.sizes = [k]
@@ -177,12 +178,19 @@ class Search:
         return i
 
     def read(self) -> Reading:
-        problem, weight = self.problem, self.problem.store.weight[: self.problem.store.n]
         i, score = 0, Score(np.inf, np.zeros(0), 1.0)
         if self.folds:
             i = self.best()
             score = self.scores[i]
-        start = Start(problem.zero(self.active), STEP**i, weight, problem.total, [self.k])
+        return self._final(STEP**i, score)
+
+    def read_at(self, ridge: float) -> Reading:
+        """The model at a ridge that is known."""
+        return self._final(ridge, Score(np.inf, np.zeros(0), ridge))
+
+    def _final(self, ridge: float, score: Score) -> Reading:
+        problem, weight = self.problem, self.problem.store.weight[: self.problem.store.n]
+        start = Start(problem.zero(self.active), ridge, weight, problem.total, [self.k])
         fit = problem.eliminate([start])[0][0]
         fit = problem.solve([start._replace(fit=fit, ridge=score.refit)], 1e-3)[0]
-        return Reading(fit, score.loss, STEP**i, score.refit, score.rows)
+        return Reading(fit, score.loss, ridge, score.refit, score.rows)

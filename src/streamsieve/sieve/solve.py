@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .store import Array, Ints, Store
+from ..rows import Array
+from .store import Ints, Store
 
 WORK_BYTES = 32 << 20  # working memory beside the store
 Weights = NDArray[np.float32]
@@ -57,7 +58,7 @@ class Problem:
         self.view = self.store.view()
         self.mean, self.deviation = self.store.moments()
         if not self.intercept:
-            self.mean = -np.zeros_like(self.mean) if self.store.shift is None else -self.store.shift
+            self.mean = -self.store.shift
         self.units = self._units()
 
     def zero(self, columns: Ints) -> Fit:
@@ -69,7 +70,9 @@ class Problem:
         unit = np.where(s.unit > 0, s.unit, 1.0)
         return np.ascontiguousarray([(m - s.offset) / unit, t / unit, m, t, variance])
 
-    def eliminate(self, starts: Sequence[Start], tolerance: float = 1e-2) -> list[list[Fit]]:
+    def eliminate(
+        self, starts: Sequence[Start], tolerance: float = 1e-2, share: float = 0.9
+    ) -> list[list[Fit]]:
         """Fit, drop the weakest, fit, ...: the fits of each start at its sizes. Many starts share a walk."""
         H, h = (None, None) if self.summary is None else self.summary
         # of a job: second derivatives, sums of up to 16 groups of rows, and a dozen vectors of weights
@@ -80,8 +83,8 @@ class Problem:
             some = starts[at : at + at_once]
             jobs = [(s.weight, s.ridge * s.total, *s.fit, [min(k, len(s.fit[0])) for k in s.sizes]) for s in some]
             found = _core.sieve_fit(
-                self.view, self.kind, self.y, self.delta, self.units, H, h, self.intercept, tolerance, jobs,
-                WORK_BYTES // len(some), self.threads,
+                self.view, self.kind, self.y, self.delta, self.units, H, h, self.intercept, tolerance,
+                share, jobs, WORK_BYTES // len(some), self.threads,
             )  # fmt: skip
             out += [[Fit(*fit) for fit in fits] for fits in found]
             if self.progress is not None:
@@ -111,11 +114,7 @@ class Problem:
 
 
 def next_size(w: int, k: int) -> int:
-    """Columns that are left of w on the way to k; the kernels have the same rule."""
+    """Columns that are left of w on the way to k: the rule of the kernels."""
     share = 0.9 if w <= 10 * k else 0.75 if w <= 40 * k else 0.6
     return max(k, min(w - 1, int(w * share)))
 
-
-def strongest(B: Array, count: int) -> NDArray[np.intp]:
-    """Places of the `count` columns of B of the largest norm, increasing; ties go to the lower index."""
-    return np.sort(np.argsort(-(B**2).sum(axis=0), kind="stable")[:count])
