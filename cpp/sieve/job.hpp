@@ -387,7 +387,7 @@ void run(std::vector<Job>& jobs, const Common& common, unsigned threads, Poll po
         for (Job& job : jobs)
             if (!job.done()) open.push_back(&job), work += job.work();
         if (open.empty()) return;
-        const unsigned used = work < 1'000'000 ? 1u : std::min(threads, unsigned(common.groups));
+        const unsigned used = work < 8'000'000 ? 1u : std::min(threads, unsigned(common.groups));
         parallel(used, [&](unsigned t) {
             std::vector<double> e(std::size_t(R * c));
             std::vector<float> r(std::size_t(R * c));
@@ -416,7 +416,7 @@ inline void predict(const Common& common, const Fit& fit, double* losses, double
     std::visit(
         [&](auto& rows) {
             rows.set(raw.data());
-            const unsigned used = rows.work() < 2'000'000 ? 1u : threads;
+            const unsigned used = rows.work() < 8'000'000 ? 1u : threads;
             parallel(used, [&](unsigned t) {
                 std::vector<double> e(std::size_t(R * c));
                 for (Index k = share(blocks, t, used); k < share(blocks, t + 1, used); ++k) {

@@ -1,4 +1,4 @@
-"""Squared loss from correlations: ridge by marginal likelihood, elimination by Cholesky, EBIC for the size."""
+"""Squared loss from correlations: ridge by marginal likelihood, elimination, EBIC for the size."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh, solve
 
-from .solve import next_size
 from ..rows import Array
+from .solve import next_size
 from .store import Ints
 
 
@@ -27,8 +27,8 @@ def standardised(
 ) -> tuple[Correlations, Array, Array, Array, Array]:
     """Correlations from sums over rows, with means and divisors of columns and targets.
 
-    H (w + 1, w + 1) and h (q, w + 1) are of [x - shift, 1]. With a `shift` (no intercept) the moments are about
-    zero instead of the mean. A constant column has a row of zeros in G.
+    H (w + 1, w + 1) and h (q, w + 1) are of [x - shift, 1]. With a `shift` (no intercept) the moments are
+    about zero instead of the mean. A constant column has a row of zeros in G.
     """
     n = H[-1, -1]
     mean, mean_y = H[-1, :-1] / n, h[:, -1] / n
@@ -83,7 +83,7 @@ def log_choose(p: int, k: int) -> float:
     return math.lgamma(p + 1) - math.lgamma(k + 1) - math.lgamma(p - k + 1)
 
 
-def drop_to(data: Correlations, columns: Ints, B: Array, size: int) -> Ints:
+def drop_to(columns: Ints, B: Array, size: int) -> Ints:
     strength = np.sqrt((B**2).sum(axis=1))
     return columns[np.sort(np.argsort(-strength, kind="stable")[:size])]
 
@@ -93,7 +93,7 @@ def select(data: Correlations, k: int, ridge: float) -> Ints:
     columns = np.flatnonzero(np.diag(data.G) > 0).astype(np.int32)
     while len(columns) > k:
         B = ridge_weights(data, columns, ridge)
-        columns = drop_to(data, columns, B, next_size(len(columns), k))
+        columns = drop_to(columns, B, next_size(len(columns), k))
     return columns
 
 
@@ -117,12 +117,12 @@ def select_auto(data: Correlations, ridge: float) -> Ints:
         if len(columns) < data.n / 3:
             best = min(best, (ebic(data, columns), columns), key=lambda b: b[0])
         B = ridge_weights(data, columns, ridge)
-        columns = drop_to(data, columns, B, min(len(columns) - 1, int(0.9 * len(columns))))
+        columns = drop_to(columns, B, min(len(columns) - 1, int(0.9 * len(columns))))
     size = len(best[1])
     columns = min((c for c in path if len(c) > size), key=len, default=best[1])
     low = max((len(c) for c in path if len(c) < size), default=0)
     while len(columns) > max(low, 1):
-        columns = drop_to(data, columns, ridge_weights(data, columns, ridge), len(columns) - 1)
+        columns = drop_to(columns, ridge_weights(data, columns, ridge), len(columns) - 1)
         if len(columns) < data.n / 3:
             best = min(best, (ebic(data, columns), columns), key=lambda b: b[0])
     return best[1]

@@ -1,4 +1,4 @@
-"""Reading a model with k features from the rows of the store: elimination at a ridge chosen on held-out rows."""
+"""Reading a model with k features from stored rows: elimination at a ridge chosen on held-out rows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..rows import Array
 from .folds import FOLDS
 from .solve import Fit, Problem, Start, Weights
-from ..rows import Array
 from .store import Ints
 
 STEP = 10**0.5  # the search moves by half decades of the ridge
@@ -67,7 +67,6 @@ class Search:
         self.problem, self.active, self.k = problem, active, k
         self.folds = folds_of(problem, one_fold)
         self.held = sum(len(fold.held) for fold in self.folds)
-        self.many = problem.store.n * len(active) > CHEAP
         self.sizes = [k]
         if self.held < 1000 and 2 * k < len(active):
             self.sizes = [2 * k, k]  # few rows: the mean of two sizes is less noisy
@@ -123,7 +122,10 @@ class Search:
                     (i, s)
                     for i, s in going
                     if LOWEST <= i + 2 * sign * decade <= HIGHEST + 1
-                    and (decade == 1 or tables[i, s][sign * (decade - 1)].sum() < tables[i, s][sign * (decade - 2)].sum())
+                    and (
+                        decade == 1
+                        or tables[i, s][sign * (decade - 1)].sum() < tables[i, s][sign * (decade - 2)].sum()
+                    )
                 ]
                 starts = [
                     Start(fit, STEP ** (i + 2 * sign * decade), fold.weight, fold.total, ())
@@ -153,29 +155,66 @@ class Search:
         return bool(d.mean() > errors * d.std() / np.sqrt(len(d)))
 
     def best(self) -> int:
-        """Half decade of the ridge: a walk from that of the full model, then whole decades far above."""
+        """Half decade of the ridge: whole decades around that of the full model, then halves beside the best.
+
+        A ridge far above that of the full model, where the ranking is marginal, is taken only where it is
+        better beyond doubt.
+        """
         first = self.full_model()
-        patience = 2 if len(self.folds) <= 2 and self.many else 1
-        self.score([i for i in (first - 2, first - 1, first, first + 1) if LOWEST <= i])
-        i = j = first
-        worse = 0
-        while j > max(first - 7, LOWEST) and worse < patience:
-            j -= 1
-            i, worse = (j, 0) if self.loss(j) < self.loss(i) else (i, worse + 1)
-        if i == first:
-            while i < first + 2 and self.loss(i + 1) < self.loss(i):
-                i += 1
-        highest = max(self.scores)
-        above = list(range(0, highest, -2))
-        if above:
-            self.score(above)
-            j = min(above, key=self.loss)
-            around = [q for q in (j - 1, j + 1) if highest < q <= 0]
-            self.score(around)
-            j = min([j, *around], key=self.loss)
-            if self.better(i, j):
-                i = j
-        return i
+        low = max(first - 2, LOWEST)
+        self.score(list(range(low, max(first + 2, 0) + 1, 2)))
+        while low - 2 >= LOWEST and self.loss(low) < self.loss(low + 2):
+            low -= 2
+            self.score([low])
+        near = min((i for i in self.scores if i <= first + 2), key=self.loss)
+        far = min((i for i in self.scores if i > first + 2), key=self.loss, default=near)
+        for center in {near, far}:
+            self.score([i for i in (center - 1, center + 1) if LOWEST <= i <= HIGHEST])
+        near = min((i for i in self.scores if i <= first + 2), key=self.loss)
+        far = min((i for i in self.scores if i > first + 2), key=self.loss, default=near)
+        return far if self.better(near, far) else near
+
+    def size(self) -> int:
+        """The fewest columns whose held-out loss is within a standard error of the least along the paths."""
+        top, sizes = len(self.active), [len(self.active)]
+        while sizes[-1] > 1:
+            sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
+        rows = int(np.count_nonzero(self.problem.store.weight[: self.problem.store.n]))
+        self.sizes = [w for w in sizes if w <= max(rows // 2, 1)] or [1]
+        if not self.folds:
+            return min(top, 10)
+        first = self.full_model()
+        best: tuple[float, Array, list[Array]] | None = None
+        for i in range(max(first - 2, LOWEST), min(max(first + 2, 0), HIGHEST) + 1, 2):
+            curve = self._curve(i)
+            at = int(np.argmin([rows.mean() for rows in curve]))
+            if best is None or curve[at].mean() < best[0]:
+                best = float(curve[at].mean()), curve[at], curve
+        assert best is not None
+        least, rows_best, curve = best
+        for w, each in reversed(list(zip(self.sizes, curve))):
+            d = each - rows_best
+            if each.mean() <= least + d.std() / np.sqrt(len(d)):
+                return w
+        return self.sizes[-1]
+
+    def _curve(self, i: int) -> list[Array]:
+        """Held-out losses of the rows at each size of an elimination; refits at its ridge and below."""
+        starts = [
+            Start(self._start(fold, i), STEP**i, fold.weight, fold.total, self.sizes) for fold in self.folds
+        ]
+        paths = self.problem.eliminate(starts)
+        curve = []
+        for s in range(len(self.sizes)):
+            fits = [path[s] for path in paths]
+            losses = [self._rows(fits)]
+            for j in (i - 2, i - 4):
+                fits = self.problem.solve(
+                    [Start(fit, STEP**j, f.weight, f.total, ()) for fit, f in zip(fits, self.folds)]
+                )
+                losses.append(self._rows(fits))
+            curve.append(min(losses, key=lambda rows: rows.sum()))
+        return curve
 
     def read(self) -> Reading:
         i, score = 0, Score(np.inf, np.zeros(0), 1.0)

@@ -1,11 +1,10 @@
-"""Annealed elimination under a ridge that is estimated from the data, in bounded memory: the default method."""
+"""Annealed elimination under a ridge estimated from the data, in bounded memory: the default method."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
 from ..base import Method
@@ -15,12 +14,14 @@ from ..state import State, zeros
 from . import gram
 from .folds import assign
 from .memory import Bytes, size_of
-from .read import Search, Start, STEP
-from .solve import Fit, Problem
+from .read import STEP, Search
+from .solve import Fit, Problem, Start
 from .store import Ints, Store
 
 BLOCK = 4096  # rows after which squared loss goes into the summary, where correlations are formed anyway
 FEW = 2000  # rows since the last retirement on which no ridge is chosen
+HUBER = 1.345  # corner of the loss in deviations of the targets: 95% as efficient as least squares
+MAD = 1.4826  # deviations of a normal variable in a median absolute deviation
 EXTRA = 32 << 20  # beside `memory`, for work
 
 
@@ -32,9 +33,11 @@ class Sieve(Method):
     like the elastic net where the signal is weak and like best subset where it is strong.
 
     Rows are kept, restricted to the features that are still candidates, in at most `memory` bytes. When these
-    are full, features leave (half of them, the weakest), or rows are summarised by a quadratic: exact for
-    squared loss, an approximation around the present model otherwise. A model is read from what is kept, at any
-    time; nothing of it is needed to go on learning.
+    are full, values are rounded to 8 bits, then features leave (half of them, the weakest), or rows are
+    summarised by a quadratic: exact for squared loss, an approximation around the present model otherwise. A
+    model is read from what is kept, at any time, and cached until more rows come.
+
+    A call that is interrupted while it makes room has learned the rows before.
 
     O(nnz) a row to learn. To read: O(100) walks over the kept rows for each of O(5) ridges and up to 5 folds.
     """
@@ -43,7 +46,9 @@ class Sieve(Method):
     memory = Param("256MB", Bytes(1 << 20), "Bytes for the rows kept, beyond a few numbers a feature.")
     fit_intercept = Param(True, Bool(), "Fit an intercept; it is never penalised nor counted.")
     standardize = Param(
-        True, Bool(), "Compare features in their own units, or in those that predict better; else as they come."
+        True,
+        Bool(),
+        "Compare features in their own units, or in those that predict better; else as they come.",
     )
     missing = Param("error", OneOf("error", "mean"), "Values that are NaN: an error, or the mean so far.")
     half_life = Param(
@@ -69,15 +74,19 @@ class Sieve(Method):
     def start(self, p: int, q: int) -> State:
         if self.half_life is not None and not self._correlations_fit(p, q):
             raise ParamError(
-                "half_life", self.half_life, f"forgetting needs the correlations of all {p} features, which take "
-                f"more than memory={self.memory!r}; pass more, or None.",
-            )  # fmt: skip
+                "half_life",
+                self.half_life,
+                f"forgetting needs the correlations of all {p} features, which take more than "
+                f"memory={self.memory!r}; pass more, or None.",
+            )
         return State(
             rows=0,
+            chosen=None,  # columns to keep, where a first pass has chosen them
             store=None,
             H=None,
             h=None,
             yy=None,
+            target_units=None,
             ridge=0.0,  # of the last fit to all rows, times their weight
             strata=zeros(slot=q + 1, dtype=np.int64),
             mean_sum=zeros(feature=p if self.missing == "mean" else 0),
@@ -100,6 +109,10 @@ class Sieve(Method):
     def _correlations_fit(self, w: int, q: int) -> bool:
         """Whether a model may be read from correlations: four matrices at a time."""
         return self.loss == "squared" and 4 * 8 * (w + q + 1) ** 2 <= self.bytes + EXTRA
+
+    def _summary_fits(self) -> bool:
+        outputs = 1 if self.loss == "squared" else self.q
+        return 8 * outputs * (self.state.store.width + 1) ** 2 <= self.bytes // 2
 
     @property
     def least_width(self) -> int:
@@ -144,7 +157,7 @@ class Sieve(Method):
         if self.loss == "poisson" and len(y) and y.min() < 0:
             raise ValueError(f"loss='poisson' needs counts; a target is {y.min():g}.")
         if s.store is None:
-            s.store = Store.of(self.p, y.shape[1], self.q, self.bytes, rows.sparse)
+            s.store = Store.of(self.p, y.shape[1], self.q, self.bytes, rows.sparse, s.chosen)
         at = 0
         while at < len(rows):
             # a part at a time: what is copied of it (imputed, densified) stays small
@@ -154,7 +167,11 @@ class Sieve(Method):
             while at < stop:
                 fold = assign(code[at:stop], s.strata.copy())
                 rest = part[len(part) - (stop - at) :]
-                most = BLOCK if self._correlations_fit(s.store.width, self.q) else 1 << 62
+                most = (
+                    BLOCK
+                    if self._correlations_fit(s.store.width, self.q) and self._summary_fits()
+                    else 1 << 62
+                )
                 done = s.store.append(rest, y[at:stop], None if w is None else w[at:stop], fold, most)
                 assign(code[at : at + done], s.strata)
                 at += done
@@ -167,30 +184,28 @@ class Sieve(Method):
         s, weight = self.state, np.ones(len(rows)) if w is None else np.ascontiguousarray(w)
         rows = rows.tight().copy()
         if rows.sparse:
-            s.mean_weight = _core.impute_csr(*rows.kernel, weight, s.mean_sum, s.mean_weight, s.mean_count)
-        else:
-            s.mean_weight = _core.impute_dense(
-                rows.values, weight, s.mean_sum, s.mean_weight, s.mean_count
+            s.mean_weight = _core.impute_csr(
+                rows.indptr, rows.indices, rows.data, weight, s.mean_sum, s.mean_weight, s.mean_count
             )
+        else:
+            X = rows.to_array()
+            s.mean_weight = _core.impute_dense(X, weight, s.mean_sum, s.mean_weight, s.mean_count)
         return rows
 
     def _make_room(self) -> None:
-        s = self.state
-        store, w = s.store, s.store.width
-        outputs = 1 if self.loss == "squared" else self.q
-        fits = 8 * outputs * (w + 1) ** 2 <= self.bytes // 2
-        if fits and (self.loss == "squared" or s.rows >= 20 * w or w <= self.least_width):
-            if store.n:
-                return self._retire()
-        elif store.layout == "tiles" and store.n:
-            return store.recode()
-        elif w > self.least_width:
-            return self._narrow()
-        if not store.n and store.capacity == 0 or store.layout == "csr":
+        s, store = self.state, self.state.store
+        w, squared = store.width, self.loss == "squared"
+        if store.n and self._summary_fits() and (squared or s.rows >= 20 * w or w <= self.least_width):
+            self._retire()
+        elif store.n and store.layout == "tiles":
+            store.recode()
+        elif store.n and w > self.least_width:
+            self._narrow()
+        else:
             raise ValueError(
-                f"memory={self.memory!r} holds not even one row of {w} features; pass more, or fewer features."
+                f"memory={self.memory!r} does not hold {'one row' if not store.n else 'the rows'} of {w} "
+                "features; pass more."
             )
-        self._retire()
 
     def _problem(self, exponent: float = 1.0) -> tuple[Problem, Ints]:
         """What is fitted, and its columns; they are divided by deviation^exponent."""
@@ -201,13 +216,37 @@ class Sieve(Method):
         if exponent != 1:
             common = np.sqrt((scale[active] ** (2 * (1 - exponent))).mean()) if len(active) else 1.0
             scale = scale**exponent * common
-        y = store.y[: store.n]
-        summary = None if s.H is None else (s.H, s.h)
+        y, summary = store.y[: store.n], None if s.H is None else (s.H, s.h)
+        center, spread, delta = self._target_units()
+        if not self.labels and self.loss != "poisson":
+            y = (y - center) / spread
+            if self.loss == "squared" and summary is not None:
+                summary = s.H, (s.h - center[:, None] * s.H[0, -1]) / spread[:, None]
         problem = Problem(
-            store, self.kind, self.q, y, scale, store.total,
-            threads=self.n_jobs or threads(), intercept=self.fit_intercept, summary=summary,
+            store, self.kind, self.q, np.ascontiguousarray(y), scale, store.total,
+            threads=self.n_jobs or threads(), intercept=self.fit_intercept, summary=summary, delta=delta,
         )  # fmt: skip
         return problem, active
+
+    def _target_units(self) -> tuple[Array, Array, float]:
+        """What is subtracted from the targets, what they are divided by, and the corner of the Huber loss."""
+        s, store = self.state, self.state.store
+        zero, one = np.zeros(self.q), np.ones(self.q)
+        y, weight = store.y[: store.n], store.weight[: store.n].astype(np.float64)
+        if self.loss == "squared":
+            first, second = weight @ y, weight @ y**2
+            if s.h is not None:
+                first, second = first + s.h[:, -1], second + s.yy
+            center = first / store.total if self.fit_intercept else zero
+            spread = np.sqrt(np.maximum(second / store.total - center**2, 0.0))
+            return center, np.where(spread > 0, spread, 1.0), 1.0
+        if self.loss == "huber":
+            if s.target_units is not None:  # those of the summary
+                return s.target_units[0], s.target_units[1], HUBER
+            center = np.median(y, axis=0) if self.fit_intercept else zero
+            spread = MAD * np.median(np.abs(y - center), axis=0)
+            return center, np.where(spread > 0, spread, 1.0), HUBER
+        return zero, one, 1.0
 
     def _narrow(self) -> None:
         store = self.state.store
@@ -238,6 +277,8 @@ class Sieve(Method):
         s, store = self.state, self.state.store
         curve, response = None, store.y[: store.n]
         if self.loss != "squared":
+            if self.loss == "huber" and s.target_units is None:
+                s.target_units = np.array(self._target_units()[:2])
             problem, active = self._problem()
             if s.ridge == 0:
                 search = Search(problem, active, self.least_width, one_fold=True)
@@ -348,7 +389,7 @@ class Sieve(Method):
         best = None
         for exponent in exponents:
             problem, active = self._problem(exponent)
-            k = min(100 if self.k == "auto" else self.k, len(active))
+            k = Search(problem, active, 1).size() if self.k == "auto" else min(self.k, len(active))
             if s.H is not None and store.n < FEW:
                 found = Search(problem, active, k, one_fold=True).read_at(s.ridge / problem.total)
             else:
@@ -359,8 +400,9 @@ class Sieve(Method):
         found, problem = best
         s._ridge = found.ridge
         columns = found.fit.columns
-        coef = found.fit.B / problem.scale[columns]
-        intercept = found.fit.b - coef @ (problem.mean[columns] + store.shift[columns])
+        center, spread, _ = self._target_units()
+        coef = found.fit.B / problem.scale[columns] * spread[:, None]
+        intercept = found.fit.b * spread + center - coef @ (problem.mean[columns] + store.shift[columns])
         return store.columns[columns], coef, intercept
 
     def probabilities(self, scores: Array) -> Array:

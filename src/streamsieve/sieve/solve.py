@@ -81,7 +81,9 @@ class Problem:
         out: list[list[Fit]] = []
         for at in range(0, len(starts), at_once):
             some = starts[at : at + at_once]
-            jobs = [(s.weight, s.ridge * s.total, *s.fit, [min(k, len(s.fit[0])) for k in s.sizes]) for s in some]
+            jobs = [
+                (s.weight, s.ridge * s.total, *s.fit, [min(k, len(s.fit[0])) for k in s.sizes]) for s in some
+            ]
             found = _core.sieve_fit(
                 self.view, self.kind, self.y, self.delta, self.units, H, h, self.intercept, tolerance,
                 share, jobs, WORK_BYTES // len(some), self.threads,
@@ -117,4 +119,3 @@ def next_size(w: int, k: int) -> int:
     """Columns that are left of w on the way to k: the rule of the kernels."""
     share = 0.9 if w <= 10 * k else 0.75 if w <= 40 * k else 0.6
     return max(k, min(w - 1, int(w * share)))
-

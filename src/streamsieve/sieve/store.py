@@ -1,10 +1,10 @@
 """The rows so far, restricted to the surviving columns, in bounded memory.
 
-Three layouts. `tiles`: float32 minus the first row, in tiles of up to 128 rows, each column by column. `codes`:
-the same tiles of 8-bit codes, with a list of the values that no code holds. `csr`: sparse rows.
+Three layouts. `tiles`: float32 minus the first row, in tiles of up to 128 rows, each column by column.
+`codes`: the same tiles of 8-bit codes, with a list of the values that no code holds. `csr`: sparse rows.
 
-Rows are appended one by one, and whether one more fits depends on the rows before it alone. So does the length
-of every array: the state is the same however the rows are cut into calls.
+Rows are appended one by one, and whether one more fits depends on the rows before it alone. So does the
+length of every array: the state is the same however the rows are cut into calls.
 """
 
 from __future__ import annotations
@@ -41,6 +41,31 @@ class Store(State):
     sum, square : arrays (w,)
         Weighted sums of the columns minus `shift` and of their squares, over all rows that ever came.
     """
+
+    p: int
+    memory: int
+    layout: str
+    row_cost: int
+    tile_rows: int
+    n: int
+    total: float
+    columns: Ints
+    shift: Array
+    sum: Array
+    square: Array
+    present: NDArray[np.int64]
+    offset: Array
+    unit: Array
+    y: Array
+    weight: NDArray[np.float32]
+    fold: NDArray[np.uint8]
+    cells: NDArray[np.uint8]
+    indptr: NDArray[np.int64]
+    indices: Ints
+    escape_tile: NDArray[np.int64]
+    escape_row: NDArray[np.uint8]
+    escape_column: Ints
+    escape_value: NDArray[np.float32]
 
     @classmethod
     def of(
@@ -124,7 +149,8 @@ class Store(State):
         if self.total == 0 and self.n == 0:
             self.shift = X[0, self.columns].astype(np.float64)
         tiles = -(-(self.n + done) // self.tile_rows)
-        self.cells = grown(self.cells, tiles, self.tile_rows * self.width * self.cell_bytes)
+        unit = self.tile_rows * self.width * self.cell_bytes
+        self.cells = grown(self.cells, tiles, unit, self.memory // unit)
         w = None if weight is None else weight[:done]
         common = (X, self.columns, self.shift, self.sum, self.square, w)
         if self.layout == "tiles":
@@ -141,8 +167,9 @@ class Store(State):
         place = places(self.p, self.columns)
         self.indptr = grown(self.indptr, self.n + len(rows) + 1)
         most = int(self.indptr[self.n]) + rows.n_values
-        self.indices = grown(self.indices, min(most, self.memory // 8))
-        self.cells = grown(self.cells, min(most, self.memory // 8), 4)
+        limit = self.memory // 8
+        self.indices = grown(self.indices, min(most, limit), 1, limit)
+        self.cells = grown(self.cells, min(most, limit), 4, limit)
         done = int(
             _core.sieve_append_csr(
                 rows.kernel, place, self.sum, self.square, self.present, weight, self.indptr, self.n,
@@ -151,8 +178,8 @@ class Store(State):
         )  # fmt: skip
         nnz = int(self.indptr[self.n + done])  # not all that came is kept
         self.indptr = shrunk(self.indptr, room_for(self.n + done + 1))
-        self.indices = shrunk(self.indices, room_for(nnz))
-        self.cells = shrunk(self.cells, 4 * room_for(nnz))
+        self.indices = shrunk(self.indices, min(room_for(nnz), limit))
+        self.cells = shrunk(self.cells, 4 * min(room_for(nnz), limit))
         return done
 
     # ---------------------------------------------------------------- reading
@@ -160,9 +187,7 @@ class Store(State):
     def view(self) -> Any:
         """What the kernels read; it shares the arrays."""
         if self.layout == "csr":
-            return _core.sieve_csr(
-                self.indptr, self.indices, self.cells.view(np.float32), self.n, self.width
-            )
+            return _core.sieve_csr(self.indptr, self.indices, self.cells.view(np.float32), self.n, self.width)
         if self.layout == "tiles":
             return _core.sieve_tiles(self.cells.view(np.float32), self.n, self.width, self.tile_rows)
         tile, row, column, value = self._escapes()
@@ -241,7 +266,14 @@ class Store(State):
         if self.layout != "csr" and self.n:
             self._widen_tiles(len(new))
         self.columns = np.concatenate([old, new])
-        for name, fill in (("shift", 0), ("sum", 0), ("square", 0), ("present", 0), ("offset", 0), ("unit", 1)):
+        for name, fill in (
+            ("shift", 0),
+            ("sum", 0),
+            ("square", 0),
+            ("present", 0),
+            ("offset", 0),
+            ("unit", 1),
+        ):
             a = getattr(self, name)
             setattr(self, name, np.concatenate([a, np.full(len(new), fill, dtype=a.dtype)]))
 
@@ -264,7 +296,11 @@ class Store(State):
         w, n = self.width, self.n
         ok = all(len(getattr(self, a)) == w for a in ("shift", "sum", "square", "present", "offset", "unit"))
         ok = ok and (w == 0 or (self.columns[0] >= 0 and self.columns[-1] < self.p))
-        ok = ok and bool((np.diff(self.columns) > 0).all()) and min(map(len, (self.y, self.weight, self.fold))) >= n
+        ok = (
+            ok
+            and bool((np.diff(self.columns) > 0).all())
+            and min(len(self.y), len(self.weight), len(self.fold)) >= n
+        )
         if self.layout == "csr":
             pointers = self.indptr[: n + 1]
             ok = ok and len(self.indptr) > n and bool((np.diff(pointers) >= 0).all()) and pointers[0] == 0
@@ -316,9 +352,9 @@ def room_for(need: int) -> int:
     return room
 
 
-def grown(a: NDArray[Any], need: int, unit: int = 1) -> NDArray[Any]:
+def grown(a: NDArray[Any], need: int, unit: int = 1, most: int = 1 << 62) -> NDArray[Any]:
     """The array, in place where it can be, with room for `need` units; the length depends on `need` alone."""
-    room = room_for(need)
+    room = max(need, min(room_for(need), most))
     if len(a) >= need * unit:
         return a
     if not a.flags.owndata or not len(a):
