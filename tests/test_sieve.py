@@ -25,8 +25,8 @@ def data(n=300, p=30, q=1, seed=0, loss="logistic", sparse=False):
     if sparse:
         X[rng.random((n, p)) < 0.8] = 0
     true = np.arange(2, p, max(p // 4, 1))[:4]
-    effect = rng.permuted(np.tile(np.linspace(-2, 2, q) if q > 1 else [1.5], (4, 1)), axis=1)
-    effect *= rng.choice([-1, 1], (4, 1))
+    effect = rng.permuted(np.tile(np.linspace(-2, 2, q) if q > 1 else [1.5], (len(true), 1)), axis=1)
+    effect *= rng.choice([-1, 1], (len(true), 1))
     score = X[:, true] @ effect
     if loss == "logistic" and q == 1:
         y = np.where(score + rng.logistic(size=score.shape) > 0, 1.0, -1.0)

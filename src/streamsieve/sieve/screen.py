@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..rows import Array, Rows
 from ..state import State, zeros
 from .sieve import Sieve
-from .store import Ints, Store
+from .store import Ints
 
 
 class Screen:
@@ -104,16 +104,16 @@ class Screen:
         return int(max(sieve.bytes // max(s.rows, 1) - cost, 0) // 4)
 
     def columns(self, most: int) -> Ints:
-        """The best columns, increasing: by their place among the candidates of the sieve, or marginally."""
+        """The best columns, increasing: by weight in a model of the candidates, or marginally."""
         score = self.marginal()
-        store: Store = self.sieve.state.store
-        candidate = np.zeros(len(score), dtype=bool)
-        candidate[store.columns] = True
+        joint = score / (1 + score.max(initial=0.0))  # below all candidates
+        candidates, strength = self.sieve.strengths()
+        joint[candidates] = 1 + strength
         varies = np.flatnonzero(score > 0)
         if len(varies) <= most:
             return varies.astype(np.int32)
         by_margin = rank(score)
-        by_sieve = rank(np.where(candidate, 1.0 + score, score))  # candidates first
+        by_sieve = rank(joint)
         best = np.minimum(by_margin, by_sieve)
         best[score <= 0] = len(score)
         order = np.lexsort((by_sieve, best))

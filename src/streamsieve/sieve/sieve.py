@@ -355,6 +355,22 @@ class Sieve(Method):
             s._answer = answer
         return answer
 
+    def strengths(self) -> tuple[Ints, Array]:
+        """The candidates, and the norms of their standardised weights in a model of all of them."""
+        s, store = self.state, self.state.store
+        if self._correlations_fit(store.width, self.q):
+            H, h, yy = self._summary(None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
+            data = gram.standardised(H[0], h, yy, np.zeros(0), True)[0]
+            varies = np.flatnonzero(np.diag(data.G) > 0).astype(np.int32)
+            B = gram.ridge_weights(data, varies, gram.likely_ridge(data.G, data.C, data.n)).T
+        else:
+            problem, varies = self._problem()
+            search = Search(problem, varies, self.least_width, one_fold=True)
+            ridge = STEP ** search.full_model() if search.folds else 1.0
+            start = Start(problem.zero(varies), ridge, store.weight[: store.n], problem.total, ())
+            B = problem.solve([start])[0].B
+        return store.columns[varies], np.sqrt((B**2).sum(axis=0))
+
     def _prior(self) -> Array:
         """Log-odds of the classes so far, half a row of each added."""
         count = self.state.strata[: max(self.q, 2)] + 0.5
