@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, solve
+from threadpoolctl import threadpool_limits
 
 from ..rows import Array
 from .solve import next_size
@@ -54,6 +56,12 @@ def standardised(
     G[:, ~varies] = 0
     C[~varies] = 0
     return Correlations(G, C, float(n)), mean if not len(shift) else center, scale, mean_y, scale_y
+
+
+def one_thread() -> Any:
+    """Context in which BLAS uses one thread: these matrices are small, and threads that wait for each other
+    on a busy machine take longer."""
+    return threadpool_limits(1, "blas")
 
 
 def likely_ridge(G: Array, C: Array, n: float) -> float:

@@ -70,13 +70,15 @@ class Search:
         self.sizes = [k]
         if self.held < 1000 and 2 * k < len(active):
             self.sizes = [2 * k, k]  # few rows: the mean of two sizes is less noisy
+        # a ridge is compared along steps that are coarser than those of the final elimination
+        self.share = 0.8 if problem.store.n * len(active) > CHEAP // 10 else 0.9
         self.scores: dict[int, Score] = {}
 
     def full_model(self) -> int:
         """Half decade of the ridge at which the model of all columns has the least held-out loss."""
         problem, best, worse = self.problem, (np.inf, HIGHEST), 0
         fits = [problem.zero(self.active) for _ in self.folds]
-        for i in range(HIGHEST, LOWEST, -2):
+        for i in range(HIGHEST if self.rows_are_few() else 0, LOWEST, -2):
             fits = problem.solve(
                 [Start(fit, STEP**i, f.weight, f.total, ()) for fit, f in zip(fits, self.folds)], 2e-2
             )
@@ -106,7 +108,7 @@ class Search:
             for i in halves
             for fold in self.folds
         ]
-        paths = self.problem.eliminate(starts)
+        paths = self.problem.eliminate(starts, share=self.share)
         # fits[i][size index][fold] -> {refit decade: fit}
         tables: dict[tuple[int, int], dict[int, Array]] = {}
         fits: dict[tuple[int, int], dict[int, list[Fit]]] = {}
@@ -149,6 +151,20 @@ class Search:
             self.score([i])
         return self.scores[i].loss
 
+    def between(self, i: int) -> int:
+        """The half decade next to the lowest point of a parabola through i and the decades beside it."""
+        if i - 2 not in self.scores or i + 2 not in self.scores:
+            return i
+        left, middle, right = (self.loss(j) for j in (i - 2, i, i + 2))
+        bend = left - 2 * middle + right
+        at = i + int(np.rint((left - right) / bend)) if bend > 0 else i
+        self.scores.setdefault(at, self.scores[i])  # its losses and refit are near enough
+        return at
+
+    def rows_are_few(self) -> bool:
+        """Whether a marginal ranking may beat a joint one: not with many rows for each column."""
+        return self.problem.total < 5 * len(self.active)
+
     def better(self, one: int, other: int, errors: float = 2.0) -> bool:
         """Whether `other` has less held-out loss than `one`, by so many standard errors of the difference."""
         d = self.scores[one].rows - self.scores[other].rows
@@ -161,14 +177,18 @@ class Search:
         better beyond doubt.
         """
         first = self.full_model()
-        low = max(first - 2, LOWEST)
-        self.score(list(range(low, max(first + 2, 0) + 1, 2)))
+        few = self.rows_are_few()
+        low = max(first - (2 if few else 4), LOWEST)
+        high = max(first + 2, 0) if few else first + 2
+        self.score(list(range(low, high + 1, 2)))
         while low - 2 >= LOWEST and self.loss(low) < self.loss(low + 2):
             low -= 2
             self.score([low])
         near = min((i for i in self.scores if i <= first + 2), key=self.loss)
+        if not few:
+            return self.between(near)
         far = min((i for i in self.scores if i > first + 2), key=self.loss, default=near)
-        for center in {near, far}:
+        for center in {near, far} if self.loss(far) < self.loss(near) else {near}:
             self.score([i for i in (center - 1, center + 1) if LOWEST <= i <= HIGHEST])
         near = min((i for i in self.scores if i <= first + 2), key=self.loss)
         far = min((i for i in self.scores if i > first + 2), key=self.loss, default=near)
@@ -229,7 +249,8 @@ class Search:
 
     def _final(self, ridge: float, score: Score) -> Reading:
         problem, weight = self.problem, self.problem.store.weight[: self.problem.store.n]
-        start = Start(problem.zero(self.active), ridge, weight, problem.total, [self.k])
+        near = self._start(self.folds[0], round(np.log(ridge) / np.log(STEP))) if self.folds else None
+        start = Start(near or problem.zero(self.active), ridge, weight, problem.total, [self.k])
         fit = problem.eliminate([start])[0][0]
         fit = problem.solve([start._replace(fit=fit, ridge=score.refit)], 1e-3)[0]
         return Reading(fit, score.loss, ridge, score.refit, score.rows)

@@ -349,7 +349,8 @@ class Sieve(Method):
             elif self.labels and (s.strata > 0).sum() < 2:
                 answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), self._prior()
             elif self._correlations_fit(s.store.width, self.q):
-                answer = self._read_correlations()
+                with gram.one_thread():
+                    answer = self._read_correlations()
             else:
                 answer = self._read_rows()
             s._answer = answer
