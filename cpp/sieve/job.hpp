@@ -3,15 +3,16 @@
 //   minimise  sum_i w_i loss(y_i, eta_i) + 1/2 v'Hv - h'v + L/2 |B|^2,   eta = ((x - m)/s)'B + b
 //
 // The intercept b is free. (H, h) is the summary of retired rows, in the units of x, with the intercept last.
-// Columns are centred and scaled in thought: beta = B/s, and what is constant in a row goes into the intercept.
+// Columns are centred and scaled in thought: beta = B/s, and what is constant in a row goes into the
+// intercept.
 //
-// Each model is solved by Newton steps, each of these by conjugate gradients. Both stop on the decrease of the
-// objective per weight: a norm of the gradient would be ruled by what all columns share. Then the weakest
+// Each model is solved by Newton steps, each of these by conjugate gradients. Both stop on the decrease of
+// the objective per weight: a norm of the gradient would be ruled by what all columns share. Then the weakest
 // columns leave, and the next model starts from the weights of the last.
 //
 // A job does not walk the rows itself. It says at which point it wants the objective or the curvature
-// (`load`), is shown every block of rows (`block`), and goes on (`advance`). Many jobs, of several ridges and
-// folds, thus share one walk over memory, which is what a single one would wait for.
+// (`load`), is shown every block of rows (`forward`, `turn`, `backward`), and goes on (`advance`). Many jobs,
+// of several ridges and folds, thus share one walk over memory, which is what a single one would wait for.
 #pragma once
 #include <numeric>
 
@@ -43,9 +44,11 @@ struct Common {
     double tolerance = 1e-2;
     int newton_steps = 30, gradients = 200;
     Index groups = 1;
-    double share = 0.9;  // of the columns that stay, near the end of an elimination
+    double share = 0.9;           // of the columns that stay, near the end of an elimination
     std::int64_t copy_bytes = 0;  // a job may spend on a copy of few sparse columns
 };
+
+constexpr Index kCached = 32;  // columns of a tile that a first-level cache holds
 
 struct Fit {
     std::vector<std::int32_t> columns;  // of the store
@@ -62,41 +65,78 @@ class Job {
   public:
     // `sizes` decrease; a fit is recorded at each.
     Job(const Common& common, const float* weight, double L, Fit start, std::vector<Index> sizes)
-        : common_(common), target_(common.target), c_(common.target.c), L_(L), weight_(weight),
-          fit_(std::move(start)), sizes_(std::move(sizes)), inner_(fit_.columns) {
+        : common_(common),
+          target_(common.target),
+          c_(common.target.c),
+          L_(L),
+          weight_(weight),
+          fit_(std::move(start)),
+          sizes_(std::move(sizes)),
+          inner_(fit_.columns) {
         total_ = 0;
         for (Index i = 0; i < common_.source.n; ++i) total_ += weight ? double(weight[i]) : 1.0;
         begin();
     }
 
+    Index columns() const { return count(); }
     bool done() const { return phase_ == Phase::done; }
     const std::vector<Fit>& fits() const { return fits_; }
     Index work() const {
         return std::visit([](const auto& rows) { return rows.work(); }, *rows_);
     }
 
-    // Margins of a block, what they give for the wanted quantity, and the block's share of X'r
-    void block(Index k, Index group, double* e, float* r) {
+    // What a thread holds of a job while it is shown a block.
+    struct Scratch {
+        std::vector<double> e;            // margins
+        std::vector<float> sum, r;        // margins not in e yet; derivatives
+        Index forward = 0, backward = 0;  // active columns done
+    };
+
+    // A block begins.
+    void open(Scratch& s) const {
+        const std::size_t R = std::size_t(common_.source.R), c = std::size_t(c_);
+        s.e.resize(R * c), s.r.resize(R * c);
+        s.sum.assign(R * c, 0.0f);
+        for (std::size_t a = 0; a < c; ++a)
+            std::fill(s.e.begin() + std::ptrdiff_t(a * R), s.e.begin() + std::ptrdiff_t((a + 1) * R),
+                      constant_[a]);
+        s.forward = s.backward = 0;
+    }
+    // Margins of block k: the share of the columns up to `column` of the store
+    void forward(Index k, Index column, Scratch& s) const {
         std::visit(
             [&](const auto& rows) {
-                const Index R = rows.block_rows(), first = k * R, n = std::min(R, rows.rows() - first);
-                double* g = partial_.data() + group * length_;
-                for (Index a = 0; a < c_; ++a) std::fill(e + a * R, e + (a + 1) * R, constant_[std::size_t(a)]);
-                rows.forward(k, e);
-                float* curve = curve_.data() + k * R * c_;
-                if (phase_ == Phase::gradient) {
-                    target_.curved(first, n, R, weight_, curve, e, r);
-                } else {
-                    g[length_ - 2] += target_.value(first, n, R, weight_, e, r, curve, nullptr);
-                    g[length_ - 1] += target_.curvature(first, n, R, weight_, curve);
-                }
-                rows.backward(k, r, g);
-                double* sum = g + length_ - 2 - c_;
-                for (Index a = 0; a < c_; ++a) {
-                    double s = 0;
-                    for (Index i = 0; i < R; ++i) s += double(r[a * R + i]);
-                    sum[a] += s;
-                }
+                const Index to = rows.until(copy_ ? last_if(column) : column);
+                if (to > s.forward) rows.forward(k, s.forward, to, s.sum.data(), s.e.data()), s.forward = to;
+            },
+            *rows_);
+    }
+    // Derivatives, or second derivatives times the margins
+    void turn(Index k, Index group, Scratch& s) {
+        const Index R = common_.source.R, first = k * R, n = std::min(R, common_.source.n - first);
+        double* g = partial_.data() + group * length_;
+        float* curve = curve_.data() + k * R * c_;
+        if (phase_ == Phase::gradient) {
+            target_.curved(first, n, R, weight_, curve, s.e.data(), s.r.data());
+        } else {
+            g[length_ - 2] += target_.value(first, n, R, weight_, s.e.data(), s.r.data(), curve, nullptr);
+            g[length_ - 1] += target_.curvature(first, n, R, weight_, curve);
+        }
+        double* sum = g + length_ - 2 - c_;
+        for (Index a = 0; a < c_; ++a) {
+            double total = 0;
+            for (Index i = 0; i < R; ++i) total += double(s.r[std::size_t(a * R + i)]);
+            sum[a] += total;
+        }
+    }
+    // The block's share of X'r, up to `column`
+    void backward(Index k, Index column, Index group, Scratch& s) {
+        std::visit(
+            [&](const auto& rows) {
+                const Index to = rows.until(copy_ ? last_if(column) : column);
+                if (to > s.backward)
+                    rows.backward(k, s.backward, to, s.r.data(), partial_.data() + group * length_),
+                        s.backward = to;
             },
             *rows_);
     }
@@ -123,7 +163,8 @@ class Job {
     using Doubles = std::vector<double>;
 
     Index count() const { return Index(fit_.columns.size()); }
-    const double* at(const double* all) const { return all; }
+    // A copy has columns of its own: it is walked with the last of the store's.
+    Index last_if(Index column) const { return column >= common_.source.width ? copy_->source.width : 0; }
 
     // A model of the present columns.
     void begin() {
@@ -140,7 +181,8 @@ class Job {
         partial_.assign(std::size_t(length_ * common_.groups), 0.0);
         curve_.resize(std::size_t(common_.source.blocks() * common_.source.R * c_));
         for (Doubles* v : {&at_B_, &next_B_, &g_B_, &d_B_, &r_B_, &p_B_, &h_B_, &scale_}) v->assign(m, 0.0);
-        for (Doubles* v : {&at_b_, &next_b_, &g_b_, &d_b_, &r_b_, &p_b_, &h_b_, &constant_}) v->assign(c, 0.0);
+        for (Doubles* v : {&at_b_, &next_b_, &g_b_, &d_b_, &r_b_, &p_b_, &h_b_, &constant_})
+            v->assign(c, 0.0);
         raw_.assign(m, 0.0);
         for (Doubles* v : {&m_, &s_, &m_summary_, &s_summary_, &variance_}) v->resize(fit_.columns.size());
         for (std::size_t j = 0; j < fit_.columns.size(); ++j) {
@@ -234,7 +276,8 @@ class Job {
         if (steps_ > common_.newton_steps) return finish();
         const bool spread = target_.kind == Kind::squared || target_.kind == Kind::huber;
         const double unit = spread ? std::max(2.0 * value_ / std::max(total_, 1.0), 1e-300) : 1.0;
-        const double size = common_.summary.H ? double(count()) : std::min(double(count()), std::ceil(total_));
+        const double size =
+            common_.summary.H ? double(count()) : std::min(double(count()), std::ceil(total_));
         enough_ = common_.tolerance * std::max(size, 1.0) * unit;
         mean_ = curvature_;
         if (common_.summary.H) {
@@ -248,7 +291,8 @@ class Job {
             scale_[j] = 1.0 / (mean_ * variance_[j % w] + L_);
             d_B_[j] = 0, r_B_[j] = -g_B_[j], p_B_[j] = r_B_[j] * scale_[j];
         }
-        for (std::size_t a = 0; a < std::size_t(c_); ++a) d_b_[a] = 0, r_b_[a] = -g_b_[a], p_b_[a] = r_b_[a] / mean_;
+        for (std::size_t a = 0; a < std::size_t(c_); ++a)
+            d_b_[a] = 0, r_b_[a] = -g_b_[a], p_b_[a] = r_b_[a] / mean_;
         rz_ = inner(r_B_, r_b_, p_B_, p_b_);
         gain_ = 0, gradients_ = 0;
         if (!(rz_ > 0)) return finish();
@@ -308,7 +352,8 @@ class Job {
         if (sizes_.empty()) {
             phase_ = Phase::done;
             rows_.reset(), copy_.reset();
-            for (Doubles* v : {&partial_, &at_B_, &next_B_, &g_B_, &d_B_, &r_B_, &p_B_, &h_B_, &scale_, &raw_})
+            for (Doubles* v :
+                 {&partial_, &at_B_, &next_B_, &g_B_, &d_B_, &r_B_, &p_B_, &h_B_, &scale_, &raw_})
                 Doubles().swap(*v);
             std::vector<float>().swap(curve_);
             return;
@@ -378,7 +423,7 @@ inline Index groups_of(const Source& source, Index c) {
 // All jobs to their end; `poll` is called between walks of much work and may throw.
 template <class Poll>
 void run(std::vector<Job>& jobs, const Common& common, unsigned threads, Poll poll) {
-    const Index blocks = common.source.blocks(), R = common.source.R, c = common.target.c;
+    const Index blocks = common.source.blocks(), c = common.target.c;
     Index since = 0;
     std::vector<Job*> open;
     for (;;) {
@@ -388,12 +433,28 @@ void run(std::vector<Job>& jobs, const Common& common, unsigned threads, Poll po
             if (!job.done()) open.push_back(&job), work += job.work();
         if (open.empty()) return;
         const unsigned used = work < 8'000'000 ? 1u : std::min(threads, unsigned(common.groups));
+        // Jobs of few outputs go through a block side by side, some columns at a time that stay in the cache;
+        // with many outputs each column is used often enough by one job.
+        const Index width = common.source.width;
+        Index densest = 1;
+        for (const Job* job : open) densest = std::max(densest, job->columns());
+        const Index strip = c < 4 ? std::max<Index>(kCached * width / densest, 1) : width;
+        const std::size_t side_by_side = c < 4 ? open.size() : 1;
         parallel(used, [&](unsigned t) {
-            std::vector<double> e(std::size_t(R * c));
-            std::vector<float> r(std::size_t(R * c));
+            std::vector<Job::Scratch> scratch(side_by_side);
             for (Index group = t; group < common.groups; group += used)
                 for (Index k = group * blocks / common.groups; k < (group + 1) * blocks / common.groups; ++k)
-                    for (Job* job : open) job->block(k, group, e.data(), r.data());
+                    for (std::size_t from = 0; from < open.size(); from += side_by_side) {
+                        Job** some = open.data() + from;
+                        for (std::size_t j = 0; j < side_by_side; ++j) some[j]->open(scratch[j]);
+                        for (Index column = strip; column < width + strip; column += strip)
+                            for (std::size_t j = 0; j < side_by_side; ++j)
+                                some[j]->forward(k, column, scratch[j]);
+                        for (std::size_t j = 0; j < side_by_side; ++j) some[j]->turn(k, group, scratch[j]);
+                        for (Index column = strip; column < width + strip; column += strip)
+                            for (std::size_t j = 0; j < side_by_side; ++j)
+                                some[j]->backward(k, column, group, scratch[j]);
+                    }
         });
         for (Job* job : open) job->advance();
         since += work;
@@ -419,11 +480,13 @@ inline void predict(const Common& common, const Fit& fit, double* losses, double
             const unsigned used = rows.work() < 8'000'000 ? 1u : threads;
             parallel(used, [&](unsigned t) {
                 std::vector<double> e(std::size_t(R * c));
+                std::vector<float> sum(e.size());
                 for (Index k = share(blocks, t, used); k < share(blocks, t + 1, used); ++k) {
                     const Index first = k * R, n = std::min(R, source.n - first);
                     for (Index a = 0; a < c; ++a)
                         std::fill(e.begin() + a * R, e.begin() + (a + 1) * R, constant[std::size_t(a)]);
-                    rows.forward(k, e.data());
+                    std::fill(sum.begin(), sum.end(), 0.0f);
+                    rows.forward(k, 0, rows.until(source.width), sum.data(), e.data());
                     if (losses)
                         common.target.value(first, n, R, nullptr, e.data(), nullptr, nullptr, losses + first);
                     if (margins)

@@ -1,8 +1,8 @@
 // The rows of the store, as a linear operator on some of its columns, block by block.
 //
 // A block is up to R rows. `forward` adds sum_j x_ij beta_j of the block's rows to e, `backward` adds
-// sum_i x_ij r_i to g. Both take c outputs. The blocks are cut into groups by the size of the work alone, each
-// group has its own g, and these are added in order: the number of threads does not change a bit.
+// sum_i x_ij r_i to g. Both take c outputs. The blocks are cut into groups by the size of the work alone,
+// each group has its own g, and these are added in order: the number of threads does not change a bit.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -92,8 +92,15 @@ class Tiles {
   public:
     Tiles(const T* data, Index n, Index width, Index R, const std::int32_t* active, Index count, Index c,
           Escapes escapes = {})
-        : data_(data), n_(n), width_(width), R_(R), c_(c), count_(count), escapes_(escapes),
-          padded_((count + 3) / 4 * 4), columns_(active, active + count) {
+        : data_(data),
+          n_(n),
+          width_(width),
+          R_(R),
+          c_(c),
+          count_(count),
+          escapes_(escapes),
+          padded_((count + 3) / 4 * 4),
+          columns_(active, active + count) {
         columns_.resize(std::size_t(padded_), count > 0 ? active[0] : 0);
         beta_.assign(std::size_t(padded_ * c), 0.0f);
         if (!escapes_.start) return;
@@ -112,31 +119,41 @@ class Tiles {
             for (Index j = 0; j < count_; ++j)
                 beta_[std::size_t(a * padded_ + j)] = float(beta[a * count_ + j]);
     }
-    // e[a * R + i] += ...
-    void forward(Index block, double* e) const {
+    // The active columns before column j of the store, in whole steps of 4.
+    Index until(Index j) const {
+        if (j >= width_) return padded_;
+        const auto at = std::lower_bound(columns_.begin(), columns_.begin() + count_, std::int32_t(j));
+        return std::min(padded_, (Index(at - columns_.begin()) + 3) / 4 * 4);
+    }
+    // e[a * R + i] += ..., of the active columns [from, to), of which the last call is up to the end. `sum`
+    // (c * R, zero before the first) is what has not gone into e yet: where it goes depends on the columns
+    // alone, not on the calls.
+    void forward(Index block, Index from, Index to, float* sum, double* e) const {
         const T* tile = data_ + block * R_ * width_;
-        float sum[kMostRows];
-        for (Index j = 0; j < padded_; j += kStrip) {
-            const Index m = std::min(kStrip, padded_ - j);
-            for (Index a = 0; a < c_; ++a) {
-                std::fill(sum, sum + R_, 0.0f);
-                add_columns(tile, R_, columns_.data() + j, m, beta_.data() + a * padded_ + j, sum);
-                for (Index i = 0; i < R_; ++i) e[a * R_ + i] += double(sum[i]);
-            }
+        while (from < to) {
+            const Index stop = std::min(to, (from / kStrip + 1) * kStrip);
+            for (Index a = 0; a < c_; ++a)
+                add_columns(tile, R_, columns_.data() + from, stop - from, beta_.data() + a * padded_ + from,
+                            sum + a * R_);
+            if (stop % kStrip == 0 || stop == padded_)
+                for (Index i = 0; i < c_ * R_; ++i) e[i] += double(sum[i]), sum[i] = 0;
+            from = stop;
         }
+        if (to < padded_) return;
         each_escape(block, [&](Index i, Index j, float x) {
             for (Index a = 0; a < c_; ++a)
                 e[a * R_ + i] += double(x) * double(beta_[std::size_t(a * padded_ + j)]);
         });
     }
-    // g[a * padded + j] += ...
-    void backward(Index block, const float* r, double* g) const {
+    // g[a * padded + j] += ..., of the active columns [from, to)
+    void backward(Index block, Index from, Index to, const float* r, double* g) const {
         const T* tile = data_ + block * R_ * width_;
-        for (Index j = 0; j < padded_; j += kStrip) {
-            const Index m = std::min(kStrip, padded_ - j);
+        for (; from < to; from += kStrip) {
+            const Index m = std::min(kStrip, to - from);
             for (Index a = 0; a < c_; ++a)
-                dot_columns(tile, R_, columns_.data() + j, m, r + a * R_, g + a * padded_ + j);
+                dot_columns(tile, R_, columns_.data() + from, m, r + a * R_, g + a * padded_ + from);
         }
+        if (to < padded_) return;
         each_escape(block, [&](Index i, Index j, float x) {
             for (Index a = 0; a < c_; ++a) g[a * padded_ + j] += double(x) * double(r[a * R_ + i]);
         });
@@ -168,8 +185,15 @@ class SparseRows {
   public:
     SparseRows(const std::int64_t* indptr, const std::int32_t* indices, const float* data, Index n,
                Index width, const std::int32_t* active, Index count, Index c)
-        : indptr_(indptr), indices_(indices), data_(data), n_(n), width_(width), c_(c), count_(count),
-          active_(active), beta_(std::size_t(width * c), 0.0f) {}
+        : indptr_(indptr),
+          indices_(indices),
+          data_(data),
+          n_(n),
+          width_(width),
+          c_(c),
+          count_(count),
+          active_(active),
+          beta_(std::size_t(width * c), 0.0f) {}
     Index rows() const { return n_; }
     Index block_rows() const { return kMostRows; }
     Index blocks() const { return (n_ + kMostRows - 1) / kMostRows; }
@@ -181,7 +205,9 @@ class SparseRows {
             for (Index a = 0; a < c_; ++a)
                 beta_[std::size_t(active_[j] * c_ + a)] = float(beta[a * count_ + j]);
     }
-    void forward(Index block, double* e) const {
+    Index until(Index j) const { return j >= width_ ? 1 : 0; }  // a row is walked at once
+    void forward(Index block, Index from, Index to, float*, double* e) const {
+        if (from == to) return;
         const Index first = block * kMostRows, last = std::min(first + kMostRows, n_);
         if (c_ == 1) {
             for (Index i = first; i < last; ++i) {
@@ -199,7 +225,8 @@ class SparseRows {
                 for (Index a = 0; a < c_; ++a) e[a * kMostRows + i - first] += x * double(b[a]);
             }
     }
-    void backward(Index block, const float* r, double* g) const {
+    void backward(Index block, Index from, Index to, const float* r, double* g) const {
+        if (from == to) return;
         const Index first = block * kMostRows, last = std::min(first + kMostRows, n_);
         for (Index i = first; i < last; ++i)
             for (std::int64_t at = indptr_[i]; at < indptr_[i + 1]; ++at) {

@@ -51,7 +51,8 @@ nb::tuple as_tuple(Escaped&& e) {
                           owned(std::move(e.value)));
 }
 
-// Means and divisors of all columns, in units of the store and of the summary, and variances: rows of one matrix
+// Means and divisors of all columns, in units of the store and of the summary, and variances: rows of one
+// matrix
 Units units_of(const Matrix<const double>& units) {
     const Index w = Index(units.shape(1));
     const double* u = units.data();
@@ -86,13 +87,15 @@ void bind_solvers(nb::module_& m) {
         "sieve_fit",
         [](const StoreView& store, const std::string& kind, Matrix<const double> y, double delta,
            Matrix<const double> units, std::optional<Cube> H, std::optional<Matrix<const double>> h,
-           bool intercept, double tolerance, double share, nb::list starts, std::int64_t copy_bytes, unsigned threads) {
+           bool intercept, double tolerance, double share, nb::list starts, std::int64_t copy_bytes,
+           unsigned threads) {
             Index c = 1;
             std::vector<Vector<const float>> weights;
             std::vector<std::tuple<double, Fit, std::vector<Index>>> todo;
             for (nb::handle start : starts) {
                 const auto [weight, L, columns, B, b, sizes] =
-                    nb::cast<std::tuple<nb::object, double, nb::object, nb::object, nb::object, nb::object>>(start);
+                    nb::cast<std::tuple<nb::object, double, nb::object, nb::object, nb::object, nb::object>>(
+                        start);
                 weights.push_back(nb::cast<Vector<const float>>(weight));
                 std::vector<Index> at;
                 for (nb::handle size : sizes) at.push_back(nb::cast<Index>(size));
@@ -130,10 +133,11 @@ void bind_solvers(nb::module_& m) {
            Matrix<const double> units, nb::object columns, nb::object B, nb::object b,
            std::optional<Vector<double>> losses, std::optional<Matrix<double>> margins, unsigned threads) {
             const Fit fit = fit_of(columns, B, b);
-            const Common common{store.source, {kind_of(kind), Index(fit.b.size()), y.data(), delta},
-                                units_of(units), {}};
+            const Common common{
+                store.source, {kind_of(kind), Index(fit.b.size()), y.data(), delta}, units_of(units), {}};
             nb::gil_scoped_release free;
-            predict(common, fit, losses ? losses->data() : nullptr, margins ? margins->data() : nullptr, threads);
+            predict(common, fit, losses ? losses->data() : nullptr, margins ? margins->data() : nullptr,
+                    threads);
         },
         "store"_a, "kind"_a, "y"_a.noconvert(), "delta"_a, "units"_a.noconvert(), "columns"_a, "B"_a, "b"_a,
         "losses"_a.none(), "margins"_a.none(), "threads"_a);
@@ -145,8 +149,8 @@ void bind_append(nb::module_& m) {
         "sieve_append",
         [](AnyMatrix<T> X, Ints source, Doubles shift, Vector<double> sum, Vector<double> square,
            Weights weight, Vector<float> tiles, Index R, Index at) {
-            const Columns c{source.data(), Index(source.shape(0)), shift.data(), sum.data(), square.data(),
-                            data_or_null(weight)};
+            const Columns c{source.data(), Index(source.shape(0)), shift.data(),
+                            sum.data(),    square.data(),          data_or_null(weight)};
             append_tiles(X.data(), Index(X.stride(0)), Index(X.stride(1)), Index(X.shape(0)), c, tiles.data(),
                          R, at, [R](float* tile, Index, Index j, Index r, float v) { tile[j * R + r] = v; });
         },
@@ -156,8 +160,8 @@ void bind_append(nb::module_& m) {
         "sieve_append_codes",
         [](AnyMatrix<T> X, Ints source, Doubles shift, Vector<double> sum, Vector<double> square,
            Weights weight, Vector<std::int8_t> tiles, Index R, Index at, Doubles offset, Doubles unit) {
-            const Columns c{source.data(), Index(source.shape(0)), shift.data(), sum.data(), square.data(),
-                            data_or_null(weight)};
+            const Columns c{source.data(), Index(source.shape(0)), shift.data(),
+                            sum.data(),    square.data(),          data_or_null(weight)};
             const Coding coding{offset.data(), unit.data()};
             Escaped out;
             {
@@ -216,9 +220,9 @@ void bind_layouts(nb::module_& m) {
                 },
                 X.rows);
         },
-        "X"_a, "place"_a.noconvert(), "sum"_a.noconvert(), "square"_a.noconvert(),
-        "present"_a.noconvert(), "weight"_a.none(), "indptr"_a.noconvert(), "at"_a, "indices"_a.noconvert(),
-        "data"_a.noconvert(), "budget"_a, "row_cost"_a, NoGil());
+        "X"_a, "place"_a.noconvert(), "sum"_a.noconvert(), "square"_a.noconvert(), "present"_a.noconvert(),
+        "weight"_a.none(), "indptr"_a.noconvert(), "at"_a, "indices"_a.noconvert(), "data"_a.noconvert(),
+        "budget"_a, "row_cost"_a, NoGil());
     m.def(
         "sieve_select_csr",
         [](const StoreView& store, Ints place, Vector<std::int64_t> indptr, Vector<std::int32_t> indices,
@@ -259,8 +263,9 @@ void bind_views(nb::module_& m) {
         [](Vector<const std::int8_t> tiles, Index n, Index width, Index R, Vector<const std::int64_t> start,
            Vector<const std::uint8_t> row, Ints column, Vector<const float> value) {
             const Escapes escapes{start.data(), row.data(), column.data(), value.data()};
-            return StoreView{{CodeArrays{tiles.data(), escapes}, n, width, R},
-                             {nb::cast(tiles), nb::cast(start), nb::cast(row), nb::cast(column), nb::cast(value)}};
+            return StoreView{
+                {CodeArrays{tiles.data(), escapes}, n, width, R},
+                {nb::cast(tiles), nb::cast(start), nb::cast(row), nb::cast(column), nb::cast(value)}};
         },
         "tiles"_a.noconvert(), "n"_a, "width"_a, "R"_a, "start"_a.noconvert(), "row"_a.noconvert(),
         "column"_a.noconvert(), "value"_a.noconvert());

@@ -17,8 +17,8 @@ struct Columns {
     const double* weight;  // of the rows, or null
 };
 
-// Rows first ... first + n of a dense block go to rows at ... of the tiles. A tile that begins is cleared, since
-// the kernels read it whole. `put(j, r, value, tile)` writes one value.
+// Rows first ... first + n of a dense block go to rows at ... of the tiles. A tile that begins is cleared,
+// since the kernels read it whole. `put(j, r, value, tile)` writes one value.
 template <class T, class Cell, class Put>
 void append_tiles(const T* X, Index row_stride, Index col_stride, Index n, const Columns& c, Cell* tiles,
                   Index R, Index at, Put put) {
@@ -92,14 +92,15 @@ inline void narrow_tiles(unsigned char* memory, Index tiles, Index width, Index 
 
 // CSR rows appended until memory would be exceeded; the number of rows that fit.
 template <class T, class I>
-Index append_csr(const Csr<T, I>& X, const std::int32_t* place, const Columns& c,
-                 std::int64_t* present, std::int64_t* indptr, Index at, std::int32_t* indices, float* data,
-                 std::int64_t budget, std::int64_t row_cost) {
+Index append_csr(const Csr<T, I>& X, const std::int32_t* place, const Columns& c, std::int64_t* present,
+                 std::int64_t* indptr, Index at, std::int32_t* indices, float* data, std::int64_t budget,
+                 std::int64_t row_cost) {
     for (Index i = 0; i < X.rows; ++i) {
         const auto row = X[i];
         std::int64_t end = indptr[at];
         std::int64_t count = 0;
-        for (Index e = 0; e < row.length; ++e) count += place[row.index(e)] >= 0 && float(row.value(e)) != 0.0f;
+        for (Index e = 0; e < row.length; ++e)
+            count += place[row.index(e)] >= 0 && float(row.value(e)) != 0.0f;
         if ((end + count) * 8 + (std::int64_t(at) + 1) * row_cost > budget) return i;
         const double w = c.weight ? c.weight[i] : 1.0;
         for (Index e = 0; e < row.length; ++e) {
@@ -138,8 +139,8 @@ inline std::int64_t select_csr(const std::int64_t* indptr, const std::int32_t* i
 }
 
 // Tiles of float of the columns that have a place (count of them), from CSR; `tiles` is zero before.
-inline void tiles_from_csr(const std::int64_t* indptr, const std::int32_t* indices, const float* data, Index n,
-                           const std::int32_t* place, Index count, Index R, float* tiles) {
+inline void tiles_from_csr(const std::int64_t* indptr, const std::int32_t* indices, const float* data,
+                           Index n, const std::int32_t* place, Index count, Index R, float* tiles) {
     for (Index i = 0; i < n; ++i)
         for (std::int64_t e = indptr[i]; e < indptr[i + 1]; ++e)
             if (const std::int32_t j = place[indices[e]]; j >= 0)
@@ -161,13 +162,14 @@ void decode_tiles(const T* tiles, Index width, Index R, const Escapes& escapes, 
         for (std::int64_t e = escapes.start[block]; e < escapes.start[block + 1]; ++e) {
             const Index r = Index(escapes.row[e]);
             const std::int32_t j = place[escapes.column[e]];
-            if (j >= 0 && r >= r0 && r < r1) out[(block * R + r - first) * count + j] += double(escapes.value[e]);
+            if (j >= 0 && r >= r0 && r < r1)
+                out[(block * R + r - first) * count + j] += double(escapes.value[e]);
         }
     }
 }
 
-inline void decode_csr(const std::int64_t* indptr, const std::int32_t* indices, const float* data, Index first,
-                       Index n, const std::int32_t* place, Index count, double* out) {
+inline void decode_csr(const std::int64_t* indptr, const std::int32_t* indices, const float* data,
+                       Index first, Index n, const std::int32_t* place, Index count, double* out) {
     std::fill(out, out + n * count, 0.0);
     for (Index i = 0; i < n; ++i)
         for (std::int64_t e = indptr[first + i]; e < indptr[first + i + 1]; ++e)

@@ -78,9 +78,10 @@ class Search:
         """Half decade of the ridge at which the model of all columns has the least held-out loss."""
         problem, best, worse = self.problem, (np.inf, HIGHEST), 0
         fits = [problem.zero(self.active) for _ in self.folds]
+        tolerance = 2e-2 if self.rows_are_few() else 1e-1  # it only tells where to search
         for i in range(HIGHEST if self.rows_are_few() else 0, LOWEST, -2):
             fits = problem.solve(
-                [Start(fit, STEP**i, f.weight, f.total, ()) for fit, f in zip(fits, self.folds)], 2e-2
+                [Start(fit, STEP**i, f.weight, f.total, ()) for fit, f in zip(fits, self.folds)], tolerance
             )
             loss = sum(self._held(fit, fold).sum() for fit, fold in zip(fits, self.folds))
             for fit, fold in zip(fits, self.folds):
