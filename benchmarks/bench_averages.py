@@ -37,7 +37,7 @@ def feed(X, y, rows):
     averages = RunningAverages()
     for start in range(0, len(y), rows):
         averages.update(X[start : start + rows], y[start : start + rows])
-    averages._flush()
+    averages.flush()
     return averages
 
 
@@ -51,7 +51,7 @@ def dense(n=20_000, p=1000):
     for rows in (1, 256, 1000, n):
         print(f"  {rows:>6} rows a call  {ratio(lambda: X.T @ X, lambda rows=rows: feed(X, y, rows))}")
     X32 = X.astype(np.float32)
-    narrow = lambda: RunningAverages(dtype="float32").update(X32, y)._flush()  # noqa: E731
+    narrow = lambda: RunningAverages(dtype="float32").update(X32, y).flush()  # noqa: E731
     print(f"  float32 sums       {ratio(lambda: X.T @ X, narrow)}")
     half = ratio(lambda: feed(X[: n // 2], y[: n // 2], 1000), lambda: feed(X, y, 1000))
     print(f"  half the rows / all the rows, time{half}: cost is linear in n")

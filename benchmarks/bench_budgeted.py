@@ -20,13 +20,14 @@ import numpy as np
 
 from bench_learners import line, sparse_rows, timed
 from streamsieve import BAMDClassifier, BARDAClassifier, OFSClassifier, SGDClassifier, SOFSClassifier
-from streamsieve.experiments.data import load
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from papers.data import load
 from reference import budgeted as twin
 
 
-def quick_twin(X, y, B, eta, lam, delta):
+def quick_twin(X, y, B, eta, alpha, delta):
     """The twin as fast as NumPy allows: the row's non-zeros only, a partition in place of the sort.
 
     Ties are left to the partition, so that it is the time, not the answer, that it is for.
@@ -42,7 +43,7 @@ def quick_twin(X, y, B, eta, lam, delta):
             G[j] += g
             square[j] += g * g
         H = delta + np.sqrt(square)
-        z = -eta * G / (lam * eta * t + H)
+        z = -eta * G / (alpha * eta * t + H)
         w = np.zeros(p)
         score = H * z * z
         kept = np.flatnonzero(score)  # NumPy's partition is slow where most are equal
@@ -66,8 +67,8 @@ def learners(k):
 def rows_per_second(n, repeats):
     for p, target in ((10_000, 0.15), (1_000_000, 0.1)):
         X, y = sparse_rows(n, p, 200)
-        runs = {"SGD, squared_hinge": SGDClassifier(lam=1e-4, loss="squared_hinge")}
-        runs["SGD, logistic"] = SGDClassifier(lam=1e-4)
+        runs = {"SGD, squared_hinge": SGDClassifier(alpha=1e-4, loss="squared_hinge")}
+        runs["SGD, logistic"] = SGDClassifier(alpha=1e-4)
         runs |= learners(100)
         t = timed(repeats, **{name: partial(m.fit, X, y) for name, m in runs.items()})
         for name in list(runs)[2:]:
@@ -85,7 +86,7 @@ def against_the_twin(passes, repeats, k=500, full=134):
     rng = np.random.default_rng(0)
     order = np.concatenate([rng.permutation(X.shape[0]) for _ in range(full)])
     few = order[: passes * X.shape[0]]
-    rule = {"eta": 1e-4, "lam": 1e-2, "delta": 1e-2}
+    rule = {"eta": 1e-4, "alpha": 1e-2, "delta": 1e-2}
     dense, labels = X.toarray()[few], y[few, None]
     start = time.perf_counter()
     w, _ = twin.barda(dense, labels, np.ones(len(few)), k, **rule)

@@ -60,9 +60,9 @@ def theirs():
 
 def passes(n, repeats):
     X, y = sparse_rows(n, 10_000, 200)
-    learners = {"SGD": SGDClassifier(lam=1e-4), "SIHT": SIHTClassifier(100), "TSGD": TSGDClassifier(100)}
+    learners = {"SGD": SGDClassifier(alpha=1e-4), "SIHT": SIHTClassifier(100), "TSGD": TSGDClassifier(100)}
     learners["SIHT, standardize=False"] = SIHTClassifier(100, standardize=False)
-    learners["SFSA"] = SFSAClassifier(100, T=n // 25, ladder=False)
+    learners["SFSA"] = SFSAClassifier(100, maturity=n // 25, ladder=False)
     agree(theirs().fit(X, y), learners["SGD"].fit(X, y), X, y)
     t = timed(
         repeats,
@@ -93,7 +93,7 @@ def passes(n, repeats):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 1000))
     y = np.where(X @ rng.normal(size=1000) > 0, 1, -1)
-    ours = {"SGD": SGDClassifier(lam=1e-4), "TSGD": TSGDClassifier(100), "SIHT": SIHTClassifier(100)}
+    ours = {"SGD": SGDClassifier(alpha=1e-4), "TSGD": TSGDClassifier(100), "SIHT": SIHTClassifier(100)}
     agree(theirs().fit(X, y), ours["SGD"].fit(X, y), X, y)
     t = timed(
         max(3, repeats // 2),

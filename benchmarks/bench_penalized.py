@@ -62,7 +62,7 @@ def lasso(n, alpha, repeats):
     (theirs_s, ours_s), ((_, theirs, _), (_, ours)) = medians(
         [
             lambda: lasso_path(X, y, precompute=gram, Xy=Xy, alphas=lams),
-            lambda: penalty_path(s, "lasso", lambdas=lams),
+            lambda: penalty_path(s, "lasso", alphas=lams),
         ],
         repeats,
     )
@@ -98,7 +98,7 @@ def mcp(n, alpha, repeats):
     model.alpha = lams[0]
     model.fit(X, y)  # compiles
     (theirs_s, ours_s), (theirs, (_, ours)) = medians(
-        [path, lambda: penalty_path(s, "mcp", lambdas=lams, gamma=GAMMA)], repeats
+        [path, lambda: penalty_path(s, "mcp", alphas=lams, gamma=GAMMA)], repeats
     )
 
     def objective(b, lam):

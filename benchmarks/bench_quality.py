@@ -39,7 +39,7 @@ def main() -> None:
         if not any(s.name == name for s in sets) and chosen(name, args.sets):
             print(f"{name} is not in {datasets.FOLDER}: left out")
     methods = [m for m in methods + ours.ours() if chosen(m.name, args.methods)]
-    cache = Cache(args.cache)
+    cache = Cache(args.cache, args.retry)
     cells = [c for part in args.parts for c in cells_of(part, sets, methods, args)]
     if not args.report:
         todo = sum(cache.find(c, args.limit, args.memory) is None for c in cells)
@@ -95,6 +95,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, default=120, help="processor seconds of a cell")
     parser.add_argument("--memory", type=float, default=8_000, help="MB of address space for a fit")
     parser.add_argument("--cache", type=Path, default=Path(__file__).parent / "quality.jsonl")
+    parser.add_argument("--retry", action="store_true", help="compute cells again that ended in an error")
     parser.add_argument("--report", action="store_true", help="print what the cache has, compute nothing")
     parser.add_argument("--out", type=Path, help="folder for quality.md and quality.png")
     args = parser.parse_args()

@@ -27,8 +27,9 @@ def check(X, y):
     for name in NAMES:
         ladder = make(name, 100).fit(X[:15], y[:15])  # the ladder first moves after row 16
         for rung in (0, 10, 19):
-            alone = make(name, lam=ladder.penalty_[rung]).fit(X[:15], y[:15])
-            np.testing.assert_allclose(ladder._weights()[:, rung], alone.coef_[0], rtol=1e-9, atol=1e-12)
+            alone = make(name, alpha=ladder.penalty_[rung]).fit(X[:15], y[:15])
+            weights = ladder.method_.columns()[:, rung]
+            np.testing.assert_allclose(weights, alone.coef_[0], rtol=1e-9, atol=1e-12)
 
 
 def main(n, repeats):
@@ -36,7 +37,7 @@ def main(n, repeats):
     check(X, y)
     runs = {"SGD": streamsieve.SGDClassifier()}
     for name in NAMES:
-        runs[name] = make(name, lam=1e-4)
+        runs[name] = make(name, alpha=1e-4)
         runs[f"{name}, k=100"] = make(name, 100)
     t = timed(repeats, **{name: (lambda m=m: m.fit(X, y)) for name, m in runs.items()})
     for name in NAMES:
@@ -49,7 +50,7 @@ def main(n, repeats):
     t = timed(repeats, one=lambda: runs["FOBOS, k=100"].fit(X, y), two=lambda: two.fit(X, y))
     print(f"{t['one'] / t['two']:6.2f}x the speed of one thread on two, a ladder of 20  FOBOS")
     one = sparse_rows(2000, 10_000, 200, seed=1)
-    model = make("SADMM", lam=1e-4)
+    model = make("SADMM", alpha=1e-4)
     t = timed(3, SGD=lambda: runs["SGD"].fit(*one), SADMM=lambda: model.fit(*one))
     print(f"{t['SGD'] / t['SADMM']:6.3f}x rows/s of our SGD, 2,000 rows (no target)  SADMM")
 

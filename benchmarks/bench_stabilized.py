@@ -22,7 +22,7 @@ def one_path(n, repeats):
     for p in (10_000, 1_000_000):
         X, y = sparse_rows(n, p, 200)
         for loss in ("hinge", "logistic"):
-            ours = StabilizedSGDClassifier(loss=loss, n_paths=1, passes=1, n_jobs=1)
+            ours = StabilizedSGDClassifier(loss=loss, n_paths=1, max_iter=1, n_jobs=1)
             t = timed(repeats, sgd=lambda: SGDClassifier(loss=loss).fit(X, y), ours=lambda: ours.fit(X, y))  # noqa: B023
             where = f"rows/s of our SGD, CSR {n:,} x {p:,}, 200 nnz"
             line(f"one path, {loss} ({ours.n_stable_} stable)", t["sgd"] / t["ours"], 0.3, where)
@@ -34,7 +34,7 @@ def two_threads(n, repeats):
     for paths in (4, 16):
         for loss in ("hinge", "logistic"):
             models = {
-                k: StabilizedSGDClassifier(loss=loss, n_paths=paths, passes=1, n_jobs=k) for k in (1, 2)
+                k: StabilizedSGDClassifier(loss=loss, n_paths=paths, max_iter=1, n_jobs=k) for k in (1, 2)
             }
             runs = {str(k): (lambda m=m: m.fit(X, y)) for k, m in models.items()}
             t = timed(repeats, time.perf_counter, **runs)

@@ -51,6 +51,19 @@ print(cells.compute(cells.Cell(wine, 0, 5, method), wine.load(0), limit=1, memor
 
 
 @pytest.mark.usefixtures("quality")
+@pytest.mark.parametrize(
+    ("status", "again"), [("ValueError: no", True), ("ok", False), ("refused: no", False)]
+)
+def test_retry_forgets_errors_alone(tmp_path, status, again):
+    from quality.cells import Cache, Result
+
+    path = tmp_path / "cache.jsonl"
+    Cache(path).add(Result("key", "set", 0, 10, "m", {}, status, 120, 0.5, 100))
+    assert "key" in Cache(path).results
+    assert ("key" in Cache(path, retry=True).results) is not again
+
+
+@pytest.mark.usefixtures("quality")
 def test_every_public_method_is_run_in_both_ways():
     import streamsieve
     from quality import ours

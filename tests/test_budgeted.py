@@ -1,7 +1,5 @@
 """BARDA, BAMD, OFS and SOFS against their slow twins, and what is particular to each."""
 
-import copy
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from papers.experiments import classification, readings
 from reference import budgeted as twin
 from streamsieve import (
     BAMDClassifier,
@@ -18,7 +17,7 @@ from streamsieve import (
     OFSClassifier,
     SOFSClassifier,
 )
-from streamsieve.experiments import classification, readings
+from streamsieve.learners.heap import heap_features
 
 
 def rows(seed, n, p, density, kind):
@@ -42,7 +41,7 @@ losses = st.sampled_from(["squared", "logistic", "hinge", "squared_hinge"])
 adaptive = st.fixed_dictionaries(
     {
         "eta": st.sampled_from([1e-3, 0.1, 3.0]),
-        "lam": st.sampled_from([0.0, 1e-4, 0.03, 5.0]),
+        "alpha": st.sampled_from([0.0, 1e-4, 0.03, 5.0]),
         "delta": st.sampled_from([0.01, 1.0]),
     }
 )
@@ -103,13 +102,13 @@ def test_adaptive_learners_are_their_twins_bit_for_bit(name, kinds, data):
     st.booleans(),
     st.sampled_from([2, 3]),
 )
-def test_ofs_is_its_twin(design, k, eta, lam, intercept, classes):
-    if lam > 0:  # whole numbers tie with other histories, and then the rounding of a fading weight decides
+def test_ofs_is_its_twin(design, k, eta, alpha, intercept, classes):
+    if alpha > 0:  # whole numbers tie with other histories, and then the rounding of a fading weight decides
         design = {**design, "kind": "gaussian"}
     X, target, r = rows(**design)
     y, Y = labels(target, classes)
-    model = learned(OFSClassifier(k, eta=eta, lam=lam, fit_intercept=intercept), X, y, r, classes)
-    w, b = twin.ofs(X, Y, r, k, eta, lam, intercept)
+    model = learned(OFSClassifier(k, eta=eta, alpha=alpha, fit_intercept=intercept), X, y, r, classes)
+    w, b = twin.ofs(X, Y, r, k, eta, alpha, intercept)
     assert_allclose(model.coef_.T, w, rtol=1e-8, atol=1e-12)
     assert_allclose(model.intercept_, b, rtol=1e-8, atol=1e-12)
 
@@ -131,22 +130,20 @@ def test_many_looks_at_all_features_do_not_change_the_selection():
     n, p, k = 1500, 4000, 3
     X = sp.random_array((n, p), density=0.01, rng=rng, data_sampler=rng.standard_normal).toarray()
     y = np.where(X[:, :50].sum(axis=1) + 0.1 * rng.normal(size=n) > 0, 1, -1)
-    for lam in (1e-3, 1.0, 100.0):
-        model = BARDAClassifier(k, lam=lam, eta=0.1)
-        w, _ = twin.barda(X, y[:, None].astype(float), np.ones(n), k, 0.1, lam)
+    for alpha in (1e-3, 1.0, 100.0):
+        model = BARDAClassifier(k, alpha=alpha, eta=0.1)
+        w, _ = twin.barda(X, y[:, None].astype(float), np.ones(n), k, 0.1, alpha)
         assert_array_equal(model.fit(sp.csr_array(X), y).coef_.T, w)
 
 
 def test_parameters_may_change_in_mid_stream():
     X, target, _ = rows(1, 200, 600, 0.2, "gaussian")
     y = np.where(target > 0, 1, -1)
-    model = BARDAClassifier(5, lam=1.0).fit(X[:100], y[:100]).set_params(lam=1e-3, eta=0.01)
+    model = BARDAClassifier(5, alpha=1.0).fit(X[:100], y[:100]).set_params(alpha=1e-3, eta=0.01)
     model.partial_fit(X[100:], y[100:])
-    score = (model.delta + np.sqrt(model.gradient_[:, 0])) * np.square(
-        0.01
-        * np.abs(model.gradient_[:, 1])
-        / (1e-3 * 0.01 * 200 + (model.delta + np.sqrt(model.gradient_[:, 0])))
-    )
+    square, total = model.method_.state.gradient.T
+    strength = model.delta + np.sqrt(square)
+    score = strength * np.square(0.01 * np.abs(total) / (1e-3 * 0.01 * 200 + strength))
     assert_array_equal(model.get_support(indices=True), np.sort(twin.best(score, 5)))
 
 
@@ -160,34 +157,36 @@ def test_a_dropped_feature_comes_back_with_its_past():
         assert_array_equal(model.partial_fit(X[1:2], y[1:2]).get_support(indices=True), [1])
     model = BARDAClassifier(1, eta=0.01).partial_fit(X, y, classes=[-1, 1])
     assert_array_equal(model.get_support(indices=True), [0])
-    assert model.gradient_[0, 1] < -5
+    assert model.method_.state.gradient[0, 1] < -5
 
 
 def test_the_weights_of_ofs_stay_in_the_ball():
     X, target, _ = rows(0, 300, 30, 1.0, "gaussian")
     y = np.where(target > 0, 1, -1)
-    for lam in (0.1, 1.0):
-        assert np.linalg.norm(OFSClassifier(20, lam=lam).fit(X, y).coef_) <= 1 / np.sqrt(lam) * (1 + 1e-12)
+    for alpha in (0.1, 1.0):
+        norm = np.linalg.norm(OFSClassifier(20, alpha=alpha).fit(X, y).coef_)
+        assert norm <= 1 / np.sqrt(alpha) * (1 + 1e-12)
 
 
 def test_ofs_bears_a_scale_that_underflows():
     X, target, r = rows(3, 400, 8, 0.6, "gaussian")
     y = np.where(target > 0, 1, -1)
     w, _ = twin.ofs(X, y[:, None].astype(float), r, 3, 0.25, 3.9)
-    assert_allclose(OFSClassifier(3, eta=0.25, lam=3.9).fit(X, y, r).coef_.T, w, rtol=1e-8, atol=1e-14)
+    assert_allclose(OFSClassifier(3, eta=0.25, alpha=3.9).fit(X, y, r).coef_.T, w, rtol=1e-8, atol=1e-14)
 
 
 def test_sofs_refuses_what_overflows_and_is_as_before():
     X, target, _ = rows(0, 60, 30, 0.2, "gaussian")
     y = np.where(target > 0, 1, -1)
     model = SOFSClassifier(3, gamma=1e-3).fit(X[:40], y[:40])
-    model.weight_[model._chosen()[0], 1] = 1e290  # no stream is known that leads here
-    before = copy.deepcopy(vars(model))
-    X[59] = np.where(np.arange(30) == model._chosen()[0], -1e30 * y[59], 0)
+    state = model.method_.state
+    kept = heap_features(state.kept)[0]
+    state.weight[kept, 1] = 1e290  # no stream is known that leads here
+    before = state.copy()
+    X[59] = np.where(np.arange(30) == kept, -1e30 * y[59], 0)
     with pytest.raises(ValueError, match=r"gamma=0.001"):
         model.partial_fit(sp.csr_array(X[40:]), y[40:])
-    for name, value in before.items():
-        assert_array_equal(getattr(model, name), value)
+    assert not list(state.differences(before))
 
 
 @pytest.mark.parametrize("kind", [BARDAClassifier, BAMDClassifier, OFSClassifier, SOFSClassifier])
@@ -214,12 +213,50 @@ def test_probabilities_come_with_the_logistic_loss_only():
         (BARDAClassifier, {"delta": 0.0}),
         (BAMDRegressor, {"delta": -1}),
         (SOFSClassifier, {"gamma": 0}),
-        (OFSClassifier, {"eta": 1.0, "lam": 2.0}),
+        (OFSClassifier, {"eta": 1.0, "alpha": 2.0}),
     ],
 )
 def test_parameters_outside_their_domain_are_refused(kind, options):
     with pytest.raises(ValueError, match=rf"{next(iter(options))}="):
         kind(2, **options).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def beyond(name, **fields):
+    def change(state):
+        for field, value in fields.items():
+            getattr(state, name)[field] = value
+
+    return change
+
+
+FORGERIES = {
+    "a heap of a feature beyond": (BARDAClassifier, lambda s: s.kept.entry["feature"].fill(1e9)),
+    "a heap of more than it has room for": (BAMDClassifier, lambda s: s.kept.size.fill(100)),
+    "a heap of fewer than none": (OFSClassifier, lambda s: s.kept.size.fill(-1)),
+    "a place beyond the heap": (SOFSClassifier, lambda s: s.place.fill(50)),
+    "a pool of other features": (BARDAClassifier, lambda s: s.pool.entry["feature"].fill(0)),
+    "a pool that is to hold fewer than none": (BARDAClassifier, beyond("bounds", pool_target=-5.0)),
+    "a pool that is to hold too many": (BARDAClassifier, beyond("bounds", pool_target=1e300)),
+    "bounds that are not finite": (BARDAClassifier, beyond("bounds", horizon=np.nan)),
+    "squares below zero": (BARDAClassifier, lambda s: s.gradient.fill(-1.0)),
+    "gradients that are not finite": (BARDAClassifier, lambda s: s.gradient.fill(np.nan)),
+    "half a row": (BARDAClassifier, beyond("clock", rows=59.5)),
+    "rows beyond all counting": (OFSClassifier, beyond("clock", rows=1e300)),
+    "a scale of zero": (OFSClassifier, lambda s: s.scale.fill(0.0)),
+    "a negative precision": (SOFSClassifier, lambda s: s.weight.fill(-1.0)),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_state_that_a_kernel_could_not_follow_is_refused(name):
+    kind, change = FORGERIES[name]
+    X, target, _ = rows(0, 60, 30, 0.4, "gaussian")
+    method = kind(5).fit(X, target > 0).method_
+    method.check_state()
+    method.state.verify(method.start(method.p, method.q))
+    change(method.state)
+    with pytest.raises(ValueError, match=r"\w+"):
+        method.check_state()
 
 
 @pytest.mark.slow

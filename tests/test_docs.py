@@ -27,9 +27,7 @@ def test_the_readme_finds_the_features_it_says(capsys):
 
 
 def test_every_public_name_is_there():
-    assert (
-        streamsieve.OFSARegressor is importlib.import_module("streamsieve.averages.estimators").OFSARegressor
-    )
+    assert streamsieve.OFSARegressor is importlib.import_module("streamsieve.estimators").OFSARegressor
     for name in streamsieve.__all__:
         assert getattr(streamsieve, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'Lasso'"):

@@ -55,9 +55,20 @@ def make(cls, **params):
     )
 
 
+def expected_failures(estimator):
+    """Of 9 different rows the smallest perfect fit on some paths has 9 features: it is singular."""
+    if type(estimator).__name__ not in ("OLassoClassifier", "OElasticNetClassifier"):
+        return {}
+    reason = "a perfect fit by more features than there are different rows is determined to 1e-8 only"
+    checks = (f"check_sample_weight_equivalence_on_{layout}_data" for layout in ("dense", "sparse"))
+    return dict.fromkeys(checks, reason)
+
+
 # scikit-learn itself warns so where k='auto' finds that nothing matters
 @pytest.mark.filterwarnings("ignore:No features were selected")
-@parametrize_with_checks([cls() for cls in REGRESSORS + CLASSIFIERS])
+@parametrize_with_checks(
+    [cls() for cls in REGRESSORS + CLASSIFIERS], expected_failed_checks=expected_failures
+)
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)
 
@@ -244,13 +255,13 @@ def test_a_model_can_be_read_after_any_row(cls, n):
 @pytest.mark.parametrize(
     ("params", "match"),
     [
-        ({"k": 13}, "k=13 exceeds the 12 columns of X"),
-        ({"k": -1}, "non-negative integer"),
-        ({"k": 2.5}, "non-negative integer"),
-        ({"k": "some"}, "non-negative integer"),
+        ({"k": 13}, "k=13; expected at most 12"),
+        ({"k": -1}, "expected int >= 0 or 'auto'"),
+        ({"k": 2.5}, "expected int >= 0 or 'auto'"),
+        ({"k": "some"}, "expected int >= 0 or 'auto'"),
         ({"criterion": "r2"}, "criterion='r2'"),
-        ({"alpha": 2}, r"\[0, 1\)"),
-        ({"criterion": "cv", "cv": 1}, "at least 2"),
+        ({"decay": 2}, r"\[0, 1\)"),
+        ({"criterion": "cv", "n_folds": 1}, "expected int >= 2"),
         ({"missing": "drop"}, "missing='drop'"),
     ],
 )
@@ -259,17 +270,17 @@ def test_bad_parameters_are_refused(params, match):
         OFSARegressor(**params).fit(*data())
 
 
-def test_k_and_lam_exclude_each_other():
+def test_k_and_alpha_exclude_each_other():
     with pytest.raises(ValueError, match="both say how sparse"):
-        streamsieve.OLassoRegressor(3, lam=0.1).fit(*data())
-    assert streamsieve.OLassoRegressor(lam=0.5).fit(*data()).get_support().sum() > 0
+        streamsieve.OLassoRegressor(3, alpha=0.1).fit(*data())
+    assert streamsieve.OLassoRegressor(alpha=0.5).fit(*data()).get_support().sum() > 0
 
 
 @pytest.mark.parametrize("criterion", ["bic", "cv"])
 def test_without_refit_the_answer_is_the_penalised_one(criterion):
     X, y = data()
     model = streamsieve.OLassoRegressor(criterion=criterion, refit=False).fit(X, y)
-    lasso = Lasso(model.model_.lam, tol=1e-10).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    lasso = Lasso(model.model_.alpha, tol=1e-10).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
     assert_allclose(model.coef_ * X.std(axis=0), lasso.coef_, atol=1e-6)
     assert model.model_.stderr is None
     with pytest.raises(ValueError, match="no meaning"):
@@ -323,10 +334,10 @@ def test_cross_validation_equals_the_explicit_one_on_the_rows(method):
     fold = np.arange(len(y)) % 3
     for f in range(3):
         train = standardize(streamsieve.RunningAverages().update(X[fold != f], y[fold != f]))
-        if result.lam is None:
+        if result.alpha is None:
             supports = [streamsieve.path(train, method, ks=[k]).support(k) for k in result.k]
         else:
-            betas = penalty_path(train, method[1:], lambdas=result.lam / y.std())[1]
+            betas = penalty_path(train, method[1:], alphas=result.alpha / y.std())[1]
             supports = [np.unique(b.indices) for b in betas]
         for i, support in enumerate(supports):
             if len(support):
@@ -350,7 +361,7 @@ def test_k_set_after_a_cross_validated_fit_is_obeyed():
     assert_allclose(model.coef_, OLSthRegressor(k=5).fit(X, y).coef_, rtol=1e-9)
     model.set_params(k="auto", criterion="bic")
     assert_allclose(model.coef_, OLSthRegressor(criterion="bic").fit(X, y).coef_, rtol=1e-9)
-    with pytest.raises(ValueError, match="fit anew"):
+    with pytest.raises(ValueError, match="call fit"):
         OLSthRegressor().fit(X, y).set_params(criterion="cv").predict(X)
 
 
@@ -394,10 +405,10 @@ def test_the_scale_of_the_weights_does_not_decide_whether_a_ridge_is_needed():
 def test_what_the_state_depends_on_may_not_change_after_the_first_rows():
     X, y = data()
     model = OFSARegressor(3).fit(X, y)
-    with pytest.raises(ValueError, match=r"alpha was None when the first rows came and is 0\.5 now"):
-        model.set_params(alpha=0.5).partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"decay was None when the first rows came and is 0\.5 now"):
+        model.set_params(decay=0.5).partial_fit(X, y)
     with pytest.raises(ValueError, match="interactions was False"):
-        model.set_params(alpha=None, interactions=True).predict(X)
+        model.set_params(decay=None, interactions=True).predict(X)
     assert model.fit(X, y).get_support().sum() == 3
 
 

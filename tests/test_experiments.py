@@ -1,38 +1,32 @@
 """The papers' numbers, from the experiments that print them, and the machinery that runs those."""
 
 import json
+import re
 import types
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from streamsieve.cli import main
-from streamsieve.experiments import (
-    EXPERIMENTS,
-    _run,
-    data,
-    detection,
-    drift,
-    module,
-    readings,
-    sfsa,
-)
-from streamsieve.experiments._baselines import lasso
-from streamsieve.experiments._causes import CAUSES
-from streamsieve.experiments._report import Cell, Figure, Outcomes, Panel, Table, printed
-from streamsieve.experiments._tune import cross_validated, largest, tuned
+from papers import data, run, versions, workers
+from papers.__main__ import main
+from papers.baselines import lasso
+from papers.causes import CAUSES
+from papers.experiments import EXPERIMENTS, detection, drift, load_experiment, readings, sfsa
+from papers.published import parse_table
+from papers.report import Cell, Figure, Outcomes, Panel, Table, pages
+from papers.tuning import best_params, cross_validate, largest_model
 
 # ---------------------------------------------------------------- machinery
 
 
 @pytest.fixture
 def coin(monkeypatch, tmp_path):
-    """An experiment that counts how often it is asked."""
-    asked = []
+    """An experiment that records its jobs."""
+    measured = []
 
     def measure(side, seed):
-        asked.append((side, seed))
+        measured.append((side, seed))
         if side == "edge":
             raise KeyboardInterrupt
         return {"landed": {"value": float(seed)}, "side": side}
@@ -44,72 +38,138 @@ def coin(monkeypatch, tmp_path):
         return [table, Figure("coin", "Coin", [panel])]
 
     source = tmp_path / "coin.py"
-    source.write_text("the module's text is part of its version")
+    source.write_text("# the module's text is part of its version")
     fake = types.SimpleNamespace(
         jobs=lambda runs, _: [{"side": s, "seed": r} for r in range(runs) for s in ("heads", "tails")],
         measure=measure,
         report=report,
         __file__=str(source),
-        asked=asked,
+        measured=measured,
     )
-    monkeypatch.setattr(_run, "module", lambda _: fake)
-    monkeypatch.setattr(_run, "CAUSES", dict.fromkeys(("coin", "penny"), ("Coins have no memory.",)))
+    for module in (run, workers):
+        monkeypatch.setattr(module, "load_experiment", lambda _: fake)
+    monkeypatch.setattr(run, "CAUSES", dict.fromkeys(("coin", "penny"), ("Coins have no memory.",)))
     return fake
 
 
 def test_what_is_done_is_not_done_again(coin, tmp_path):
-    first = _run.run("coin", runs=2, out=tmp_path / "out", workers=1)
-    assert len(coin.asked) == 4
-    again = _run.run("coin", runs=3, out=tmp_path / "out", workers=1)
-    assert coin.asked[4:] == [("heads", 2), ("tails", 2)]
+    first = run.run("coin", tmp_path / "out", runs=2, workers=1)
+    assert len(coin.measured) == 4
+    again = run.run("coin", tmp_path / "out", runs=3, workers=1)
+    assert coin.measured[4:] == [("heads", 2), ("tails", 2)]
     assert first[0].rows[0][1].values == [0.0, 1.0]
     assert again[0].rows[0][1].values == [0.0, 1.0, 2.0]
-    _run.run("coin", runs=2, out=tmp_path / "out", workers=1, fresh=True)
-    assert len(coin.asked) == 10
+    run.run("coin", tmp_path / "out", runs=2, workers=1, fresh=True)
+    assert len(coin.measured) == 10
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(coin, tmp_path):
     whole = coin.jobs
     coin.jobs = lambda runs, quick: [*whole(runs, quick)[:3], {"side": "edge", "seed": 0}]
     with pytest.raises(KeyboardInterrupt):
-        _run.run("coin", runs=2, out=tmp_path / "out", workers=1)
+        run.run("coin", tmp_path / "out", runs=2, workers=1)
     store = tmp_path / "out" / "outcomes.jsonl"
     store.write_text(store.read_text()[:-5])  # as if killed while writing the third
     coin.jobs = whole
-    coin.asked.clear()
-    parts = _run.run("coin", runs=2, out=tmp_path / "out", workers=1)
-    assert coin.asked == [("heads", 1), ("tails", 1)]
+    coin.measured.clear()
+    parts = run.run("coin", tmp_path / "out", runs=2, workers=1)
+    assert coin.measured == [("heads", 1), ("tails", 1)]
     assert parts[0].rows[0][2].values == [0.0, 1.0]
 
 
-def test_outcomes_of_another_version_do_not_count(coin, tmp_path):
-    _run.run("coin", runs=1, out=tmp_path / "out", workers=1)
-    (tmp_path / "coin.py").write_text("changed")
-    _run.run("coin", runs=1, out=tmp_path / "out", workers=1)
-    assert len(coin.asked) == 4
+def test_outcomes_of_another_experiment_source_do_not_count(coin, tmp_path):
+    run.run("coin", tmp_path / "out", runs=1, workers=1)
+    (tmp_path / "coin.py").write_text("# changed")
+    run.run("coin", tmp_path / "out", runs=1, workers=1)
+    assert len(coin.measured) == 4
+
+
+def test_outcomes_of_other_library_sources_are_used_only_as_stale(coin, tmp_path, monkeypatch):
+    monkeypatch.setattr(versions, "library_digest", lambda: "aaaaaaaa")
+    fresh = run.run("coin", tmp_path / "out", runs=1, workers=1)
+    assert re.fullmatch(
+        r"Made by streamsieve \S+, sources aaaaaaaa \(experiment \w{8}\)\.\n", fresh[-1].markdown()
+    )
+    monkeypatch.setattr(versions, "library_digest", lambda: "bbbbbbbb")
+    stale = run.run("coin", tmp_path / "out", runs=2, workers=1, stale=True)
+    assert coin.measured[2:] == [("heads", 1), ("tails", 1)]
+    assert stale[-1].markdown().startswith("**Stale**: 2 of 4 outcomes were made by other sources than")
+    assert "2 by streamsieve" in stale[-1].markdown()
+    assert stale[-1].markdown() in (tmp_path / "out" / "results.md").read_text()
+    current = run.run("coin", tmp_path / "out", runs=2, workers=1)
+    assert coin.measured[4:] == [("heads", 0), ("tails", 0)]
+    assert "sources bbbbbbbb" in current[-1].markdown()
+    monkeypatch.setattr(versions, "library_digest", lambda: "aaaaaaaa")  # undone, and found again
+    run.run("coin", tmp_path / "out", runs=1, workers=1)
+    assert len(coin.measured) == 6
+
+
+def test_outcomes_without_known_sources_are_stale(coin, tmp_path):
+    (tmp_path / "out").mkdir()
+    line = {
+        "job": {"side": "heads", "seed": 0},
+        "outcome": {"landed": {"value": 9.0}},
+        "version": "0.1.0 0123456789ab",
+    }
+    (tmp_path / "out" / "outcomes.jsonl").write_text(json.dumps(line))
+    parts = run.run("coin", tmp_path / "out", runs=1, workers=1, stale=True)
+    assert coin.measured == [("tails", 0)]
+    assert "1 by streamsieve 0.1.0, sources unknown (experiment 01234567)" in parts[-1].markdown()
+    run.run("coin", tmp_path / "out", runs=1, workers=1)
+    assert coin.measured == [("tails", 0), ("heads", 0)]
+
+
+def test_the_digest_changes_with_the_content_and_the_name_of_a_file(tmp_path):
+    files = [tmp_path / "a.py", tmp_path / "b.py"]
+    for file in files:
+        file.write_text(file.name)
+    first = versions.digest(files, tmp_path)
+    assert versions.digest(files[::-1], tmp_path) == first
+    files[0].write_text("changed")
+    changed = versions.digest(files, tmp_path)
+    files[0].write_text("a.py")
+    assert versions.digest([*files[1:], files[0].rename(tmp_path / "c.py")], tmp_path) != first != changed
+    assert re.fullmatch(r"[0-9a-f]{8}", versions.library_digest())
+
+
+def test_an_experiment_depends_on_what_it_imports_but_not_on_what_reports():
+    experiments = versions.PAPERS / "experiments"
+    names = {file.name for file in versions.imported_files(experiments / "wide.py")}
+    assert {"wide.py", "detection.py", "baselines.py", "tuning.py"} <= names
+    folders = {
+        file.parent.name for file in versions.imported_files(versions.PAPERS / "experiments" / "ma.py")
+    }
+    assert folders == {"papers", "experiments"}
+
+
+def test_fresh_and_stale_exclude_each_other():
+    shown = CliRunner().invoke(main, ["zhai", "--fresh", "--stale"])
+    assert shown.exit_code == 2
+    assert "pass one of the two" in shown.stderr
 
 
 @pytest.mark.usefixtures("coin")
 def test_results_are_written_in_words_numbers_and_pictures(tmp_path):
-    _run.run("coin", runs=2, out=tmp_path, workers=1)
+    run.run("coin", tmp_path, runs=2, workers=1)
     text = (tmp_path / "results.md").read_text()
     assert "| value | 0.5 ± 0.5 (0.5 ≈) |" in text
     assert "![Coin](coin.png)" in text
-    assert "`streamsieve experiment coin --scale paper --runs 2`" in text
+    assert "`python -m papers coin --scale paper --runs 2`" in text
     assert "### Where it is worse than published, and why\n\n- Coins have no memory.\n" in text
-    table, figure, note = json.loads((tmp_path / "results.json").read_text())
+    table, figure, note, provenance = json.loads((tmp_path / "results.json").read_text())
     assert table["rows"][0][1]["verdict"] == "equal"
     assert figure["panels"][0]["lines"]["ours"] == [[1, 2], [3, 4]]
     assert note["points"] == ["Coins have no memory."]
+    assert provenance["outcomes"] == {provenance["version"]: 4}
     assert (tmp_path / "coin.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.usefixtures("coin")
 def test_all_that_a_folder_holds_is_gathered_on_one_page(tmp_path, monkeypatch):
-    monkeypatch.setattr(_run, "EXPERIMENTS", ["coin", "cent", "penny"])
+    monkeypatch.setattr(pages, "EXPERIMENTS", ["coin", "cent", "penny"])
     for name in ("penny", "coin"):
-        _run.run(name, runs=2, out=tmp_path / "all" / name, workers=1)
-    page = _run.gather(tmp_path / "all")
+        run.run(name, tmp_path / "all" / name, runs=2, workers=1)
+    page = pages.write_overview(tmp_path / "all")
     assert page == tmp_path / "all.md"
     text = page.read_text()
     assert text.startswith("# The papers' experiments\n")
@@ -118,24 +178,24 @@ def test_all_that_a_folder_holds_is_gathered_on_one_page(tmp_path, monkeypatch):
     assert "![Coin](all/penny/coin.png)" in text
     assert text.count("Coins have no memory.") == 2
     again = text
-    _run.gather(tmp_path / "all")
+    pages.write_overview(tmp_path / "all")
     assert page.read_text() == again
 
 
-def test_what_is_tried_within_a_job_is_told():
+def test_a_search_within_a_job_reports_progress():
     """From other processes too."""
     job = {"signal": "strong", "k": 10, "ns": [20], "seed": 0}  # searches 200 penalties for the Lasso
-    for jobs, workers in (([job], 1), ([job, job | {"seed": 1}], 2)):
-        heard = []
-        list(_run._work("susan", jobs, workers, heard.append))
-        assert any("seed 0: 3 of 200 tried" in words for words in heard)
+    for jobs, n_workers in (([job], 1), ([job, job | {"seed": 1}], 2)):
+        messages = []
+        list(workers.run_jobs("susan", jobs, n_workers, messages.append))
+        assert any("seed 0: 3 of 200 tried" in message for message in messages)
 
 
 def test_processes_give_what_one_gives():
     job = {"signal": "strong", "k": 10, "ns": [20], "seed": 0}
     other = job | {"seed": 1}
-    alone = [_run.measured("susan", j)[0] for j in (job, other)]
-    pooled = {j["seed"]: outcome for j, outcome, _ in _run._work("susan", [job, other], 2, print)}
+    alone = [workers.run_job("susan", j)[0] for j in (job, other)]
+    pooled = {j["seed"]: outcome for j, outcome, _ in workers.run_jobs("susan", [job, other], 2, print)}
     assert [pooled[0], pooled[1]] == alone
 
 
@@ -160,18 +220,18 @@ def test_outcomes_are_found_by_their_jobs():
 
 
 def test_printed_numbers_are_read():
-    assert printed("1 2 | 3 -\n4 5 |\n  6 7") == [[[1, 2], [3, None]], [[4, 5], [6, 7]]]
+    assert parse_table("1 2 | 3 -\n4 5 |\n  6 7") == [[[1, 2], [3, None]], [[4, 5], [6, 7]]]
 
 
 def test_the_best_of_what_is_tried_is_taken():
-    words = []
+    messages = []
     tried = [({"a": 1}, 2.0), ({"a": 2}, 1.0), ({"a": 2}, 1.5), ({"a": 3}, 2.5)]  # scores of a candidate add
-    assert tuned(tried, 4, words.append) == {"a": 2}
-    assert words == ["1 of 4 tried", "2 of 4 tried", "3 of 4 tried", "4 of 4 tried"]
-    assert tuned([({"a": 1}, (1, 0)), ({"a": 2}, (1, 3)), ({"a": 3}, (0, 9))]) == {"a": 2}
-    assert tuned([({"a": 1}, 1), ({"a": 2}, 1)]) == {"a": 1}
+    assert best_params(tried, 4, messages.append) == {"a": 2}
+    assert messages == ["1 of 4 tried", "2 of 4 tried", "3 of 4 tried", "4 of 4 tried"]
+    assert best_params([({"a": 1}, (1, 0)), ({"a": 2}, (1, 3)), ({"a": 3}, (0, 9))]) == {"a": 2}
+    assert best_params([({"a": 1}, 1), ({"a": 2}, 1)]) == {"a": 1}
     sizes = [({"lam": 3}, 2), ({"lam": 2}, 5), ({"lam": 1}, 5), ({"lam": 0}, 6)]
-    assert largest(sizes, 5) == {"lam": 1}
+    assert largest_model(sizes, 5) == {"lam": 1}
 
 
 def test_cross_validation_takes_the_fewest_errors_then_the_fewest_features():
@@ -188,10 +248,10 @@ def test_cross_validation_takes_the_fewest_errors_then_the_fewest_features():
 
     y = np.tile([-1.0, 1.0], 10)
     X = np.repeat(y[:, None], 4, axis=1)
-    told = []
-    assert cross_validated(trials, X, y, total=4, progress=told.append) == {"sign": 1, "features": 2}
-    assert told[-1] == "20 of 20 tried"
-    assert cross_validated(trials, X, y, most=0.3) == {"sign": -1, "features": 1}
+    messages = []
+    assert cross_validate(trials, X, y, total=4, progress=messages.append) == {"sign": 1, "features": 2}
+    assert messages[-1] == "20 of 20 tried"
+    assert cross_validate(trials, X, y, max_share=0.3) == {"sign": -1, "features": 1}
 
 
 def test_the_lasso_takes_the_most_features_up_to_k():
@@ -206,10 +266,10 @@ def test_the_lasso_takes_the_most_features_up_to_k():
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_has_jobs_that_json_can_hold(name):
-    quick, paper = module(name).jobs(1, True), module(name).jobs(2, False)
+    quick, paper = (load_experiment(name).jobs(*scale) for scale in ((1, True), (2, False)))
     for jobs in (quick, paper):
         keys = [json.dumps(job, sort_keys=True) for job in jobs]
-        assert keys or (name == "real" and data.missing("dexter"))  # it has jobs for the data at hand
+        assert keys or (name == "real" and data.missing_files("dexter"))  # it has jobs for the data at hand
         assert len(set(keys)) == len(keys)
 
 
@@ -218,7 +278,7 @@ def test_causes_are_of_experiments():
 
 
 def test_the_list_names_every_experiment():
-    shown = CliRunner().invoke(main, ["experiment", "list"])
+    shown = CliRunner().invoke(main, ["list"])
     assert shown.exit_code == 0
     header, *rows = [line.split("\t") for line in shown.output.splitlines()]
     assert header == ["name", "reproduces", "quick, 1 run", "paper, 5 runs"]
@@ -228,7 +288,7 @@ def test_the_list_names_every_experiment():
 
 
 def test_all_goes_on_where_data_are_missing(monkeypatch, tmp_path):
-    def run(name, out, **_):
+    def fake_run(name, out, **_):
         if name == "zhai":
             raise FileNotFoundError("zhai.svm is not at hand")
         out.mkdir(parents=True)
@@ -236,15 +296,15 @@ def test_all_goes_on_where_data_are_missing(monkeypatch, tmp_path):
         (out / "results.json").write_text("[]")
         return []
 
-    monkeypatch.setattr(_run, "run", run)
-    shown = CliRunner().invoke(main, ["experiment", "all", "--out", str(tmp_path / "all")])
+    monkeypatch.setattr(run, "run", fake_run)
+    shown = CliRunner().invoke(main, ["all", "--out", str(tmp_path / "all")])
     assert shown.exit_code == 0
     assert "zhai.svm is not at hand" in shown.stderr
     page = (tmp_path / "all.md").read_text()
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
         name for name in EXPERIMENTS if name != "zhai"
     ]
-    assert CliRunner().invoke(main, ["experiment", "zhai", "--out", str(tmp_path)]).exit_code == 1
+    assert CliRunner().invoke(main, ["zhai", "--out", str(tmp_path)]).exit_code == 1
 
 
 # ---------------------------------------------------------------- numbers
@@ -274,9 +334,9 @@ def test_sfsa_is_reported_beside_all_competitors(monkeypatch):
     for task in ("regression", "classification"):
         job = {"task": task, "signal": 1.0, "ns": [5_000, 10_000], "seed": 0}
         outcome = sfsa.measure(**job)
-        for told in outcome.values():
-            assert {*sfsa.METHODS[task]} <= told.keys()
-            assert min(of["seconds"] for of in told.values()) > 0
+        for methods in outcome.values():
+            assert {*sfsa.METHODS[task]} <= methods.keys()
+            assert min(of["seconds"] for of in methods.values()) > 0
         assert outcome["10000"]["TSGD"]["seconds"] > outcome["5000"]["TSGD"]["seconds"]
         assert min(outcome["10000"][m]["found"] for m in ("SFSA", "TSGD")) == 100
         pairs.append((job, outcome))

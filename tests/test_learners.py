@@ -32,7 +32,7 @@ options = st.fixed_dictionaries(
     {
         "eta": st.sampled_from([None, 1e-3]),
         "schedule": st.sampled_from(["constant", "sqrt", "doubling"]),
-        "lam": st.sampled_from([0.0, 0.3]),
+        "alpha": st.sampled_from([0.0, 0.3]),
     }
 )
 losses = st.sampled_from(["squared", "logistic", "hinge", "squared_hinge"])
@@ -111,10 +111,10 @@ def test_units_do_not_decide(kind):
 def test_the_penalty_survives_many_rescalings():
     """v takes the tiny scale in when it underflows; the model must not notice."""
     X, target, _ = rows(1, n=4000)
-    model = SGDRegressor(eta=0.004, lam=100.0).fit(X, target)
+    model = SGDRegressor(eta=0.004, alpha=100.0).fit(X, target)
     w, _, _ = descend(X, target, "squared", 0.004, "constant", 100.0, np.ones(4000), standardize=False)
     assert_allclose(model.coef_, w, rtol=1e-8, atol=1e-14)
-    model = SIHTRegressor(3, eta=0.004, lam=100.0, standardize=False).fit(X[:500], target[:500])
+    model = SIHTRegressor(3, eta=0.004, alpha=100.0, standardize=False).fit(X[:500], target[:500])
     w, _, _ = descend(
         X[:500], target[:500], "squared", 0.004, "constant", 100.0, np.ones(500), False, truncate=Truncate(3)
     )
@@ -159,8 +159,8 @@ def test_labels_of_bytes_are_refused():
         SGDClassifier().fit(np.eye(2), np.array([b"a", b"b"]))
 
 
-def test_the_learners_are_listed_before_they_are_loaded():
-    code = "import streamsieve.learners as a; assert set(a.__all__) <= set(dir(a)); help(a)"
+def test_the_estimators_are_listed_before_they_are_loaded():
+    code = "import streamsieve.estimators as a; assert set(a.__all__) <= set(dir(a)); help(a)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "class SADMMRegressor" in told
 

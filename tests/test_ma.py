@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from streamsieve.experiments import _run, data, ma
-from streamsieve.experiments._report import Figure, Outcomes
-from streamsieve.experiments._tune import cross_validated
+from papers import data
+from papers.experiments import ma
+from papers.report import Figure, Outcomes
+from papers.tuning import cross_validate
+from papers.workers import run_job
 
 try:
-    data.folder()
+    data.data_directory()
     reason = ""
 except FileNotFoundError as missing:
     reason = str(missing)
@@ -37,32 +39,32 @@ def test_parameters_are_chosen_by_errors_on_rows_left_out_then_by_size():
         for side, size in tried:
             yield {"side": side, "size": size}, Sign(side, size)
 
-    assert cross_validated(trials, X, y) == {"side": 1, "size": 3}
+    assert cross_validate(trials, X, y) == {"side": 1, "size": 3}
     assert sum(53 - n for n in seen) == 53  # each row is left out once
     tried = [(1, 7), (1, 5), (-1, 3), (-1, 2)]
-    assert cross_validated(trials, X, y, most=0.5) == {"side": 1, "size": 5}
-    assert cross_validated(trials, X, y, most=0.3) == {"side": -1, "size": 2}
-    assert cross_validated(trials, X, y, most=0.1) == {"side": -1, "size": 2}  # none is that small
+    assert cross_validate(trials, X, y, max_share=0.5) == {"side": 1, "size": 5}
+    assert cross_validate(trials, X, y, max_share=0.3) == {"side": -1, "size": 2}
+    assert cross_validate(trials, X, y, max_share=0.1) == {"side": -1, "size": 2}  # none is that small
 
 
 def test_rejection_anneals_from_one_to_nothing():
     for gamma in ma.GAMMAS:
-        np.testing.assert_allclose(ma.annealed(np.array([0.0, 1.0]), gamma), [1, 0], atol=1e-12)
+        np.testing.assert_allclose(ma.annealed_rate(np.array([0.0, 1.0]), gamma), [1, 0], atol=1e-12)
 
 
 @at_hand
 def test_features_have_variance_one():
-    X, _, X_test, _ = ma.scaled("dexter")
+    X, _, X_test, _ = ma.scaled_rows("dexter")
     both = np.concatenate([X.toarray(), X_test.toarray()])
-    spread = both.std(axis=0)
-    np.testing.assert_allclose(spread[spread > 0], 1)
+    deviation = both.std(axis=0)
+    np.testing.assert_allclose(deviation[deviation > 0], 1)
 
 
 @at_hand
 def test_every_quick_job_has_its_parameters():
     for job in ma.jobs(7, True):
         if job["what"] == "table":
-            ma.given(job["data"], job["method"], job["loss"])
+            ma.stored_params(job["data"], job["method"], job["loss"])
     chunks = [(j["first"], j["count"]) for j in ma.jobs(7, True) if j.get("method") == "RDA"]
     assert set(chunks) == {(0, 5), (5, 2)}
     chunks = [(j["first"], j["count"]) for j in ma.jobs(50, False) if j.get("method") == "RDA"]
@@ -78,7 +80,7 @@ def test_the_report_has_a_row_for_what_was_run_and_three_figures(monkeypatch, tm
         for job in ma.jobs(2, True)
         if job["what"] != "table" or (wanted.items() <= job.items() and job["method"] in ("RDA", ma.OURS))
     ]
-    outcomes = Outcomes([(job, _run.measured("ma", job)[0]) for job in jobs])
+    outcomes = Outcomes([(job, run_job("ma", job)[0]) for job in jobs])
     table, *figures = ma.report(outcomes)
     assert [row[:3] for row in table.rows] == [["logistic", "dexter", "RDA"], ["logistic", "dexter", ma.OURS]]
     ours = table.rows[1]

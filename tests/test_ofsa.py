@@ -45,7 +45,7 @@ def test_fixed_step_is_kept_and_a_diverging_one_refused():
     X, y, _ = correlated(100, 20, 4)
     s = standardized(X, y)
     top = np.linalg.eigvalsh(s.R)[-1]
-    model = ofsa(s, 4, eta=1 / top, steps=50, mu=10)
+    model = ofsa(s, 4, eta=1 / top, maturity=50, annealing=10)
     assert_array_equal(model.info["eta"], 1 / top)
     assert_array_equal(model.support, twin.ofsa(s.R, s.r, 4, [1 / top] * 50, 10, 5)[0])
     with pytest.raises(ValueError, match="eta="):
@@ -90,7 +90,7 @@ def test_of_duplicates_the_lower_index_stays():
     object.__setattr__(s, "R", np.ascontiguousarray(R))
     object.__setattr__(s, "r", np.tile(s.r[:5], (3, 1)))
     # Three copies share a weight: the last of each goes first, and what is left grows.
-    assert_array_equal(ofsa(s, 2, steps=100).support, [0, 2])
+    assert_array_equal(ofsa(s, 2, maturity=100).support, [0, 2])
 
 
 @pytest.mark.parametrize("n", [12, 200])
@@ -117,7 +117,15 @@ def test_the_ends_of_the_budget():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"steps": 0}, {"steps": 2.5}, {"mu": -1.0}, {"mu": np.nan}, {"warmup": 1.0}, {"eta": 0.0}]
+    "bad",
+    [
+        {"maturity": 0},
+        {"maturity": 2.5},
+        {"annealing": -1.0},
+        {"annealing": np.nan},
+        {"warmup": 1.0},
+        {"eta": 0.0},
+    ],
 )
 def test_impossible_options_are_refused(bad):
     X, y, _ = correlated(50, 10, 2)

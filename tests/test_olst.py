@@ -23,21 +23,8 @@ from streamsieve import (
     TSGDRegressor,
     extract,
 )
-from streamsieve.learners._moments import InverseMoments
-
-ARRAYS = (
-    "mean",
-    "square",
-    "first",
-    "xy",
-    "prior",
-    "start",
-    "moments",
-    "inverse",
-    "block",
-    "block_y",
-    "total",
-)
+from streamsieve.learners.inverse import InverseMoments
+from streamsieve.rows import Rows
 
 
 def data(n=300, p=12, seed=0, density=1.0, q=None):
@@ -48,13 +35,7 @@ def data(n=300, p=12, seed=0, density=1.0, q=None):
 
 
 def assert_same(a, b):
-    for name in ARRAYS:
-        x, z = getattr(a, name), getattr(b, name)
-        assert (x is None) == (z is None), name
-        if x is not None:
-            if name in ("block", "block_y"):
-                x, z = x[: a.filled], z[: b.filled]
-            assert_array_equal(x, z, err_msg=name)
+    assert not list(a.method_.state.differences(b.method_.state))
 
 
 CASES = {
@@ -125,7 +106,7 @@ def test_state_is_a_function_of_the_rows_bit_for_bit(layout):
                 parts.partial_fit(X[a:b], y[a:b])
                 if read:
                     parts.predict(X[:1])
-            assert_same(parts.olst_, whole.olst_)
+            assert_same(parts, whole)
             assert_array_equal(parts.coef_, whole.coef_)
 
 
@@ -138,14 +119,14 @@ def test_reading_and_pickling_change_nothing(n):
     assert_array_equal(again.coef_, model.coef_)
     for m in (model, again):
         m.partial_fit(X[n:], y[n:])
-    assert_same(model.olst_, again.olst_)
+    assert_same(model, again)
     assert_array_equal(model.coef_, OLSTRegressor(3).fit(X, y).coef_)
 
 
 def test_the_inverse_keeps_its_digits():
     X, y = data(6000, p=20)
     X[:, 5] = X[:, 6] + 1e-4 * X[:, 8]  # all but singular
-    state = OLSTRegressor(3, ridge=1e-4).fit(X, y).olst_
+    state = OLSTRegressor(3, ridge=1e-4).fit(X, y).method_.state
     assert state.rows % 4096  # many updates after the last renewal
     beta = first_step(X, y[:, None], 1e-4, np.ones(len(y)))
     assert_allclose(state.ridge_weights(), beta, rtol=1e-4, atol=1e-4 * np.abs(beta).max())
@@ -154,11 +135,11 @@ def test_the_inverse_keeps_its_digits():
 def test_an_inverse_that_has_drifted_is_made_anew():
     X, y = data(256 + 64)
     model = OLSTRegressor(3, ridge=1.0).fit(X[:256], y[:256])
-    model.olst_.inverse *= 1.01
+    model.method_.state.inverse *= 1.01
     model.partial_fit(X[256:], y[256:])
     S = np.cov(X.T, bias=True) * len(X)
-    P = np.tril(model.olst_.inverse) + np.tril(model.olst_.inverse, -1).T
-    assert_allclose(P @ (S + np.diag(model.olst_.prior)), np.eye(12), atol=1e-9)
+    P = np.tril(model.method_.state.inverse) + np.tril(model.method_.state.inverse, -1).T
+    assert_allclose(P @ (S + np.diag(model.method_.state.prior)), np.eye(12), atol=1e-9)
 
 
 @pytest.mark.parametrize("n", [64, 128, 1024])
@@ -166,18 +147,18 @@ def test_the_derived_ridge_is_the_likeliest_or_the_floor(n):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 30))
     y = 0.1 * X.sum(axis=1) + rng.normal(size=n)
-    ridge = OLSTRegressor(3).fit(X, y).olst_.lam
+    ridge = OLSTRegressor(3).fit(X, y).method_.state.lam
     grid = np.exp(np.linspace(np.log(3), np.log(1e5), 200))
     assert ridge > 3
     assert deviance(X, y, ridge) <= min(deviance(X, y, g) for g in grid) + 1e-3
-    strong = OLSTRegressor(3).fit(X, X @ np.full(30, 1e3) + y).olst_
+    strong = OLSTRegressor(3).fit(X, X @ np.full(30, 1e3) + y).method_.state
     assert_allclose([strong.lam, strong.ridge()], [3, 3 / n], rtol=1e-12)
 
 
 def test_ridge_fades_and_the_end_is_olsth():
     X, y = data(4000)
     model = OLSTRegressor(3).fit(X, y)
-    assert model.ridge_ < 1e-3
+    assert model.current_ridge_ < 1e-3
     expected = extract.olsth(RunningAverages().update(X, y), 3)
     assert_allclose(model.coef_, expected.coef, rtol=1e-9, atol=1e-12)
     assert_allclose(model.intercept_, expected.intercept, rtol=1e-9)
@@ -197,12 +178,12 @@ def test_classes_share_one_support():
 def test_growing_is_as_if_the_features_had_been_zero():
     X, y = data(200, p=20)
     X[:100, 11:] = 0
-    rows, y = np.ascontiguousarray(X), y[:, None]
+    rows, y = Rows(X), y[:, None]
     full, grown = InverseMoments(20, 1, 2.0, True), InverseMoments(11, 1, 2.0, True)
-    full.take(rows, y, None)
-    grown.take(np.ascontiguousarray(rows[:100, :11]), y[:100], None)
-    grown = grown.grown(20)
-    grown.take(rows[100:], y[100:], None)
+    full.update(rows, y, None)
+    grown.update(Rows(np.ascontiguousarray(X[:100, :11])), y[:100], None)
+    grown.resize(20)
+    grown.update(rows[100:], y[100:], None)
     assert_allclose(grown.ridge_weights(), full.ridge_weights(), rtol=1e-10)
 
 
@@ -272,9 +253,7 @@ def test_an_overflow_in_the_call_that_passes_C_undoes_all_of_it(kind):
     before = copy.deepcopy(model)
     with pytest.raises(ValueError, match="eta"):
         model.partial_fit(X[20:], y[20:])
-    assert_same(model.olst_, before.olst_)
-    for name in ("table_", "kept_", "size_", "weight_", "moments_", "clock_", "bias_"):
-        assert_array_equal(getattr(model, name), getattr(before, name), err_msg=name)
+    assert_same(model, before)
 
 
 # ------------------------------------------------------------------------------------ a start from any model
@@ -284,7 +263,7 @@ def test_an_overflow_in_the_call_that_passes_C_undoes_all_of_it(kind):
 def test_siht_starts_from_a_model_of_the_first_batch(standardize):
     X, y = data(120)
     model = extract.olsth(RunningAverages().update(X[:60], y[:60]), 3)
-    siht = SIHTRegressor(3, standardize=standardize).start(model, X[:60], y[:60])
+    siht = SIHTRegressor(3, standardize=standardize).start_from(model, X[:60], y[:60])
     assert_allclose(siht.coef_, model.coef, rtol=1e-15)
     assert siht.intercept_ == model.intercept
     siht.partial_fit(X[60:], y[60:])
@@ -296,24 +275,24 @@ def test_siht_starts_from_a_model_of_the_first_batch(standardize):
 def test_a_start_is_cut_to_the_budget():
     X, y = data()
     fit = LinearRegression().fit(X, y)
-    siht = SIHTRegressor(2).start(fit, X, y)
+    siht = SIHTRegressor(2).start_from(fit, X, y)
     best = np.sort(np.argsort(-np.abs(fit.coef_) * X.std(axis=0))[:2])
     assert_array_equal(siht.get_support(indices=True), best)
     assert_array_equal(siht.coef_[best], fit.coef_[best])
-    tsgd = TSGDRegressor(2).start((fit.coef_, fit.intercept_), X, y)
+    tsgd = TSGDRegressor(2).start_from((fit.coef_, fit.intercept_), X, y)
     assert_array_equal(tsgd.coef_, siht.coef_)
-    assert_allclose(tsgd.weight_[:, 0], fit.coef_)  # it keeps all and shows two
+    assert_allclose(tsgd.method_.state.weight[:, 0], fit.coef_)  # it keeps all and shows two
 
 
 def test_a_classifier_starts_with_the_classes_to_come():
     X, y = data()
     labels = np.where(y > 6, 2, np.where(y > 4, 1, 0))
     first = OLSTClassifier(3).fit(X, labels)
-    siht = SIHTClassifier(3).start(first, X, labels, classes=[0, 1, 2])
+    siht = SIHTClassifier(3).start_from(first, X, labels, classes=[0, 1, 2])
     assert_allclose(siht.coef_, first.coef_)
     assert_array_equal(siht.partial_fit(X, labels).classes_, [0, 1, 2])
     with pytest.raises(ValueError, match=r"shape \(3, 12\).*need \(4, 12\)"):
-        SIHTClassifier(3).start(first, X, labels, classes=[0, 1, 2, 3])
+        SIHTClassifier(3).start_from(first, X, labels, classes=[0, 1, 2, 3])
 
 
 def test_a_start_that_cannot_be_is_refused_and_changes_nothing():
@@ -326,10 +305,10 @@ def test_a_start_that_cannot_be_is_refused_and_changes_nothing():
         ("olsth", "Cannot start from str"),
     ):
         with pytest.raises(ValueError, match=match):
-            siht.start(model, X, y)
+            siht.start_from(model, X, y)
         assert_array_equal(siht.coef_, before)
     with pytest.raises(ValueError, match="a regressor has none"):
-        siht.start((np.ones(12), 0.0), X, y, classes=[0, 1])
+        siht.start_from((np.ones(12), 0.0), X, y, classes=[0, 1])
     assert_array_equal(siht.fit(X, y).coef_, before)
 
 

@@ -106,11 +106,11 @@ def test_chosen_sizes():
 def test_ofsa_runs_every_size(q):
     X, y, _ = correlated(100, 30, 4, q=q)
     s = standardized(X, y)
-    result = path(s, "ofsa", steps=100)
+    result = path(s, "ofsa", maturity=100)
     assert result.k[0] == 0
     assert result.k[-1] == 30
     for k in result.k[::4]:
-        model = ofsa(s, int(k), steps=100)
+        model = ofsa(s, int(k), maturity=100)
         assert_array_equal(result.support(k), model.support)
         assert_allclose(result.coef(k), model.coef)
         assert_allclose(result.rss[result.k == k][0], twin.refit(X, y, model.support)[3], rtol=1e-7)

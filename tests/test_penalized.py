@@ -193,7 +193,7 @@ def test_factor_leaves_out_what_the_others_explain():
 def test_solutions_are_optimal(name, s, share):
     penalties, _ = penalties_for(s, name)
     solver = Solver(s.R, s.r[:, 0], s.usable, penalties[0])
-    start = solver.lam_max()
+    start = solver.alpha_max()
     assume(start > 1e-6)
     weights = getattr(penalties[0], "weights", None)
     for lam in itertools.takewhile(lambda lam: lam >= share * start, np.geomspace(1.05, 1e-3, 40) * start):
@@ -223,7 +223,7 @@ def test_solutions_are_optimal(name, s, share):
 def test_equals_the_papers_iteration(name, theta, constants, seed):
     """From our solution the slow iteration does not move; for convex penalties it comes there by itself."""
     s = standardized(*sample(seed, 200, 15))
-    lams, betas = penalty_path(s, name, n_lambdas=6, eps=0.01)
+    lams, betas = penalty_path(s, name, n_alphas=6, eps=0.01)
     for lam, beta in zip(lams, betas):
         b = beta.toarray()[:, 0]
         assert_allclose(proximal(s.R, s.r[:, 0], theta, lam, b, 50, **constants), b, atol=1e-9)
@@ -235,7 +235,7 @@ def test_adaptive_lasso_is_a_lasso_on_rescaled_averages():
     """[Slides] Algorithm 3, lines 2 and 3."""
     s = standardized(*sample(3, 100, 12))
     w = np.abs(ols_weights(s)[0][:, 0])
-    lams, betas = penalty_path(s, "adaptivelasso", n_lambdas=8)
+    lams, betas = penalty_path(s, "adaptivelasso", n_alphas=8)
     for lam, beta in zip(lams, betas):
         theirs = proximal(s.R * np.outer(w, w), s.r[:, 0] * w, soft, lam)
         assert_allclose(w * theirs, beta.toarray()[:, 0], atol=1e-8)
@@ -250,7 +250,7 @@ def test_no_worse_than_scikit_learn_at_every_lambda(n):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         alphas, coefs, _ = lasso_path(x, t, precompute=x.T @ x, Xy=x.T @ t)
-    lams, betas = penalty_path(s, "lasso", lambdas=alphas)
+    lams, betas = penalty_path(s, "lasso", alphas=alphas)
     assert_array_equal(lams, alphas)
 
     def objective(b, lam):
@@ -276,7 +276,7 @@ def test_k_bounds_the_support(name, seed, k, n):
 @pytest.mark.parametrize("seed", range(3))
 def test_k_is_the_largest_support_on_a_fine_grid(name, seed):
     s = standardized(*sample(seed, 80, 20))
-    _, betas = penalty_path(s, name, n_lambdas=2000, eps=1e-3)
+    _, betas = penalty_path(s, name, n_alphas=2000, eps=1e-3)
     sizes = [beta.nnz for beta in betas]
     for k in range(1, 15):
         within = list(itertools.takewhile(lambda size: size <= k, sizes))  # noqa: B023
@@ -290,9 +290,9 @@ def test_two_targets_are_each_alone(name):
     lams = np.geomspace(0.5, 0.01, 10)
     if name == "adaptivelasso":
         lams = lams / 10
-    _, betas = penalty_path(both, name, lambdas=lams)
+    _, betas = penalty_path(both, name, alphas=lams)
     for t, alone in enumerate((first, second)):
-        for beta, one in zip(betas, penalty_path(alone, name, lambdas=lams)[1]):
+        for beta, one in zip(betas, penalty_path(alone, name, alphas=lams)[1]):
             assert_allclose(beta.toarray()[:, t], one.toarray()[:, 0], atol=1e-10)
     model = EXTRACTORS[name](both, 6)
     assert len(model.support) <= 6
@@ -312,22 +312,22 @@ def test_duplicate_and_constant_columns(name):
 
 
 @pytest.mark.parametrize("name", EXTRACTORS)
-def test_lam_is_in_the_targets_units(name):
+def test_alpha_is_in_the_targets_units(name):
     X, y = sample(7, 100, 10)
     scale = 1.0 if name != "adaptivelasso" else 0.1
-    one = EXTRACTORS[name](standardized(X, y), lam=0.2 * scale, refit=False)
+    one = EXTRACTORS[name](standardized(X, y), alpha=0.2 * scale, refit=False)
     assert one.k > 0
     # the adaptive weights are standardised, and do not grow with the target
-    ten = EXTRACTORS[name](standardized(X, 10 * y), lam=2.0 * scale, refit=False)
+    ten = EXTRACTORS[name](standardized(X, 10 * y), alpha=2.0 * scale, refit=False)
     assert_allclose(ten.coef, 10 * one.coef, rtol=1e-8, atol=1e-10)
-    assert one.lam == 0.2 * scale
+    assert one.alpha == 0.2 * scale
 
 
 @pytest.mark.parametrize("name", EXTRACTORS)
 def test_no_penalty_is_least_squares(name):
     X, y = sample(8, 100, 10)
     s = standardized(X, y)
-    model = EXTRACTORS[name](s, lam=0.0, refit=False)
+    model = EXTRACTORS[name](s, alpha=0.0, refit=False)
     assert_allclose(s.R @ (model.coef * s.x_scale / s.y_scale), s.r[:, 0], atol=1e-9)
 
 
@@ -335,7 +335,7 @@ def test_no_penalty_is_least_squares(name):
 def test_a_constant_target_has_no_features(name):
     X, y = sample(9, 50, 6)
     s = standardized(X, np.c_[y, np.full(50, 2.0)])
-    for model in (EXTRACTORS[name](s, 3), EXTRACTORS[name](s, lam=0.01)):
+    for model in (EXTRACTORS[name](s, 3), EXTRACTORS[name](s, alpha=0.01)):
         assert model.k > 0
         assert_array_equal(model.coef[1], 0.0)
         assert_allclose(model.intercept[1], 2.0)
@@ -345,13 +345,13 @@ def test_a_constant_target_has_no_features(name):
 @pytest.mark.parametrize("name", EXTRACTORS)
 def test_refuses_what_it_cannot_do(name):
     s, function = standardized(*sample(0, 30, 5)), EXTRACTORS[name]
-    for arguments in ({}, {"k": 2, "lam": 0.1}):
-        with pytest.raises(ValueError, match="either k or lam"):
+    for arguments in ({}, {"k": 2, "alpha": 0.1}):
+        with pytest.raises(ValueError, match="either k or alpha"):
             function(s, **arguments)
     with pytest.raises(ValueError, match="k=6 is out of range for 5 features"):
         function(s, 6)
-    with pytest.raises(ValueError, match="lam=-1"):
-        function(s, lam=-1)
+    with pytest.raises(ValueError, match="alpha=-1"):
+        function(s, alpha=-1)
     assert function(s, 0).k == 0
     bad = {"elasticnet": {"l1_ratio": 0.0}, "adaptivelasso": {"gamma": 0}, "mcp": {"gamma": 1}}.get(
         name, {"gamma": 2}
@@ -370,8 +370,8 @@ def test_says_when_it_does_not_converge(monkeypatch):
     monkeypatch.setattr(_newton, "ROUNDS", 1)
     monkeypatch.setattr(_newton, "SWEEPS", 1)
     s = standardized(*sample(0, 50, 10))
-    with pytest.warns(ConvergenceWarning, match=r"lam=.*violated by"):
-        penalty_path(s, "lasso", n_lambdas=3)
+    with pytest.warns(ConvergenceWarning, match=r"alpha=.*violated by"):
+        penalty_path(s, "lasso", n_alphas=3)
 
 
 def test_kernels_refuse_arrays_they_would_copy():

@@ -40,7 +40,7 @@ ESTIMATORS = [
 MORE = {
     "SFSA": [
         {"batch_size": 5, "restart": True, "variant": "adam"},
-        {"batch_size": 5, "ladder": False, "T": 8, "eta": 0.01},
+        {"batch_size": 5, "ladder": False, "maturity": 8, "eta": 0.01},
         {"batch_size": 5, "standardize": False, "variant": "nesterov"},
     ],
     "OLSTThenTSGD": [{"C": 40}, {"C": 150}],
@@ -280,11 +280,6 @@ def set_part(part, name, value):
     return change
 
 
-def barda():
-    X = np.random.default_rng(0).normal(size=(60, 9))
-    return streamsieve.BARDAClassifier(2).fit(X, X[:, 1] > 0)
-
-
 def siht():
     X = np.random.default_rng(0).normal(size=(60, 9))
     return streamsieve.SIHTRegressor(2).fit(X, X[:, 1])
@@ -334,9 +329,6 @@ FORGERIES = {
     "a rung with too few slots": (sieve, set_part("growing_", "slots", np.zeros((1, 8)))),
     "a rung that is a string": (sieve, set_attribute("growing_", "rung")),
     "no rung at all": (sieve, lambda state, *_: state.update(growing_=None, answer_=None)),
-    "a heap of a feature beyond": (barda, set_tensor("kept_", np.full((2, 2), 1e9))),
-    "a heap with more than it has room for": (barda, set_tensor("book_", np.full(10, 100.0))),
-    "a place beyond the heap": (barda, set_tensor("place_", np.full(9, 50, np.int32))),
     "kept features that are not there": (siht, set_tensor("kept_", np.full((2, 3), 99))),
     "a table of other slots": (siht, set_tensor("table_", np.full(16, 9, np.int32))),
     "an inverse of another size": (olst, set_part("olst_", "inverse", np.zeros((2, 2)))),

@@ -1,6 +1,5 @@
 """The regularised learners against their slow twins, laziness, exact zeros, and the ladder."""
 
-import copy
 import functools
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import streamsieve
 from reference import regularised as twins
+from streamsieve.learners.ladder import supports
 
 #: name of the learner, options that make a variant, its twin
 VARIANTS = [
@@ -55,7 +55,7 @@ def test_learner_is_its_twin(name, variant, twin):
     )
     def law(seed, loss, eta, schedule, lam, sparse):
         X, target, r = rows(seed)
-        options = {"eta": eta or "auto", "schedule": schedule, "lam": lam, **variant}
+        options = {"eta": eta or "auto", "schedule": schedule, "alpha": lam, **variant}
         kind, y = ("Regressor", target) if loss == "squared" else ("Classifier", np.where(target > 0, 1, -1))
         if kind == "Classifier":
             options["loss"] = loss
@@ -78,7 +78,7 @@ def test_long_untouched_weights_are_right_when_read(name, variant, twin):
     X[20:, 2] = 0
     y = X[:, 0] + 3 * X[:, 2] + 0.1 * rng.normal(size=n)
     for lam in (1e-4, 0.05):
-        model = learner(name, "Regressor", eta=0.05, schedule="sqrt", lam=lam, **variant).fit(
+        model = learner(name, "Regressor", eta=0.05, schedule="sqrt", alpha=lam, **variant).fit(
             sp.csr_array(X), y
         )
         w, b = twin(X, y, "squared", np.ones(n), 0.05, "sqrt", lam, **variant)
@@ -88,12 +88,13 @@ def test_long_untouched_weights_are_right_when_read(name, variant, twin):
 
 def test_running_totals_are_put_back_unnoticed():
     X, y, r = rows(1, n=4000)
-    for options in ({"lam": 100.0, "l1_ratio": 0.01}, {"lam": 3000.0}):
+    for alpha, l1_ratio in ((100.0, 0.01), (3000.0, 1.0)):
+        options = {"alpha": alpha, "l1_ratio": l1_ratio}
         model = learner("FOBOS", "Regressor", eta=0.5, schedule="constant", **options).fit(X, y, r)
-        w, _ = twins.fobos(X, y, "squared", r, 0.5, "constant", **options)
+        w, _ = twins.fobos(X, y, "squared", r, 0.5, "constant", alpha, l1_ratio=l1_ratio)
         assert_allclose(model.coef_, w, rtol=1e-8, atol=1e-12)
-        assert model.scale_[0] > 1e-60
-    model = learner("AdaFOBOS", "Regressor", eta=0.5, lam=30.0).fit(X, y, r)
+        assert model.method_.state.scale[0] > 1e-60
+    model = learner("AdaFOBOS", "Regressor", eta=0.5, alpha=30.0).fit(X, y, r)
     w, _ = twins.adaptive(X, y, "squared", r, 0.5, "constant", 30.0, dual=False)
     assert_allclose(model.coef_, w, rtol=1e-8, atol=1e-12)
 
@@ -104,8 +105,8 @@ def test_cuts_do_not_change_the_support(name):
     rng = np.random.default_rng(0)
     X = sp.csr_array(rng.normal(size=(1000, 200)) * (rng.random((1000, 200)) < 0.1))
     y = np.where(X @ np.r_[np.ones(5), np.zeros(195)] > 0, 1, -1)
-    whole = learner(name, "Classifier", lam=0.02).fit(X, y)
-    parts = learner(name, "Classifier", lam=0.02)
+    whole = learner(name, "Classifier", alpha=0.02).fit(X, y)
+    parts = learner(name, "Classifier", alpha=0.02)
     for at in range(0, 1000, 10):
         parts.partial_fit(X[at : at + 10], y[at : at + 10], classes=[-1, 1])
     assert_array_equal(parts.coef_, whole.coef_)
@@ -119,7 +120,7 @@ def test_weights_return_to_exact_zero(name):
     y = np.where(np.arange(3000) < 200, 2 * X[:, 3], 0) + X[:, 0]
     X[200:, 3] = 0  # once a good feature, then gone
     lam = {"AdaFOBOS": 1.0, "L1ARDA": 0.3}.get(name, 0.1)
-    model = learner(name, "Regressor", eta=0.05, schedule="constant", lam=lam)
+    model = learner(name, "Regressor", eta=0.05, schedule="constant", alpha=lam)
     model.partial_fit(X[:200], y[:200])
     assert model.coef_[3] != 0
     model.partial_fit(sp.csr_array(X[200:]), y[200:])
@@ -131,13 +132,15 @@ def test_weights_return_to_exact_zero(name):
 def test_a_rung_is_a_run_at_its_penalty(name):
     X, target, r = rows(0, n=15)  # the ladder first moves after 16
     y = np.digitize(target, [-0.5, 0.5])
-    ladder = learner(name, "Classifier", 3, lam=0.01, n_penalties=7).fit(sp.csr_array(X), y, r)
+    ladder = learner(name, "Classifier", 3, alpha=0.01, n_penalties=7).fit(sp.csr_array(X), y, r)
     assert_allclose(ladder.penalty_, 0.01 * 2.0 ** np.arange(3, -4, -1))
-    weights = ladder._weights().reshape(8, 7, 3)
+    weights = ladder.method_.columns().reshape(8, 7, 3)
     for rung, lam in enumerate(ladder.penalty_):
-        alone = learner(name, "Classifier", lam=lam).fit(sp.csr_array(X), y, r)
+        alone = learner(name, "Classifier", alpha=lam).fit(sp.csr_array(X), y, r)
         assert_allclose(weights[:, rung].T, alone.coef_, rtol=1e-10, atol=1e-13)
-        assert_allclose(ladder.bias_.reshape(7, 3)[rung], alone.intercept_, rtol=1e-10, atol=1e-13)
+        assert_allclose(
+            ladder.method_.state.bias.reshape(7, 3)[rung], alone.intercept_, rtol=1e-10, atol=1e-13
+        )
 
 
 @every
@@ -148,7 +151,7 @@ def test_the_ladder_finds_k(name, kind):
     target = X @ np.r_[np.linspace(1, 2, 10), np.zeros(90)]
     y = np.where(target > 0, 1, -1) if kind == "Classifier" else target
     for lam in (1e-7, 1e-3, 10.0):  # wherever it starts
-        model = learner(name, kind, 10, lam=lam)
+        model = learner(name, kind, 10, alpha=lam)
         options = {"classes": [-1, 1]} if kind == "Classifier" else {}
         for at in range(0, 3000, 100):
             model.partial_fit(sp.csr_array(X[at : at + 100]), y[at : at + 100], **options)
@@ -170,7 +173,7 @@ def test_threads_do_not_matter(name, wide):
     one = learner(name, "Classifier", 4).fit(X, y, r)
     for jobs in (2, 5, -1):
         many = learner(name, "Classifier", 4, n_jobs=jobs).fit(X, y, r)
-        assert_array_equal(many._weights(), one._weights())
+        assert_array_equal(many.method_.columns(), one.method_.columns())
         assert_array_equal(many.penalty_, one.penalty_)
 
 
@@ -180,7 +183,7 @@ def test_threads_do_not_matter(name, wide):
 def test_rows_skipped_are_made_up_for_as_if_one_by_one(lam, eta, rho, schedule):
     X, target, r = rows(4, n=5000, p=20, density=0.005)  # 200 rows apart; a period has 4,096
     y = np.where(target > 0, 1.0, -1.0)
-    options = {"eta": eta, "schedule": schedule, "lam": lam, "rho": rho}
+    options = {"eta": eta, "schedule": schedule, "alpha": lam, "rho": rho}
     model = learner("SADMM", "Classifier", **options).fit(X, y, r)
     coef, _ = twins.sadmm(X, y, "logistic", r, eta, schedule, lam, rho=rho)
     assert_allclose(model.coef_[0], coef, rtol=1e-9, atol=1e-11)
@@ -189,20 +192,20 @@ def test_rows_skipped_are_made_up_for_as_if_one_by_one(lam, eta, rho, schedule):
 def test_the_answer_is_the_largest_support_of_at_most_k():
     X, target, _ = rows(5, n=200, p=30)
     model = learner("RDA", "Regressor", 6).fit(X, target)
-    sizes = model._supports()
+    sizes = supports(model.method_.state, model.method_.columns() != 0)
     assert np.count_nonzero(model.coef_) == sizes[sizes <= 6].max()
 
 
 @pytest.mark.parametrize("lam", [1e-9, 1e9])
 def test_two_rungs_move_too(lam):
     X, target, _ = rows(7, n=300, p=30)
-    model = learner("RDA", "Regressor", 6, n_penalties=2, lam=lam).fit(X, target)
+    model = learner("RDA", "Regressor", 6, n_penalties=2, alpha=lam).fit(X, target)
     assert (model.penalty_ > 2 * lam).any() if lam < 1 else (model.penalty_ < lam / 2).any()
 
 
 def test_a_ladder_far_too_low_still_keeps_the_budget():
     X, target, _ = rows(5, n=10, p=30, density=1.0)
-    model = learner("FOBOS", "Regressor", 4, lam=1e-30).fit(X, target)
+    model = learner("FOBOS", "Regressor", 4, alpha=1e-30).fit(X, target)
     assert len(model.get_support(indices=True)) == 4
 
 
@@ -210,11 +213,9 @@ def test_reading_leaves_the_state_alone():
     X, target, _ = rows(2, n=300)
     for name in NAMES:
         model = learner(name, "Regressor", 3).fit(sp.csr_array(X), target)
-        before = copy.deepcopy(model)
+        before = model.method_.state.copy()
         model.coef_, model.predict(X)
-        for key, value in vars(before).items():
-            if isinstance(value, np.ndarray):
-                assert_array_equal(getattr(model, key), value)
+        assert not list(model.method_.state.differences(before))
 
 
 @pytest.mark.parametrize(
@@ -231,10 +232,141 @@ def test_reading_leaves_the_state_alone():
         ("SADMM", {"rho": 0.0}),
         ("FOBOS", {"n_penalties": 1}),
         ("FOBOS", {"n_jobs": 0}),
-        ("FOBOS", {"k": 3, "lam": 0.0}),
+        ("FOBOS", {"k": 3, "alpha": 0.0}),
     ],
 )
 def test_parameters_outside_their_domain_are_refused(name, wrong):
     X, target, _ = rows(0)
     with pytest.raises(ValueError, match=rf"{list(wrong)[-1]}="):
         learner(name, "Regressor", **wrong).fit(X, target)
+
+
+# ---------------------------------------------------------------- calls that fail, and state from files
+
+
+def wide_stream(n, p=2000, seed=0):
+    """Sparse rows over forty features, after ten of them over ten only; the last step overflows."""
+    rng = np.random.default_rng(seed)
+    X = np.zeros((n, p))
+    for i in range(n):
+        X[i, rng.choice(40 if i < 10 else 10, 12 if i < 10 else 3, replace=False)] = rng.normal()
+    X[-1, :3] = 1e70
+    y, r = X.sum(axis=1), np.ones(n)
+    y[-1], r[-1] = 1e70, 1e70
+    return sp.csr_array(X), y, r
+
+
+def assert_undone(model, X, y, r):
+    before = model.method_.state.copy()
+    with pytest.raises(ValueError, match=r"overflow at row .*eta=0.01"):
+        model.partial_fit(X, y, r)
+    assert not list(model.method_.state.differences(before))
+
+
+@every
+def test_a_call_that_fails_after_the_penalties_moved_is_undone(name):
+    X, y, r = wide_stream(30)
+    model = learner(name, "Regressor", 5, eta=0.01).fit(X[:10], y[:10])
+    moved = learner(name, "Regressor", 5, eta=0.01).fit(X[:29], y[:29]).penalty_
+    assert not np.array_equal(moved, model.penalty_)
+    assert_undone(model, X[10:], y[10:], r[10:])
+
+
+def test_a_call_that_fails_after_all_weights_were_stored_anew_is_undone():
+    X, y, r = wide_stream(30)
+    for name in ("FOBOS", "AdaFOBOS"):
+        model = learner(name, "Regressor", alpha=0.01, eta=0.01, schedule="constant").fit(X[:10], y[:10])
+        state = model.method_.state
+        state.weight += np.copysign(1024.0, state.weight)
+        state.spent += 1024.0  # as far as it may go
+        assert_undone(model, X[10:], y[10:], r[10:])
+    X, y, r = wide_stream(4100)
+    model = learner("SADMM", "Regressor", eta=0.01).fit(X[:4090], y[:4090])
+    assert_undone(model, X[4090:], y[4090:], r[4090:])
+
+
+@pytest.mark.parametrize(("name", "variant", "twin"), VARIANTS, ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize("k", [None, 3])
+def test_the_state_of_a_stream_is_accepted(name, variant, twin, k):  # noqa: ARG001
+    X, target, r = rows(0, n=4200)
+    S = sp.csr_array(X)
+    model = learner(name, "Regressor", k, grow=True, **variant)
+    for a, b, width in ((0, 5, 4), (5, 16, 6), (16, 4095, 8), (4095, 4200, 8)):
+        model.partial_fit(S[a:b, :width], target[a:b], r[a:b])
+        method = model.method_
+        method.check_state()
+        method.state.verify(method.start(method.p, method.q))
+
+
+def set_field(path, value):
+    """A change of one number of the state, in place."""
+    *where, last = path.split(".")
+
+    def change(state):
+        for part in where:
+            state = getattr(state, part) if not isinstance(state, np.ndarray) else state[part]
+        if isinstance(state, np.ndarray):
+            state[last] = value
+        elif isinstance(getattr(state, last), np.ndarray):
+            getattr(state, last)[...] = value
+        else:
+            setattr(state, last, value)
+
+    return change
+
+
+COUNTERS = [
+    ("ladder.next_move", 0),
+    ("ladder.next_move", 30),
+    ("ladder.next_move", -(10**18)),
+    ("ladder.penalty", 0.0),
+    ("ladder.penalty", np.nan),
+    ("clock.rows", 29.5),
+    ("clock.rows", -1e18),
+    ("clock.rows", np.inf),
+    ("clock.rows", 1e17),
+    ("clock.weight", np.nan),
+    ("clock.horizon", 0.0),
+    ("bias", np.inf),
+]
+OWN = [
+    ("FOBOS", {}, "scale", 0.0),
+    ("FOBOS", {}, "spent", -1.0),
+    ("FOBOS", {}, "weight", np.nan),
+    ("RDA", {}, "last.step", -1.0),
+    ("L1ARDA", {}, "root", -1.0),
+    ("AdaFOBOS", {}, "targets.squares", -1.0),
+    ("TruncatedGradient", {}, "gravity.pull", np.nan),
+    ("TruncatedGradient", {}, "ladder.next_move", 41),
+    ("TruncatedGradient", {}, "then", np.zeros((8, 20))),
+    ("TruncatedGradient", {"theta": 1.0}, "then", None),
+    ("SADMM", {}, "then", -1e18),
+    ("SADMM", {}, "then", 29.5),
+    ("SADMM", {}, "then", 1e18),
+    ("SADMM", {}, "sum", np.zeros((8, 20))),
+    ("SADMM", {"form": "rda"}, "dual", None),
+    ("SADMM", {"form": "rda"}, "then", -1e18),
+]
+
+
+@pytest.mark.parametrize(("name", "variant", "path", "value"), [("FOBOS", {}, *c) for c in COUNTERS] + OWN)
+def test_counters_that_no_stream_leads_to_are_refused(name, variant, path, value):
+    """A loop or a kernel would follow them: for ever, beyond its arrays, or to weights not finite."""
+    X, target, _ = rows(0, n=30)
+    method = learner(name, "Regressor", 3, **variant).fit(sp.csr_array(X), target).method_
+    method.check_state()
+    if value is None:
+        setattr(method.state, path, None)
+    else:
+        set_field(path, value)(method.state)
+    with pytest.raises(ValueError, match=r"\w+"):
+        method.check_state()
+
+
+def test_threads_may_change_in_mid_stream_and_penalties_not():
+    X, target, _ = rows(0, n=60)
+    model = learner("RDA", "Regressor", 3).fit(X[:30], target[:30]).set_params(n_jobs=2)
+    model.partial_fit(X[30:], target[30:])
+    assert_array_equal(model.coef_, learner("RDA", "Regressor", 3).fit(X, target).coef_)
+    with pytest.raises(ValueError, match=r"alpha was 0.001 .* call fit"):
+        model.set_params(alpha=0.1).partial_fit(X, target)

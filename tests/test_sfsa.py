@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference import sfsa as twin
+from reference.sgd import fade
 from streamsieve import SFSAClassifier, SFSARegressor, simulate
-from streamsieve.learners._rung import CLOCK
+from streamsieve.learners.annealed import AnnealedModel
 
 LOSSES = ("squared", "logistic", "hinge", "squared_hinge")
 VARIANTS = ("plain", "momentum", "nesterov", "adam")
@@ -31,15 +32,6 @@ def rows(n=400, p=60, classes=0, density=0.3, seed=0):
     return X, target
 
 
-def normal(rng, shape):
-    return rng.normal(size=shape)
-
-
-def counts(rng, shape):
-    """A mean far from 0: the variance of a feature grows with rows that do not have it."""
-    return 1.0 + rng.poisson(1.0, size=shape)
-
-
 def outputs(y, classes):
     if not classes:
         return y[:, None]
@@ -50,35 +42,53 @@ def outputs(y, classes):
     )
 
 
-def assert_equals_twin(X, y, classes=0, layout=np.asarray, r=None, **options):
-    defaults = dict(
-        k=4, T=12, mu=1.0, delay=0.25, batch_size=25, variant="plain", lam=0.0, schedule="constant"
-    )
-    defaults |= {"standardize": True, "eta": "auto", "loss": "logistic" if classes else "squared"}
-    o = defaults | options
+def signs(n=400, p=60, classes=2, density=0.3, seed=0):
+    """Values -1, 0 and 1: the root mean square of a feature's values is 1, and so is its unit."""
+    rng = np.random.default_rng(seed)
+    X = rng.choice([-1.0, 1.0], size=(n, p)) * (rng.random((n, p)) < density * np.linspace(0.3, 1.7, p))
+    target = X[:, 7] - 2 * X[:, 21] + 0.3 * rng.normal(size=n)
+    if classes:
+        return X, np.digitize(target, np.quantile(target, np.arange(1, classes) / classes))
+    return X, target
+
+
+def single(classes, **options):
+    """One model without warmup: the schedule of the paper."""
     kind = SFSAClassifier if classes else SFSARegressor
-    named = {name: o[name] for name in o if name != "loss" or classes}
-    model = kind(ladder=False, **named)
-    model.fit(layout(X), y, sample_weight=r)
-    n = len(y) // o["batch_size"] * o["batch_size"]
-    r = np.ones(len(y)) if r is None else r
-    w, bias, alive = twin.sfsa(
-        X[:n],
-        outputs(y, classes)[:n],
-        r[:n],
-        **{
-            name: o[name]
-            for name in ("k", "T", "mu", "delay", "variant", "lam", "schedule", "standardize", "loss")
-        },
-        batch=o["batch_size"],
-        eta=0 if o["eta"] == "auto" else o["eta"],
+    return kind(**dict(k=4, maturity=12, ladder=False, annealing=1.0, warmup=0.0) | options)
+
+
+def alive(model):
+    """Features that are left."""
+    m = model.method_.state.answer or model.method_.state.growing
+    return (m.slot > 0) | ((m.slot == 0) & (np.arange(len(m.slot)) < m.clock["limit"]))
+
+
+def assert_equals_twin(X, y, classes=0, layout=np.asarray, r=None, steps=None, **options):
+    """Steps are those of the schedule times eta, unless they are given."""
+    options = {"standardize": False} | options
+    model = single(classes, **options).fit(layout(X), y, sample_weight=r)
+    batches = len(y) // model.batch_size
+    if steps is None:
+        steps = model.eta * np.fromiter(fade(model.schedule, batches), float)
+    w, bias, left = twin.sfsa(
+        X,
+        outputs(y, classes),
+        np.ones(len(y)) if r is None else r,
+        k=model.k,
+        sizes=twin.schedule(X.shape[1], model.k, model.maturity, model.annealing, batches, model.warmup),
+        steps=steps,
+        batch=model.batch_size,
+        loss=model.loss if classes else "squared",
+        variant=model.variant,
+        alpha=model.alpha,
+        sigma=model.standardize,
+        intercept=model.fit_intercept,
     )
     assert np.count_nonzero(w.any(axis=1)) > 0
     assert_allclose(np.atleast_2d(model.coef_), w.T, rtol=1e-8, atol=1e-12)
     assert_allclose(np.atleast_1d(model.intercept_), bias, rtol=1e-8, atol=1e-12)
-    rung = model.answer_ or model.growing_
-    here = (rung.slot > 0) | ((rung.slot == 0) & (np.arange(len(rung.slot)) < rung["limit"]))
-    assert_array_equal(here, alive)
+    assert_array_equal(alive(model), left)
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
@@ -86,27 +96,36 @@ def assert_equals_twin(X, y, classes=0, layout=np.asarray, r=None, **options):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_equals_the_slow_twin(layout, variant, loss):
     X, y = rows(classes=2)
-    assert_equals_twin(X, y, 2, layout, variant=variant, loss=loss)
-    assert_equals_twin(
-        X, y, 2, layout, variant=variant, loss=loss, standardize=False, T=30, mu=10.0, lam=0.01
-    )
+    assert_equals_twin(X, y, 2, layout, variant=variant, loss=loss, eta=0.05)
+    assert_equals_twin(X, y, 2, layout, variant=variant, loss=loss, eta=0.05, maturity=30, annealing=10.0)
+    assert_equals_twin(X, y, 2, layout, variant=variant, loss=loss, eta=0.1, alpha=0.3, warmup=0.25)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_equals_the_slow_twin_in_regression_with_weights_and_schedules(variant):
+@pytest.mark.parametrize("loss", LOSSES)
+def test_ranks_by_deviations_equal_the_slow_twin(variant, loss):
+    X, y = signs()
+    assert_equals_twin(X, y, 2, variant=variant, loss=loss, eta=0.05, standardize=True)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_weights_and_schedules_equal_the_slow_twin(variant):
     X, y = rows()
     r = np.random.default_rng(1).choice([0.5, 1.0, 3.0], len(y))
     for schedule in ("constant", "sqrt", "doubling"):
-        assert_equals_twin(X, y, r=r, variant=variant, schedule=schedule, delay=0.0, T=20)
-    assert_equals_twin(X, y, variant=variant, eta=0.01, lam=0.1)
-    assert_equals_twin(X, y, variant=variant, batch_size=1, T=300)
-    assert_equals_twin(X, y, variant=variant, batch_size=64, T=3)
+        assert_equals_twin(X, y, r=r, variant=variant, schedule=schedule, eta=0.002, maturity=20)
+        assert_equals_twin(
+            *signs(classes=0), r=r, variant=variant, schedule=schedule, eta=0.002, standardize=True
+        )
+    if variant != "plain":  # which would remove features later
+        assert_equals_twin(X, y, variant=variant, eta=0.002, batch_size=1, maturity=300)
+    assert_equals_twin(X, y, variant=variant, eta=0.002, batch_size=64, maturity=3, fit_intercept=False)
 
 
-def test_equals_the_slow_twin_with_several_classes():
+def test_several_classes_equal_the_slow_twin():
     X, y = rows(classes=3)
     for variant in VARIANTS:
-        assert_equals_twin(X, y, 3, sp.csr_array, variant=variant)
+        assert_equals_twin(X, y, 3, sp.csr_array, variant=variant, eta=0.02)
 
 
 @settings(deadline=None, max_examples=25)
@@ -116,14 +135,80 @@ def test_equals_the_slow_twin_with_several_classes():
     st.sampled_from([0.0, 0.3, 0.8]),
     st.sampled_from([0.0, 3.0, 30.0]),
     st.sampled_from(LOSSES),
-    st.sampled_from([normal, counts]),
+    st.sampled_from(["momentum", "nesterov", "adam"]),
 )
-def test_equals_the_slow_twin_on_wide_sparse_rows(seed, p, delay, mu, loss, values):
-    """Most removals are of features never seen, and of those seen once, a quarter at a time."""
+def test_wide_sparse_rows_equal_the_slow_twin(seed, p, warmup, annealing, loss, variant):
+    """Most removals are of features never seen; those variants visit all weights, and remove at once."""
+    X, y = wide(seed, p)
+    options = {"batch_size": 5, "maturity": 50, "warmup": warmup, "annealing": annealing}
+    assert_equals_twin(X, y, 2, sp.csr_array, eta=0.05, loss=loss, variant=variant, **options)
+
+
+def wide(seed, p):
     rng = np.random.default_rng(seed)
-    X = values(rng, (300, p)) * (rng.random((300, p)) < 8 / p)
-    y = np.where(X[:, :40].sum(axis=1) + rng.normal(size=300) > 0, 1, 0)
-    assert_equals_twin(X, y, 2, sp.csr_array, batch_size=5, T=50, delay=delay, mu=mu, loss=loss)
+    X = rng.normal(size=(300, p)) * (rng.random((300, p)) < 8 / p)
+    return X, np.where(X[:, :40].sum(axis=1) + rng.normal(size=300) > 0, 1, 0)
+
+
+@pytest.mark.parametrize(("warmup", "annealing"), [(0.0, 0.0), (0.0, 30.0), (0.3, 3.0)])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_lazy_removal_is_never_early_and_late_by_less_than_a_quarter(warmup, annealing, standardize):
+    p, k = 800, 20
+    X, y = wide(0, p)
+    model = single(
+        2, k=k, maturity=50, batch_size=5, warmup=warmup, annealing=annealing, standardize=standardize
+    )
+    sizes = twin.schedule(p, k, 50, annealing, 60, warmup)
+    late, before = 0, np.ones(p, bool)
+    for t, M in enumerate(sizes):
+        model.partial_fit(sp.csr_array(X[5 * t : 5 * t + 5]), y[5 * t : 5 * t + 5], classes=[0, 1])
+        now, seen = alive(model), X[: 5 * t + 5].any(axis=0)
+        assert not (now & ~before).any()  # removed for good
+        surplus = now.sum() - M
+        assert surplus >= 0
+        assert 4 * surplus < max(1, (now & seen).sum())
+        if (before & ~now & seen).any():
+            assert not (now & ~seen).any()  # none that was never seen outlives one that was
+        late += surplus > 0
+        before = now
+    assert before.sum() == k
+    assert late > 5
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_derived_steps_lead_where_the_twin_goes_with_them(variant, loss):
+    """The derived steps are taken from the model, batch by batch."""
+    if variant == "adam":
+        pytest.skip("Adam's derived step follows the size of the slopes too")
+    X, y = signs()
+    model, steps = single(2, variant=variant, loss=loss), []
+    for a in range(0, 400, 25):
+        model.partial_fit(X[a : a + 25], y[a : a + 25], classes=[0, 1])
+        steps.append(float((model.method_.state.answer or model.method_.state.growing).clock["step"]))
+    assert_equals_twin(X, y, 2, variant=variant, loss=loss, steps=steps, standardize=True)
+
+
+def test_the_derived_step_is_that_of_the_spectrum():
+    """1 / (L (Lambda + R^2 / b)), with the largest eigenvalue and the trace of the second moments."""
+    rng = np.random.default_rng(0)
+    scales = np.linspace(0.5, 2.0, 10)
+    X = rng.normal(size=(10_000, 10)) * scales
+    y = X @ rng.normal(size=10) + rng.normal(size=10_000)
+    for factor in (1.0, 1e-3, 1e4):
+        model = SFSARegressor(10, maturity=1, ladder=False, standardize=False, fit_intercept=False)
+        model.fit(X * factor, y)
+        exact = 1 / ((scales**2).max() + (scales**2).sum() / 25) / factor**2
+        step = model.method_.state.answer.clock["step"]
+        assert 0.4 * exact < step < 1.1 * exact
+
+
+def test_scale_does_not_decide():
+    X, y = rows(800)
+    factors = np.exp(3 * np.random.default_rng(0).normal(size=60))
+    plain, scaled = SFSARegressor(4).fit(X, y), SFSARegressor(4).fit(X * factors, y)
+    assert_array_equal(plain.get_support(), scaled.get_support())
+    assert_allclose(scaled.coef_ * factors, plain.coef_, rtol=1e-6)
 
 
 # ---------------------------------------------------------------- the ladder
@@ -144,18 +229,19 @@ def test_a_ladder_is_single_runs_one_after_the_other(layout):
         (70, 32, 28),
     ):
         ladder = SFSARegressor(4, batch_size=b).fit(X[: batches * b], y[: batches * b])
-        alone = SFSARegressor(4, batch_size=b, T=T, ladder=False)
+        alone = SFSARegressor(4, batch_size=b, maturity=T, ladder=False)
         alone.fit(X[start * b : batches * b], y[start * b : batches * b])
         assert_array_equal(ladder.coef_, alone.coef_)
         assert ladder.intercept_ == alone.intercept_
-        assert ladder.maturity_ == (T if batches >= 4 else 0)
+        assert ladder.current_maturity_ == (T if batches >= 4 else 0)
 
 
 def test_exactly_k_features_are_alive_at_maturity():
     for layout in (np.asarray, sp.csr_array):
         X, y = rows(600, p=300, density=0.1)
-        model = SFSARegressor(7, T=20, ladder=False, batch_size=25).fit(layout(X[:500]), y[:500])
-        assert model.answer_.size + model.answer_["unseen"] == 7
+        model = SFSARegressor(7, maturity=20, ladder=False, batch_size=25).fit(layout(X[:500]), y[:500])
+        answer = model.method_.state.answer
+        assert answer.size + answer.clock["unseen"] == 7
         before = model.get_support()
         assert before.sum() == 7
         assert_array_equal(model.partial_fit(layout(X[500:]), y[500:]).get_support(), before)
@@ -165,7 +251,7 @@ def test_there_is_an_answer_before_the_first_batch_has_ended():
     X, y = rows(3, density=1.0)
     model = SFSARegressor(4).fit(X, y)
     assert 0 < model.get_support().sum() <= 4
-    assert model.growing_["batches"] == 0  # reading changes nothing
+    assert model.method_.state.growing.clock["batches"] == 0  # reading changes nothing
 
 
 def test_features_that_come_later_join_the_model_that_grows():
@@ -179,7 +265,7 @@ def test_features_that_come_later_join_the_model_that_grows():
 
 
 @pytest.mark.parametrize(
-    "options", [{"restart": True}, {"variant": "adam"}, {"refit": True}, {"T": 3, "ladder": False}]
+    "options", [{"restart": True}, {"variant": "adam"}, {"refit": True}, {"maturity": 3, "ladder": False}]
 )
 def test_chunks_do_not_matter_to_any_option(options):
     X, y = rows(700)
@@ -197,13 +283,7 @@ def test_chunks_do_not_matter_to_any_option(options):
             if a % 3 == 0:
                 parts = pickle.loads(pickle.dumps(parts))
         assert_array_equal(parts.coef_, whole.coef_)
-        assert parts.n_restarts_ == whole.n_restarts_
-        for rung, other in ((parts.growing_, whole.growing_), (parts.answer_, whole.answer_)):
-            assert (rung is None) == (other is None)
-            if rung is not None:
-                assert_array_equal(rung.clock, other.clock)
-                assert_array_equal(rung.slot, other.slot)
-                assert_array_equal(rung.slots[: rung.size], other.slots[: rung.size])
+        assert not list(parts.method_.state.differences(whole.method_.state))
 
     law()
 
@@ -228,11 +308,11 @@ def test_a_restart_finds_the_new_features(classify):
     model.partial_fit(X[:6000], y[:6000], **options)
     assert model.n_restarts_ == 0
     assert_array_equal(model.get_support(indices=True), [3, 7])
-    old = model.answer_
+    old = model.method_.state.answer
     model.partial_fit(X[6000:6150], y[6000:6150])
     assert model.n_restarts_ == 1
-    assert model.answer_ is old  # serves until the new one has matured
-    assert model.growing_.T == 4
+    assert model.method_.state.answer is old  # serves until the new one has matured
+    assert model.method_.state.growing.maturity == 4
     model.partial_fit(X[6150:8000], y[6150:8000])
     assert_array_equal(model.get_support(indices=True), [50, 120])
     model.partial_fit(X[8000:], y[8000:])
@@ -258,9 +338,9 @@ def test_the_refit_is_least_squares_on_the_rows_since_maturity(layout):
     X, y = rows(900)
     r = np.random.default_rng(1).choice([0.5, 1.0, 2.0], 900)
     for fit_intercept in (True, False):
-        model = SFSARegressor(5, T=16, ladder=False, refit=True, fit_intercept=fit_intercept)
+        model = SFSARegressor(5, maturity=16, ladder=False, refit=True, fit_intercept=fit_intercept)
         model.fit(layout(X), y, sample_weight=r)
-        plain = SFSARegressor(5, T=16, ladder=False, fit_intercept=fit_intercept).fit(
+        plain = SFSARegressor(5, maturity=16, ladder=False, fit_intercept=fit_intercept).fit(
             layout(X), y, sample_weight=r
         )
         support = model.get_support(indices=True)
@@ -275,11 +355,19 @@ def test_the_refit_is_least_squares_on_the_rows_since_maturity(layout):
 def test_the_refit_waits_for_rows_and_stands_duplicates():
     X, y = rows(900)
     X[:, 8] = X[:, 7]
-    early = SFSARegressor(5, T=16, ladder=False, refit=True).fit(X[:405], y[:405])
-    assert_array_equal(early.coef_, SFSARegressor(5, T=16, ladder=False).fit(X[:405], y[:405]).coef_)
-    late = SFSARegressor(60, T=16, ladder=False, refit=True).fit(X, y)
+    early = SFSARegressor(5, maturity=16, ladder=False, refit=True).fit(X[:405], y[:405])
+    assert_array_equal(early.coef_, SFSARegressor(5, maturity=16, ladder=False).fit(X[:405], y[:405]).coef_)
+    late = SFSARegressor(60, maturity=16, ladder=False, refit=True).fit(X, y)
     assert np.abs(late.coef_).max() < 10
-    assert not hasattr(SFSAClassifier(), "refit")
+
+
+def test_the_refit_of_labels_needs_the_squared_loss():
+    X, y = rows(900, classes=2)
+    with pytest.raises(ValueError, match="refit=True"):
+        SFSAClassifier(5, refit=True).fit(X, y)
+    model = SFSAClassifier(5, loss="squared", maturity=16, ladder=False, refit=True).fit(X, y)
+    as_numbers = SFSARegressor(5, maturity=16, ladder=False, refit=True).fit(X, np.where(y == 1, 1.0, -1.0))
+    assert_array_equal(model.coef_[0], as_numbers.coef_)
 
 
 # ---------------------------------------------------------------- work and memory
@@ -289,33 +377,71 @@ def test_work_and_memory_do_not_follow_the_width():
     """Counted, not timed: entries of rows and slots looked at, p = 10^6."""
     p, nnz, n = 1_000_000, 50, 5000
     stream = simulate.sparse(n, p, 20, nnz, random_state=0)
-    model = SFSAClassifier(20, T=200, ladder=False)
+    model = SFSAClassifier(20, maturity=200, ladder=False)
     for X, y in stream:
         model.partial_fit(X, y, classes=[-1, 1])
-    rung = model.answer_
-    assert rung["work"] / n < 8 * nnz
-    assert sum(a.nbytes for a in (rung.slots, rung.id, rung.touched, rung.seen)) < 200_000
-    assert rung.slot.nbytes == 4 * p
+    answer = model.method_.state.answer
+    assert answer.clock["work"] / n < 8 * nnz
+    assert sum(a.nbytes for a in (answer.slots, answer.id, answer.touched, answer.seen)) < 200_000
+    assert answer.slot.nbytes == 4 * p
     single = copy.deepcopy(model)
     for i in range(50):  # a call is a row
         single.partial_fit(X[[i]], y[[i]])
-    assert single.answer_["work"] - rung["work"] <= 50 * nnz + 2 * 20
+    assert single.method_.state.answer.clock["work"] - answer.clock["work"] <= 50 * nnz + 2 * 20
 
 
 def test_the_clock_has_the_names_of_the_kernel():
     text = (pathlib.Path(__file__).parents[1] / "cpp" / "learners" / "sfsa.hpp").read_text()
-    body = text.split("struct RungClock {")[1].split("};")[0]
+    body = text.split("struct AnnealedClock {")[1].split("};")[0]
     names = [n.strip() for line in re.findall(r"double ([^;]*);", body) for n in line.split(",")]
-    assert tuple(names) == CLOCK
+    assert tuple(names) == AnnealedModel(1, 1, 1, 0).clock.dtype.names
+
+
+def forge(name, value):
+    """Another value in a field, or in all places of an array."""
+
+    def change(model):
+        if isinstance(getattr(model, name, None), np.ndarray):
+            getattr(model, name)[...] = value
+        elif name in model.clock.dtype.names:
+            model.clock[name] = value
+        else:
+            setattr(model, name, value)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        forge("slot", 77),
+        forge("id", 10**6),
+        forge("touched", 10**6),
+        forge("size", 10**6),
+        forge("size", -1),
+        forge("limit", 10**6),
+        forge("maturity", 0),
+        lambda model: setattr(model, "slots", np.zeros((1, 8))),
+        lambda model: setattr(model, "seen", np.zeros(0, np.int32)),
+        lambda model: setattr(model, "clock", np.zeros(5)),
+    ],
+)
+def test_state_that_a_kernel_could_not_follow_is_refused(change):
+    X, y = rows(83, density=1.0)
+    method = SFSARegressor(2, batch_size=10).fit(X, y).method_
+    method.check_state()
+    change(method.state.growing)
+    with pytest.raises(ValueError, match=r"\w+"):
+        method.check_state()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"T": 0}, "T=0"),
+        ({"maturity": 0}, "maturity=0"),
         ({"ladder": False}, "needs its maturity"),
-        ({"mu": -1.0}, "mu="),
-        ({"delay": 1.0}, "delay="),
+        ({"annealing": -1.0}, "annealing="),
+        ({"warmup": 1.0}, "warmup="),
         ({"batch_size": 2.5}, "batch_size="),
         ({"variant": "adagrad"}, "variant="),
     ],

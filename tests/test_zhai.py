@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from streamsieve.experiments import _run, data, zhai
-from streamsieve.experiments._report import Outcomes
+from papers import data
+from papers.experiments import zhai
+from papers.report import Outcomes
+from papers.workers import run_job
 
 try:
-    data.folder()
+    data.data_directory()
     reason = ""
 except FileNotFoundError as missing:
     reason = str(missing)
@@ -20,10 +22,10 @@ at_hand = pytest.mark.skipif(bool(reason), reason=reason)
 def test_dexter_is_told_apart_by_few_features(k, least):
     X, y = data.load("dexter", "train")
     X_test, y_test = data.load("dexter", "test")
-    rule = {"lam": 1e-2, "eta": 1e-4, "delta": 1e-2}
+    rule = {"alpha": 1e-2, "eta": 1e-4, "delta": 1e-2}
     accuracy = {
         method: np.mean(
-            [zhai.learned(method, k, rule, X, y, seed, 134).score(X_test, y_test) for seed in range(3)]
+            [zhai.fit(method, k, rule, X, y, seed, 134).score(X_test, y_test) for seed in range(3)]
         )
         for method in ("B-ARDA", "B-AMD")
     }
@@ -36,7 +38,7 @@ def test_dexter_is_told_apart_by_few_features(k, least):
 def test_the_sets_are_as_wide_as_the_paper_says():
     for name, rows in (("dexter", 300), ("basehock", 1197), ("arcene", 100)):
         X, y = data.load(name, "train")
-        assert X.shape == (rows, data.SETS[name].p)
+        assert X.shape == (rows, data.DATASETS[name].p)
         assert set(y) == {-1.0, 1.0}
 
 
@@ -45,11 +47,9 @@ def test_the_quick_experiment_has_a_line_for_every_method(monkeypatch, tmp_path)
     monkeypatch.setattr(zhai, "BUDGETS", (100, 1000))
     jobs = zhai.jobs(1, True)
     monkeypatch.setattr(zhai, "HALVINGS", 9)
-    budgets, penalties, *figures = zhai.report(
-        Outcomes([(job, _run.measured("zhai", job)[0]) for job in jobs])
-    )
+    budgets, penalties, *figures = zhai.report(Outcomes([(job, run_job("zhai", job)[0]) for job in jobs]))
     assert [row[1] for row in budgets.rows] == list(zhai.BUDGETED)
-    assert {row[1] for row in penalties.rows} == set(zhai.PENALISED)
+    assert {row[1] for row in penalties.rows} == set(zhai.PENALIZED)
     assert all(len(row) == len(table.columns) for table in (budgets, penalties) for row in table.rows)
     for figure in figures:
         assert figure.draw(tmp_path).stat().st_size > 1000
@@ -65,6 +65,6 @@ def test_the_parameters_are_those_best_on_the_training_data(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 40))
     y = np.where(X[:, 0] - X[:, 1] > 0, 1, -1)
-    options = [{"lam": 1e-3, "eta": eta} for eta in (1e-2, 1e-1)] + [{"lam": 1e6, "eta": 1.0}]
+    options = [{"alpha": 1e-3, "eta": eta} for eta in (1e-2, 1e-1)] + [{"alpha": 1e6, "eta": 1.0}]
     monkeypatch.setattr(zhai, "grid", lambda _: options)
-    assert zhai.choose("B-ARDA", X, y, 2, k=3)["lam"] == 1e-3
+    assert zhai.search_params("B-ARDA", X, y, 2, k=3)["alpha"] == 1e-3

@@ -59,17 +59,22 @@ class Result:
     memory: float | None = None  # MB
     memory_limit: float = 0.0  # MB of address space that the fit was given
 
+    def is_error(self) -> bool:
+        return self.status not in (OK, "time", "memory") and not self.status.startswith("refused")
+
 
 class Cache:
     """Results by key in a file of JSON lines; the last line of a key counts, processes may share the file."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, retry: bool = False):
         self.path = path
         self.results: dict[str, Result] = {}
         if path.exists():
             for line in path.read_text().splitlines():
                 result = Result(**json.loads(line))
                 self.results[result.key] = result
+        if retry:
+            self.results = {key: r for key, r in self.results.items() if not r.is_error()}
 
     def find(self, cell: Cell, limit: float = 0, memory: float = 0) -> Result | None:
         """The result, unless it ran out of less time or memory than it would be given now."""

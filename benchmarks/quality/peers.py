@@ -123,8 +123,12 @@ def best_subset(problem):
     kind = {0: abess.LinearRegression, 2: abess.LogisticRegression}
     model = kind.get(problem.n_classes(), abess.MultinomialRegression)(support_size=problem.k)
     y = np.unique(problem.y, return_inverse=True)[1] if problem.task == "labels" else problem.y
-    coef = model.fit(problem.X, y).coef_
-    return strongest(coef.T if coef.ndim > 1 and coef.shape[0] == problem.X.shape[1] else coef, problem.k)
+    # It raises on constant columns of dense rows, not of sparse ones.
+    varies = slice(None) if sp.issparse(problem.X) else np.flatnonzero(np.ptp(problem.X, axis=0))
+    X = problem.X[:, varies]
+    coef = model.fit(X, y).coef_
+    best = strongest(coef.T if coef.ndim > 1 and coef.shape[0] == X.shape[1] else coef, problem.k)
+    return np.arange(problem.X.shape[1])[varies][best]
 
 
 @selecting

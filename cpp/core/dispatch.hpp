@@ -1,9 +1,9 @@
 // From Python's arguments to the one instance of a kernel template that fits them.
 //
-// A learner's kernel is a template over (Rows, Loss, q, Units). Its binding takes AnyRows, AnyLoss and, where
-// the learner has units, their optional moments, and hands them to `dispatch`, which calls the kernel with
-// the types inside; 6 layouts x 4 losses x {1 output, q outputs} come from that one line. Layouts are told by
-// dtype, losses and schedules by name; an unknown one is a TypeError, nothing is converted.
+// A learner's kernel is a template over (Rows, q, Units). `dispatch` calls it with the types that are inside
+// AnyRows and, where there is one output, with One: 6 layouts x {1 output, q outputs} come from that one
+// line. Layouts are told by dtype, losses and schedules by name; an unknown one is a TypeError, nothing is
+// converted.
 #pragma once
 #include <nanobind/stl/optional.h>
 
@@ -23,9 +23,7 @@ namespace streamsieve {
 // A dense C-order array (n, p), or the tuple (indptr, indices, data) of a CSR matrix.
 struct AnyRows {
     using Array = nb::ndarray<nb::ro, nb::device::cpu>;
-    std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>, Csr<float, std::int64_t>,
-                 Csr<double, std::int32_t>, Csr<double, std::int64_t>>
-        rows;
+    RowsVariant rows;
     Array held[3];  // keep the memory alive
 
     bool take(nb::handle src) {
@@ -62,24 +60,9 @@ struct AnyRows {
     }
 };
 
-struct AnyLoss {
-    std::variant<Squared, Logistic, Hinge, SquaredHinge> loss;
-    bool take(const char* name) {
-        return is<Squared>(name) || is<Logistic>(name) || is<Hinge>(name) || is<SquaredHinge>(name);
-    }
-
-  private:
-    template <class L>
-    bool is(const char* name) {
-        if (std::strcmp(name, L::name) != 0) return false;
-        loss = L{};
-        return true;
-    }
-};
-
 struct AnySchedule {
     Schedule schedule = Schedule::constant;
-    bool take(const char* name) {
+    bool set(const char* name) {
         constexpr std::pair<const char*, Schedule> known[] = {
             {"constant", Schedule::constant}, {"sqrt", Schedule::sqrt}, {"doubling", Schedule::doubling}};
         for (const auto& [word, which] : known)
@@ -107,34 +90,11 @@ inline const double* data_or_null(const Weights& w) {
     return w ? w->data() : nullptr;
 }
 
-// kernel(rows, loss, q)
-template <class F>
-auto dispatch(const AnyRows& X, const AnyLoss& loss, Index q, F&& kernel) {
-    return std::visit(
-        [&](const auto& rows, auto l) { return q == 1 ? kernel(rows, l, One{}) : kernel(rows, l, q); },
-        X.rows, loss.loss);
-}
-
-// kernel(rows, q), for learners whose loss is their own
+// kernel(rows, q)
 template <class F>
 auto dispatch(const AnyRows& X, Index q, F&& kernel) {
     return std::visit([&](const auto& rows) { return q == 1 ? kernel(rows, One{}) : kernel(rows, q); },
                       X.rows);
-}
-
-using AnyMoments = std::optional<Matrix<double>>;  // (p, 4), or None for the units of the data
-
-// kernel(rows, loss, q, units)
-template <class F>
-auto dispatch(const AnyRows& X, const AnyLoss& loss, Index q, const AnyMoments& moments, F&& kernel) {
-    return dispatch(X, loss, q, [&](const auto& rows, auto l, auto outputs) {
-        if (moments) {
-            Moments units(moments->data(), rows.longest());
-            return kernel(rows, l, outputs, units);
-        }
-        Raw units;
-        return kernel(rows, l, outputs, units);
-    });
 }
 
 }  // namespace streamsieve
@@ -152,11 +112,11 @@ struct named_caster {
     NB_TYPE_CASTER(Named, const_name("str"))
     bool from_python(handle src, uint8_t flags, cleanup_list* cleanup) noexcept {
         type_caster<char> name;
-        return name.from_python(src, flags, cleanup) && value.take(name.operator const char*());
+        return name.from_python(src, flags, cleanup) && value.set(name.operator const char*());
     }
 };
 template <>
-struct type_caster<streamsieve::AnyLoss> : named_caster<streamsieve::AnyLoss> {};
+struct type_caster<streamsieve::Loss> : named_caster<streamsieve::Loss> {};
 template <>
 struct type_caster<streamsieve::AnySchedule> : named_caster<streamsieve::AnySchedule> {};
 

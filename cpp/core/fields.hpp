@@ -21,6 +21,13 @@ struct Table {
     explicit operator bool() const { return data != nullptr; }
 };
 
+// Equal matrices in row order, one after the other.
+template <class T>
+struct Cube {
+    T* data = nullptr;
+    Index tables = 0, rows = 0, cols = 0;
+};
+
 class Fields {
   public:
     explicit Fields(nb::handle source) : source_(source), held_(std::make_shared<Held>()) {}
@@ -43,20 +50,34 @@ class Fields {
     Table<T> table_or_none(const char* name) {
         return has(name) ? table<T>(name) : Table<T>{};
     }
-    // A NumPy record of doubles as the struct that names them in the same order.
+    template <class T>
+    Cube<T> cube(const char* name) {
+        using Array = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+        Array a = cast<Array>(name, "a contiguous 3-D array of the kernel's type");
+        return {a.data(), Index(a.shape(0)), Index(a.shape(1)), Index(a.shape(2))};
+    }
+    // An array of NumPy records of doubles as the struct that names them in the same order.
     template <class Struct>
-    Struct& record(const char* name) {
+    std::span<Struct> records(const char* name) {
         Py_buffer view;
         if (PyObject_GetBuffer(find(name).ptr(), &view, PyBUF_WRITABLE | PyBUF_SIMPLE) != 0)
             throw nb::python_error();
         void* data = view.buf;
-        const Py_ssize_t size = view.len;
+        const Py_ssize_t size = view.len, item = view.itemsize;
         PyBuffer_Release(&view);  // the array itself is held
-        if (size != Py_ssize_t(sizeof(Struct))) fail(name, "a record with the kernel's fields");
-        return *static_cast<Struct*>(data);
+        if (item != Py_ssize_t(sizeof(Struct))) fail(name, "records with the kernel's fields");
+        return {static_cast<Struct*>(data), std::size_t(size) / sizeof(Struct)};
+    }
+    // One of them.
+    template <class Struct>
+    Struct& record(const char* name) {
+        const auto one = records<Struct>(name);
+        if (one.size() != 1) fail(name, "a single record");
+        return one[0];
     }
     double number(const char* name) { return cast<double>(name, "a number", true); }
     Index integer(const char* name) { return cast<std::int64_t>(name, "an integer"); }
+    std::uint64_t natural(const char* name) { return cast<std::uint64_t>(name, "an integer >= 0"); }
     bool flag(const char* name) { return cast<bool>(name, "a bool"); }
     std::string word(const char* name) { return cast<nb::str>(name, "a string").c_str(); }
 

@@ -1,7 +1,8 @@
 // A heap of features by score, ties to the lower index, that knows where each feature sits.
 //
-// State, all owned by Python: the entries, how many there are, and `place` (p), shared by the heaps of one
-// learner: Sign * (1 + place in the heap) of a feature that is in one, 0 for all others. O(log n) a change.
+// State, all owned by Python (learners/heap.py): the entries, how many there are, and `place` (p), shared by
+// the heaps of one learner: Sign * (1 + place in the heap) of a feature that is in one, 0 for all others.
+// O(log n) a change.
 #pragma once
 #include <cstdint>
 
@@ -29,16 +30,18 @@ struct BestFirst {
 template <class Order, std::int32_t Sign>
 class Heap {
   public:
-    Heap(Ranked* entry, double* size, std::int32_t* place) : entry_(entry), size_(size), place_(place) {}
+    Heap(Ranked* entry, std::int64_t* size, Index room, std::int32_t* place)
+        : entry_(entry), size_(size), room_(room), place_(place) {}
 
-    Index size() const { return Index(*size_); }
+    Index size() const { return *size_; }
+    Index room() const { return room_; }
     const Ranked& top() const { return entry_[0]; }
     const Ranked& operator[](Index at) const { return entry_[at]; }
     // Where feature j is, or a negative number.
     Index find(Index j) const { return Index(place_[j]) * Sign - 1; }
 
     void push(Ranked r) {
-        const Index at = Index((*size_)++);
+        const Index at = (*size_)++;
         rise(at, r);
     }
     // Another entry in the place of this one, whose feature is forgotten.
@@ -49,13 +52,13 @@ class Heap {
     void rescore(Index at, double score) { settle(at, {score, entry_[at].feature}); }
     void pop() {
         place_[entry_[0].j()] = 0;
-        const Index last = Index(--*size_);
+        const Index last = --*size_;
         if (last > 0) sink(0, entry_[last]);
     }
     // Write scores in any order, then put all in order: O(n).
     void set(Index at, double score) { entry_[at].score = score; }
     void set(Index at, Ranked r) { entry_[at] = r; }
-    void resize(Index n) { *size_ = double(n); }
+    void resize(Index n) { *size_ = n; }
     void order() {
         const Index n = size();
         for (Index at = n / 2; at < n; ++at) put(at, entry_[at]);
@@ -92,7 +95,8 @@ class Heap {
     }
 
     Ranked* entry_;
-    double* size_;
+    std::int64_t* size_;
+    Index room_;
     std::int32_t* place_;
 };
 

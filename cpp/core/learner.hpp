@@ -11,7 +11,7 @@ namespace streamsieve {
 // Rows, targets (n, q) and weights (n, or null for ones) of one call, with the loss.
 struct Call {
     const AnyRows& X;
-    const AnyLoss& loss;
+    const Loss& loss;
     const double* y;
     const double* weight;
     Index q;
@@ -20,26 +20,37 @@ struct Call {
     template <class F>
     Index dispatch(F&& kernel) const {
         nb::gil_scoped_release release;
-        return streamsieve::dispatch(X, loss, q, kernel);
+        return streamsieve::dispatch(
+            X, q, [&](const auto& rows, auto outputs) { return kernel(rows, loss, outputs); });
+    }
+    // kernel(rows, q), for learners whose loss is their own
+    template <class F>
+    Index dispatch_rows(F&& kernel) const {
+        nb::gil_scoped_release release;
+        return streamsieve::dispatch(X, q, kernel);
     }
     // kernel(rows, loss, q, units): in units of the features by their moments, or of the data without
     template <class F>
     Index dispatch(const Table<double>& moments, F&& kernel) const {
-        return dispatch([&](const auto& rows, auto l, auto outputs) {
+        return dispatch([&](const auto& rows, const Loss&, auto outputs) {
             if (moments) {
                 Moments units(moments.data, rows.longest());
-                return kernel(rows, l, outputs, units);
+                return kernel(rows, loss, outputs, units);
             }
             Raw units;
-            return kernel(rows, l, outputs, units);
+            return kernel(rows, loss, outputs, units);
         });
     }
 };
 
-inline StepSize step_size(Fields& rule, Clock& clock) {
+inline Schedule schedule_of(Fields& rule) {
     AnySchedule schedule;
-    if (!schedule.take(rule.word("schedule").c_str())) throw nb::value_error("unknown schedule");
-    return {rule.number("eta"), schedule.schedule, rule.number("alpha"), rule.flag("fit_intercept"), &clock};
+    if (!schedule.set(rule.word("schedule").c_str())) throw nb::value_error("unknown schedule");
+    return schedule.schedule;
+}
+
+inline StepSize step_size(Fields& rule, Clock& clock) {
+    return {rule.number("eta"), schedule_of(rule), rule.number("alpha"), rule.flag("fit_intercept"), &clock};
 }
 
 template <class Learn>
@@ -47,7 +58,7 @@ void def_learner(nb::module_& m, const char* name, Learn learn) {
     using namespace nb::literals;
     m.def(
         name,
-        [learn](const AnyRows& X, const AnyLoss& loss, Matrix<const double> y, const Weights& weight,
+        [learn](const AnyRows& X, const Loss& loss, Matrix<const double> y, const Weights& weight,
                 nb::handle rule, nb::handle state) {
             const Index n = std::visit([](const auto& rows) { return rows.rows; }, X.rows);
             if (Index(y.shape(0)) != n || (weight && Index(weight->shape(0)) != n))

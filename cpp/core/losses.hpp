@@ -1,45 +1,78 @@
-// Losses of a margin m and a target y: labels are -1 and +1, targets of Squared any number. The same
-// functions in NumPy: losses.py. `curvature` bounds the second derivative in m (for the hinge, which has
-// none, it is 1: the step that takes a row just to its margin); a step below 1 / (curvature |x|^2) cannot
-// overshoot.
+// Losses of a margin m and a target y: labels are -1 and +1, targets of the squared loss any number. The same
+// functions in NumPy: losses.py.
 #pragma once
 #include <cmath>
+#include <cstring>
 
 namespace streamsieve {
 
-struct Squared {
-    static constexpr const char* name = "squared";
-    static constexpr double curvature = 1;
-    static double value(double m, double y) { return 0.5 * (m - y) * (m - y); }
-    static double derivative(double m, double y) { return m - y; }
-};
+// Which loss is looked at once a row and output, not for every value: so it is no template parameter, which
+// would compile every kernel four times.
+struct Loss {
+    enum class Kind { squared, logistic, hinge, squared_hinge };
+    Kind kind = Kind::squared;
 
-struct Logistic {
-    static constexpr const char* name = "logistic";
-    static constexpr double curvature = 0.25;
-    static double value(double m, double y) {
+    // Bounds the second derivative in m (for the hinge, which has none, it is 1: the step that takes a row
+    // just to its margin); a step below 1 / (curvature |x|^2) cannot overshoot.
+    double curvature = 1;
+
+    bool set(const char* name) {
+        constexpr struct {
+            const char* name;
+            Loss loss;
+        } known[] = {{"squared", {Kind::squared, 1}},
+                     {"logistic", {Kind::logistic, 0.25}},
+                     {"hinge", {Kind::hinge, 1}},
+                     {"squared_hinge", {Kind::squared_hinge, 2}}};
+        for (const auto& one : known)
+            if (std::strcmp(name, one.name) == 0) return *this = one.loss, true;
+        return false;
+    }
+
+    double value(double m, double y) const {
         const double z = y * m;
-        return z > 0 ? std::log1p(std::exp(-z)) : std::log1p(std::exp(z)) - z;
+        switch (kind) {
+            case Kind::squared:
+                return 0.5 * (m - y) * (m - y);
+            case Kind::logistic:
+                return z > 0 ? std::log1p(std::exp(-z)) : std::log1p(std::exp(z)) - z;
+            case Kind::hinge:
+                return z < 1 ? 1 - z : 0;
+            case Kind::squared_hinge:
+                break;
+        }
+        return z < 1 ? (1 - z) * (1 - z) : 0;
     }
-    static double derivative(double m, double y) { return -y / (1 + std::exp(y * m)); }
-};
 
-struct Hinge {
-    static constexpr const char* name = "hinge";
-    static constexpr double curvature = 1;
-    static double value(double m, double y) { return y * m < 1 ? 1 - y * m : 0; }
-    // y m >= 1 is asked this way round so that a NaN margin is passed on and found
-    static double derivative(double m, double y) { return y * m >= 1 ? 0 : (m - m) - y; }
-};
-
-struct SquaredHinge {
-    static constexpr const char* name = "squared_hinge";
-    static constexpr double curvature = 2;
-    static double value(double m, double y) {
-        const double z = y * m < 1 ? 1 - y * m : 0;
-        return z * z;
+    // In m. y m >= 1 is asked this way round so that a NaN margin is passed on and found.
+    double derivative(double m, double y) const {
+        switch (kind) {
+            case Kind::squared:
+                return m - y;
+            case Kind::logistic:
+                return -y / (1 + std::exp(y * m));
+            case Kind::hinge:
+                return y * m >= 1 ? 0 : (m - m) - y;
+            case Kind::squared_hinge:
+                break;
+        }
+        return y * m >= 1 ? 0 : -2 * y * (1 - y * m);
     }
-    static double derivative(double m, double y) { return y * m >= 1 ? 0 : -2 * y * (1 - y * m); }
+
+    // The second derivative where the first is d: a row that is classified well enough has none.
+    double second_derivative(double d) const {
+        switch (kind) {
+            case Kind::squared:
+                return 1;
+            case Kind::logistic:
+                return std::abs(d) * (1 - std::abs(d));
+            case Kind::hinge:
+                return d != 0;
+            case Kind::squared_hinge:
+                break;
+        }
+        return d != 0 ? 2 : 0;
+    }
 };
 
 }  // namespace streamsieve

@@ -3,6 +3,7 @@
 // to which presence matters asks for x != 0 itself.
 #pragma once
 #include <cstdint>
+#include <variant>
 
 #include "core/simd.hpp"
 
@@ -28,6 +29,7 @@ struct Dense {
     const T* data = nullptr;
     Index rows = 0, cols = 0, stride = 0;
     Row operator[](Index i) const { return {data + i * stride, cols}; }
+    Dense slice(Index from, Index to) const { return {data + from * stride, to - from, cols, stride}; }
     Index longest() const { return cols; }
     Index values() const { return rows * cols; }
 };
@@ -59,6 +61,7 @@ struct Csr {
         return {indices + indptr[i], data + indptr[i], Index(indptr[i + 1] - indptr[i]),
                 Index(indptr[rows] - indptr[i])};
     }
+    Csr slice(Index from, Index to) const { return {indptr + from, indices, data, to - from}; }
     Index values() const { return Index(indptr[rows] - indptr[0]); }
     // Entries of the longest row: what a kernel's scratch must hold.
     Index longest() const {
@@ -70,6 +73,10 @@ struct Csr {
         return most;
     }
 };
+
+using RowsVariant =
+    std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>, Csr<float, std::int64_t>,
+                 Csr<double, std::int32_t>, Csr<double, std::int64_t>>;
 
 // A strided matrix as NumPy hands it over; strides count elements.
 template <class T>

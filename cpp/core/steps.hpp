@@ -17,6 +17,15 @@ struct Clock {
     double rows, weight, norms, entries, horizon;
 };
 
+// The clock of learners whose steps depend on nothing else: rows so far and their total weight.
+struct RowCount {
+    double rows, weight;
+    void add(double r) {
+        rows += 1;
+        weight += r;
+    }
+};
+
 // Squared norm of a row in the units its step is taken in, how many of its values are not zero, and the
 // largest of the squares.
 struct Norm {

@@ -3,22 +3,13 @@
 #include "learners/bind_ladder.hpp"
 
 namespace streamsieve {
-namespace {
-
-AdaFobos rule(Penalties lam, double delta, State targets, State bias_h, State spent, Table v, Table h) {
-    return {{delta, targets.data(), h.data(), bias_h.data()},
-            lam.data(),
-            spent.data(),
-            v.data(),
-            Index(v.shape(0)),
-            Index(v.shape(1))};
-}
-
-}  // namespace
 
 void bind_adafobos(nb::module_& m) {
-    bind_ladder(m, "adafobos", rule, "lam"_a.noconvert(), "delta"_a, "targets"_a.noconvert(),
-                "bias_h"_a.noconvert(), "spent"_a.noconvert(), "v"_a.noconvert(), "h"_a.noconvert());
+    def_ladder(m, "adafobos", [](Fields& rule, Fields& f, const Penalties& penalty) {
+        const auto weight = f.table<double>("weight");
+        return AdaFobos{read_adagrad(rule, f), penalty.l1.data(), f.vector<double>("spent").data(),
+                        weight.data,           weight.rows,       weight.cols};
+    });
 }
 
 }  // namespace streamsieve

@@ -1,28 +1,28 @@
-// Ada-FOBOS (Duchi, Hazan and Singer 2011): w <- soft(w - eta_t g / H, eta_t lam / H), H as in adagrad.hpp.
+// Ada-FOBOS (Duchi, Hazan and Singer 2011): w <- soft(w - eta_t g / H, eta_t l1 / H), H as in adagrad.hpp.
 //
-// O(nnz) a row and column. H of a weight only changes when it is touched; in between H |w| falls by eta_t lam
+// O(nnz) a row and column. H of a weight only changes when it is touched; in between H |w| falls by eta_t l1
 // at every row, whatever H is, so that one sum `spent` serves a whole column: |w| = (|v| - spent) / H.
 #pragma once
 #include "learners/adagrad.hpp"
 
 namespace streamsieve {
 
-struct AdaFobos : Adaptive {
-    const double* lam;
+struct AdaFobos : AdaGrad {
+    const double* l1;
     double* spent;  // (width)
     double* v;      // (p, width)
     Index p, width;
 
     void share(Own& own) {
-        Adaptive::share(own);
-        own.given(lam), own.column(spent), own.table(v);
+        AdaGrad::share(own);
+        own.given(l1), own.column(spent), own.table(v);
         width = own.n;
     }
 
     struct Columns {
         const AdaFobos& rule;
         Index first;
-        const double* lam;
+        const double* l1;
         double *spent, *v, *h, *bias_h;
         double delta;
         double eta = 0, bias = 0;
@@ -43,7 +43,7 @@ struct AdaFobos : Adaptive {
             return b - bias * d / (delta + bias_h[c]);
         }
         void turn(Index c) {
-            const double by = eta * lam[c];
+            const double by = eta * l1[c];
             spent[c] += by;
             if (spent[c] > std::max(1024.0, 1e6 * by)) settle(c);
         }
@@ -56,7 +56,7 @@ struct AdaFobos : Adaptive {
         }
     };
     Columns columns(Index first, Index) const {
-        return {*this, first, lam + first, spent + first, v, h, bias_h + first, delta};
+        return {*this, first, l1 + first, spent + first, v, h, bias_h + first, delta};
     }
 };
 

@@ -1,11 +1,12 @@
 // What l1-ARDA and Ada-FOBOS share (Duchi, Hazan and Singer 2011): each weight has a step of its own,
 // eta / H, H = delta + h, h the root of the sum of its squared gradients.
 #pragma once
+#include "core/fields.hpp"
 #include "learners/ladder.hpp"
 
 namespace streamsieve {
 
-struct Adaptive {
+struct AdaGrad {
     double delta;
     double* targets;     // (1): sum over the rows of the mean square of their targets
     double *h, *bias_h;  // (p, width), (width)
@@ -33,6 +34,11 @@ struct Adaptive {
         return out;
     }
 };
+
+inline AdaGrad read_adagrad(Fields& rule, Fields& state) {
+    return {rule.number("delta"), &state.record<double>("targets"), state.table<double>("root").data,
+            state.vector<double>("bias_root").data()};
+}
 
 inline double root_of_squares(double a, double b) {
     return std::sqrt(a * a + b * b);

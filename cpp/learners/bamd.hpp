@@ -1,4 +1,4 @@
-// B-AMD, [Zhai] Algorithm 2: g = loss' x + lam w, z = w - eta g / H, H = delta + s, and the B largest H |z|
+// B-AMD, [Zhai] Algorithm 2: g = loss' x + alpha w, z = w - eta g / H, H = delta + s, and the B largest H |z|
 // are kept.
 //
 // Only the kept weights are not zero, so nobody else moves without being touched: O(nnz q + B q) a row, and
@@ -9,26 +9,39 @@
 #include <cmath>
 #include <vector>
 
-#include "learners/barda.hpp"
+#include "core/heap.hpp"
+#include "learners/adaptive.hpp"
+#include "learners/sgd.hpp"
 
 namespace streamsieve {
 
-// `at` (p, 1 + q): the sum of squared gradients and the weights. Values are bounded by Python such that
-// nothing overflows: a step moves a weight by eta at most.
-template <class Rows, class Loss, class Q>
-Index bamd(const Rows& X, Loss loss, Q q, const double* y, const double* weight, Adaptive rule,
-           bool intercept, Clock* clock, Index budget, KeptHeap kept, std::int32_t* place, double* at,
-           double* bias, double* bias_at) {
+struct BamdState {
+    RowCount& clock;
+    KeptHeap kept;
+    std::int32_t* place;
+    Table<double> weight;  // (p, 1 + q): the sum of squared gradients, and the weights
+    AdaptiveBias bias;
+};
+
+// Values are bounded by Python such that nothing overflows: a step moves a weight by eta at most.
+template <class Rows, class Q>
+Index bamd(const Rows& X, const Loss& loss, Q q, const double* y, const double* weight,
+           const AdaptiveRule& rule, const BamdState& state) {
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
+    KeptHeap kept = state.kept;
+    const Index budget = kept.room();
+    const AdaptiveBias bias = state.bias;
+    std::int32_t* place = state.place;
+    double* at = state.weight.data;
     std::vector<char> stepped(std::size_t(X.longest()));  // entries whose feature was kept before the row
     const Index width = q + 1;
-    if (rule.lam == 0) kept.order();  // as it is, unless there was a penalty before
-    // The step of the weights s[1..q] with gradients x d + lam w; the score of what it makes.
-    auto step = [&](double* s, double x, const double* slope, double lam) {
+    if (rule.alpha == 0) kept.order();  // as it is, unless there was a penalty before
+    // The step of the weights s[1..q] with gradients x d + alpha w; the score of what it makes.
+    auto step = [&](double* s, double x, const double* slope, double alpha) {
         double square = 0;
         for (Index o = 0; o < q; ++o) {
-            const double g = slope[o] * x + lam * s[1 + o];
+            const double g = slope[o] * x + alpha * s[1 + o];
             square += g * g;
         }
         s[0] += square;
@@ -36,7 +49,7 @@ Index bamd(const Rows& X, Loss loss, Q q, const double* y, const double* weight,
         double size = 0;
         for (Index o = 0; o < q; ++o) {
             double& w = s[1 + o];
-            w -= rule.eta * (slope[o] * x + lam * w) / h;
+            w -= rule.eta * (slope[o] * x + alpha * w) / h;
             size += q > 1 ? w * w : std::abs(w);
         }
         return h * (q > 1 ? std::sqrt(size) : size);
@@ -53,9 +66,8 @@ Index bamd(const Rows& X, Loss loss, Q q, const double* y, const double* weight,
             const double x = row.value(e), *w = at + row.index(e) * width + 1;
             for (Index o = 0; o < q; ++o) m[o] += x * w[o];
         }
-        const double slope = slopes(loss, q, m, 1, bias, y + i * q, r, d);
-        clock->rows += 1;
-        clock->weight += r;
+        const double slope = slopes(loss, q, m, 1, bias.value, y + i * q, r, d);
+        state.clock.add(r);
         if (slope != 0) {
             for (Index e = 0; e < row.length; ++e) {
                 const Index j = row.index(e);
@@ -63,8 +75,8 @@ Index bamd(const Rows& X, Loss loss, Q q, const double* y, const double* weight,
                 const Index where = kept.find(j);
                 stepped[std::size_t(e)] = where >= 0;
                 if (x == 0 || where < 0) continue;
-                const double score = step(at + j * width, x, d, rule.lam);
-                if (rule.lam > 0) {
+                const double score = step(at + j * width, x, d, rule.alpha);
+                if (rule.alpha > 0) {
                     kept.set(where, score);  // put in order below, if anyone asks
                     place[j] = -place[j];    // has had its step
                 } else {
@@ -73,18 +85,18 @@ Index bamd(const Rows& X, Loss loss, Q q, const double* y, const double* weight,
             }
         }
         Ranked worst = kept.size() > 0 ? kept.top() : Ranked{0, 0};
-        if (rule.lam > 0) {
+        if (rule.alpha > 0) {
             for (Index place_in = 0; place_in < kept.size(); ++place_in) {
                 const Index j = kept[place_in].j();
                 if (place[j] < 0)
                     place[j] = -place[j];
                 else
-                    kept.set(place_in, step(at + j * width, 0, d, rule.lam));
+                    kept.set(place_in, step(at + j * width, 0, d, rule.alpha));
                 if (place_in == 0 || better(worst, kept[place_in])) worst = kept[place_in];
             }
         }
         if (slope == 0) continue;
-        bool ordered = rule.lam == 0;
+        bool ordered = rule.alpha == 0;
         double far = 0;
         for (Index o = 0; o < q; ++o) far += d[o] * d[o];
         far = rule.eta * std::sqrt(far);
@@ -115,9 +127,9 @@ Index bamd(const Rows& X, Loss loss, Q q, const double* y, const double* weight,
             }
             worst = kept.top();
         }
-        if (intercept) {
-            step(bias_at, 1, d, 0);
-            for (Index o = 0; o < q; ++o) bias[o] = bias_at[1 + o];
+        if (bias.fit) {
+            step(bias.gradient, 1, d, 0);
+            for (Index o = 0; o < q; ++o) bias.value[o] = bias.gradient[1 + o];
         }
     }
     return X.rows;

@@ -1,11 +1,11 @@
-// B-ARDA, [Zhai] Algorithm 1: z = -eta G / (lam eta t + H), H = delta + s, and the B largest H |z|^2 are
-// kept.
+// B-ARDA, [Zhai] Algorithm 1: z = -eta G / (alpha eta t + H), H = delta + s, and the B largest H |z|^2 are
+// kept. alpha is the paper's lambda.
 //
 // Every score falls with t, each at its own pace, and all p compete. Still a row costs O(nnz q + touched
 // log B), amortised, and the selection is that of sorting all p scores after every row, to the last bit:
 //
 // - The computed score is made of sums, quotients and products that are rounded to nearest, so it falls with
-//   c = lam eta t in floating point too. A score as of earlier is an upper bound, one as of later a lower.
+//   c = alpha eta t in floating point too. A score as of earlier is an upper bound, one as of later a lower.
 // - `kept`: the B best, worst first, by their scores as of a row to come (`horizon`), lower bounds until
 //   then. The worst as of now is found among those whose bound is below the least score found.
 // - `pool`: outsiders, best first, by their scores when they were last looked at, upper bounds. One is
@@ -22,14 +22,10 @@
 #include <vector>
 
 #include "core/heap.hpp"
+#include "learners/adaptive.hpp"
 #include "learners/sgd.hpp"
 
 namespace streamsieve {
-
-struct Adaptive {
-    double eta, lam, delta;
-    bool operator==(const Adaptive&) const = default;
-};
 
 // One more gradient d x: its square to the sum of squares, itself to the sums.
 template <class Q>
@@ -43,32 +39,43 @@ inline void add(const double* d, double x, Q q, double* at) {
     at[0] += square;
 }
 
-// Numbers of a NumPy array.
-struct BardaState {
-    double kept, pool, horizon, target, work;
-    Ranked floor;
-    Adaptive rule;  // what the bounds were computed with: other parameters make them void
+// What the bounds in the heaps are as of.
+struct BardaBounds {
+    double horizon;      // the row that those of `kept` are as of
+    double pool_target;  // how many the pool is to hold
+    double work;         // values read since all features were last looked at
+    Ranked floor;        // the best that is in neither heap, when it was last touched
+    AdaptiveRule rule;   // what they were computed with: other parameters make them void
 };
 
-// The best of all features, as of row t. `at` (p, 1 + q): the sum of squared gradients, and their sums.
+struct BardaState {
+    RowCount& clock;
+    BardaBounds& bounds;
+    KeptHeap kept;
+    Outsiders pool;
+    std::int32_t* place;
+    Table<double> gradient;  // (p, 1 + q): the sum of squared gradients, and the sums of gradients
+    AdaptiveBias bias;
+};
+
+// The best of all features, as of row t.
 template <class Q>
 class DualBest {
   public:
-    DualBest(Adaptive rule, Q q, Index p, const double* at, BardaState* state, Index budget, Ranked* kept,
-             Ranked* pool, std::int32_t* place)
+    DualBest(const AdaptiveRule& rule, Q q, const BardaState& state)
         : rule_(rule),
           q_(q),
-          p_(p),
-          at_(at),
-          state_(state),
-          budget_(budget),
-          kept_(kept, &state->kept, place),
-          pool_(pool, &state->pool, place),
-          place_(place),
-          later_(penalty(state->horizon)) {}
+          p_(state.gradient.rows),
+          at_(state.gradient.data),
+          bounds_(state.bounds),
+          budget_(state.kept.room()),
+          kept_(state.kept),
+          pool_(state.pool),
+          place_(state.place),
+          later_(penalty(state.bounds.horizon)) {}
 
     double strength(Index j) const { return rule_.delta + std::sqrt(at_[j * (q_ + 1)]); }  // H
-    double penalty(double t) const { return rule_.lam * rule_.eta * t; }
+    double penalty(double t) const { return rule_.alpha * rule_.eta * t; }
     void expect(Index j) const {
         prefetch(place_ + j);
         prefetch(at_ + j * (q_ + 1));
@@ -79,8 +86,8 @@ class DualBest {
     void tick(double t) {
         t_ = t;
         c_ = penalty(t);
-        if (!(state_->rule == rule_)) return look_at_all();
-        if (t > state_->horizon) rescore_kept();
+        if (!(bounds_.rule == rule_)) return look_at_all();
+        if (t > bounds_.horizon) rescore_kept();
     }
     // The gradients of feature j have changed.
     void touched(Index j) {
@@ -89,18 +96,18 @@ class DualBest {
         const Ranked now{score(j, c_), double(j)};
         if (place < 0) {
             if (now.score > pool_[-place - 1].score) pool_.rescore(-place - 1, now.score);
-        } else if (better(now, state_->floor)) {
+        } else if (better(now, bounds_.floor)) {
             pool_.push(now);
         }
     }
     // All that a row changes has changed: let the best be kept.
     void settle(double entries) {
-        state_->work += entries + 1;
-        if (pool_.size() > 4 * Index(state_->target)) drop_the_poor();
+        bounds_.work += entries + 1;
+        if (pool_.size() > 4 * Index(bounds_.pool_target)) drop_the_poor();
         for (;;) {
             if (kept_.size() < budget_) {
                 if (!refresh_first()) {
-                    if (state_->floor.score > 0) look_at_all();
+                    if (bounds_.floor.score > 0) look_at_all();
                     return;
                 }
                 const Index j = pool_.top().j();
@@ -117,10 +124,10 @@ class DualBest {
                 const Index j = pool_.top().j();
                 pool_.pop();
                 kept_.replace(where, {score(j, later_), double(j)});
-                if (better(worst, state_->floor)) pool_.push(worst);
+                if (better(worst, bounds_.floor)) pool_.push(worst);
                 continue;
             }
-            if (state_->floor.score > 0 && better(state_->floor, worst)) look_at_all();
+            if (bounds_.floor.score > 0 && better(bounds_.floor, worst)) look_at_all();
             return;
         }
     }
@@ -140,7 +147,7 @@ class DualBest {
     }
     bool threatened(const Ranked& worst) const {
         return (pool_.size() > 0 && better(pool_.top(), worst)) ||
-               (state_->floor.score > 0 && better(state_->floor, worst));
+               (bounds_.floor.score > 0 && better(bounds_.floor, worst));
     }
     void find_worst(Index at, Ranked& worst, Index& where) const {
         if (at >= kept_.size() || better(kept_[at], worst)) return;
@@ -154,7 +161,7 @@ class DualBest {
     bool refresh_first() {
         while (pool_.size() > 0) {
             const Ranked first = pool_.top(), now{score(first.j(), c_), first.feature};
-            if (!better(now, state_->floor))
+            if (!better(now, bounds_.floor))
                 pool_.pop();
             else if (now.score < first.score)
                 pool_.rescore(0, now.score);
@@ -164,8 +171,8 @@ class DualBest {
         return false;
     }
     void rescore_kept() {
-        state_->horizon = t_ + std::max(64.0, double(budget_));
-        later_ = penalty(state_->horizon);
+        bounds_.horizon = t_ + std::max(64.0, double(budget_));
+        later_ = penalty(bounds_.horizon);
         for (Index at = 0; at < kept_.size(); ++at) kept_.set(at, score(kept_[at].j(), later_));
         kept_.order();
     }
@@ -176,16 +183,16 @@ class DualBest {
             found_.push_back({score(j, c_), double(j)});
             place_[j] = 0;
         }
-        fill_pool(0, Index(state_->target));
+        fill_pool(0, Index(bounds_.pool_target));
     }
     void look_at_all() {
         const double least = 2 * double(budget_) + 256, most = std::max(least, double(p_));
-        double& target = state_->target;
-        const bool changed = !(state_->rule == rule_);
-        target = changed ? least : state_->work < double(p_) ? 8 * target : target / 2;
+        double& target = bounds_.pool_target;
+        const bool changed = !(bounds_.rule == rule_);
+        target = changed ? least : bounds_.work < double(p_) ? 8 * target : target / 2;
         target = std::clamp(target, least, most);
-        state_->work = 0;
-        state_->rule = rule_;
+        bounds_.work = 0;
+        bounds_.rule = rule_;
         found_.clear();
         for (Index j = 0; j < p_; ++j) {
             place_[j] = 0;
@@ -193,7 +200,7 @@ class DualBest {
             const Ranked now{score(j, c_), double(j)};
             if (now.score > 0) found_.push_back(now);
         }
-        state_->floor = {0, -1};
+        bounds_.floor = {0, -1};
         const Index n = std::min(budget_, Index(found_.size()));
         std::nth_element(found_.begin(), found_.begin() + n, found_.end(), better);
         kept_.resize(n);
@@ -206,21 +213,21 @@ class DualBest {
         const auto first = found_.begin() + from;
         if (found_.end() - first > room) {
             std::nth_element(first, first + room, found_.end(), better);
-            if (better(first[room], state_->floor)) state_->floor = first[room];
+            if (better(first[room], bounds_.floor)) bounds_.floor = first[room];
             found_.resize(std::size_t(from + room));
         }
         Index n = 0;
         for (auto r = first; r != found_.end(); ++r)
-            if (better(*r, state_->floor)) pool_.set(n++, *r);
+            if (better(*r, bounds_.floor)) pool_.set(n++, *r);
         pool_.resize(n);
         pool_.order();
     }
 
-    Adaptive rule_;
+    AdaptiveRule rule_;
     Q q_;
     Index p_;
     const double* at_;
-    BardaState* state_;
+    BardaBounds& bounds_;
     Index budget_;
     KeptHeap kept_;
     Outsiders pool_;
@@ -230,17 +237,20 @@ class DualBest {
     std::vector<Ranked> found_;
 };
 
-// The intercept is one more feature, always 1, neither penalised nor counted: `bias_at` is its sum of squares
-// and its sums. Values are bounded by Python such that nothing overflows: |z| <= eta sqrt(t).
-template <class Rows, class Loss, class Q>
-Index barda(const Rows& X, Loss loss, Q q, const double* y, const double* weight, Adaptive rule,
-            bool intercept, Clock* clock, DualBest<Q> best, double* at, double* bias, double* bias_at) {
+// Values are bounded by Python such that nothing overflows: |z| <= eta sqrt(t).
+template <class Rows, class Q>
+Index barda(const Rows& X, const Loss& loss, Q q, const double* y, const double* weight,
+            const AdaptiveRule& rule, const BardaState& state) {
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
+    DualBest<Q> best(rule, q, state);
+    RowCount& clock = state.clock;
+    const AdaptiveBias bias = state.bias;
+    double* at = state.gradient.data;
     const Index width = q + 1;
     for (Index i = 0; i < X.rows; ++i) {
         const auto row = X[i];
-        const double r = weight ? weight[i] : 1, c = best.penalty(clock->rows);
+        const double r = weight ? weight[i] : 1, c = best.penalty(clock.rows);
         for (Index o = 0; o < q; ++o) m[o] = 0;
         for (Index e = 0; e < row.length; ++e) {
             const Index j = row.index(e);
@@ -249,10 +259,9 @@ Index barda(const Rows& X, Loss loss, Q q, const double* y, const double* weight
             const double x = row.value(e), below = c + best.strength(j);
             for (Index o = 0; o < q; ++o) m[o] += x * (-rule.eta * at[j * width + 1 + o] / below);
         }
-        const double slope = slopes(loss, q, m, 1, bias, y + i * q, r, d);
-        clock->rows += 1;
-        clock->weight += r;
-        best.tick(clock->rows);
+        const double slope = slopes(loss, q, m, 1, bias.value, y + i * q, r, d);
+        clock.add(r);
+        best.tick(clock.rows);
         if (slope != 0) {
             for (Index e = 0; e < row.length; ++e) {
                 const double x = row.value(e);
@@ -260,10 +269,10 @@ Index barda(const Rows& X, Loss loss, Q q, const double* y, const double* weight
                 add(d, x, q, at + row.index(e) * width);
                 best.touched(row.index(e));
             }
-            if (intercept) {
-                add(d, 1, q, bias_at);
-                const double h = rule.delta + std::sqrt(bias_at[0]);
-                for (Index o = 0; o < q; ++o) bias[o] = -rule.eta * bias_at[1 + o] / h;
+            if (bias.fit) {
+                add(d, 1, q, bias.gradient);
+                const double h = rule.delta + std::sqrt(bias.gradient[0]);
+                for (Index o = 0; o < q; ++o) bias.value[o] = -rule.eta * bias.gradient[1 + o] / h;
             }
         }
         best.settle(slope != 0 ? double(row.length) : 0);

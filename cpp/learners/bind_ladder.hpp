@@ -1,39 +1,50 @@
-// How a learner of ladder.hpp is bound: the arguments that all of them take first, then those of its rule.
+// How a learner of ladder.hpp is bound: what all of them read, and the function that reads its own fields.
 #pragma once
-#include "core/dispatch.hpp"
+#include "core/learner.hpp"
 #include "learners/ladder.hpp"
 
 namespace streamsieve {
 
-using namespace nb::literals;
+// The penalties of a ladder by column (rung and output).
+struct Penalties {
+    std::vector<double> l1, l2;
 
-using State = Vector<double>;
-using Table = Matrix<double>;
-using Penalties = Vector<const double>;
+    Penalties(Fields& rule, Fields& state)
+        : Penalties(state.fields("ladder").vector<double>("penalty"), state.vector<double>("bias").size(),
+                    rule.number("l1_ratio")) {}
 
-// `make` takes the learner's own arguments, which `names` names, and returns its rule, or a variant of rules.
-template <class Rule, class... Own, class... Names>
-void bind_ladder(nb::module_& m, const char* name, Rule (*make)(Own...), const Names&... names) {
-    m.def(
-        name,
-        [make](const AnyRows& X, const AnyLoss& loss, Matrix<const double> y, Weights weight, double eta,
-               const AnySchedule& schedule, bool intercept, State clock, unsigned threads, State bias,
-               Own... own) {
-            const StepSize step = step_size(eta, schedule, 0, intercept, clock);
-            const Slope slope =
-                std::visit([](auto l) { return Slope{decltype(l)::derivative, l.curvature}; }, loss.loss);
-            const auto run = [&](const auto& rows, auto& rule) {
-                return ladder(rows, slope, Index(y.shape(1)), Index(bias.shape(0)), y.data(),
-                              data_or_null(weight), step, threads, rule, bias.data());
-            };
-            Rule rule = make(own...);
-            if constexpr (requires { std::variant_size<Rule>::value; })
-                return std::visit(run, X.rows, rule);
-            else
-                return std::visit([&](const auto& rows) { return run(rows, rule); }, X.rows);
-        },
-        "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(), "eta"_a, "schedule"_a,
-        "intercept"_a, "clock"_a.noconvert(), "threads"_a, "bias"_a.noconvert(), names..., NoGil());
+  private:
+    Penalties(std::span<const double> strength, std::size_t width, double l1_ratio) {
+        if (strength.empty() || width % strength.size() != 0)
+            throw nb::value_error("there must be an intercept for each penalty and output");
+        const std::size_t q = width / strength.size();
+        for (const double alpha : strength) {
+            l1.insert(l1.end(), q, alpha * l1_ratio);
+            l2.insert(l2.end(), q, alpha * (1 - l1_ratio));
+        }
+    }
+};
+
+// `make(rule, state, penalties)` returns the learner's rule (see ladder.hpp), or a variant of rules.
+template <class Make>
+void def_ladder(nb::module_& m, const char* name, Make make) {
+    def_learner(m, name, [make](const Call& call, Fields& rule_fields, Fields& state) {
+        const Penalties penalties(rule_fields, state);
+        const StepSize step = step_size(rule_fields, state.record<Clock>("clock"));
+        const unsigned threads = unsigned(rule_fields.integer("n_threads"));
+        const auto bias = state.vector<double>("bias");
+        auto rule = make(rule_fields, state, penalties);
+        PlainRows rows(call.X.rows);
+        const auto run = [&](auto& one) {
+            return ladder(rows, call.loss, call.q, Index(bias.size()), call.y, call.weight, step, threads,
+                          one, bias.data());
+        };
+        nb::gil_scoped_release release;
+        if constexpr (requires { std::variant_size<decltype(rule)>::value; })
+            return std::visit(run, rule);
+        else
+            return run(rule);
+    });
 }
 
 }  // namespace streamsieve

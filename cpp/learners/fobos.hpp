@@ -1,5 +1,5 @@
 // FOBOS (Duchi and Singer 2009), also known as online proximal gradient: a gradient step, then the prox of
-// eta_t (lam |w|_1 + l2 / 2 |w|^2), which is w <- soft(w, eta_t lam) / (1 + eta_t l2), for every weight.
+// eta_t (l1 |w|_1 + l2 / 2 |w|^2), which is w <- soft(w, eta_t l1) / (1 + eta_t l2), for every weight.
 //
 // O(nnz) a row and column. A weight is scale (|v| - spent), with the sign of v, or zero where that is
 // negative: prox steps one after the other add up in `spent` and multiply in `scale`, which are one number
@@ -11,7 +11,7 @@
 namespace streamsieve {
 
 struct Fobos {
-    const double *lam, *l2;
+    const double *l1, *l2;
     double *spent, *scale;  // (width)
     double* v;              // (p, width)
     Index p, width;
@@ -21,14 +21,14 @@ struct Fobos {
     }
 
     void share(Own& own) {
-        own.given(lam), own.given(l2), own.column(spent), own.column(scale), own.table(v);
+        own.given(l1), own.given(l2), own.column(spent), own.column(scale), own.table(v);
         width = own.n;
     }
 
     struct Columns {
         const Fobos& rule;
         Index first;
-        const double *lam, *l2;
+        const double *l1, *l2;
         double *spent, *scale, *v;
         double eta = 0, bias = 0;
         double over[lanes] = {};
@@ -45,7 +45,7 @@ struct Fobos {
         }
         double intercept(Index, double b, double d) const { return b - bias * d; }
         void turn(Index c) {
-            const double by = eta * lam[c] * over[c];
+            const double by = eta * l1[c] * over[c];
             spent[c] += by;
             if (l2[c] > 0) scale[c] /= 1 + eta * l2[c];
             if (scale[c] < 1e-50 || spent[c] > std::max(1024 * over[c], 1e6 * by)) settle(c);
@@ -60,7 +60,7 @@ struct Fobos {
         }
     };
     Columns columns(Index first, Index n) const {
-        Columns c{*this, first, lam + first, l2 + first, spent + first, scale + first, v};
+        Columns c{*this, first, l1 + first, l2 + first, spent + first, scale + first, v};
         for (Index o = 0; o < n; ++o) c.over[o] = 1 / c.scale[o];
         return c;
     }

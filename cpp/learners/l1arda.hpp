@@ -1,4 +1,4 @@
-// l1-ARDA (Duchi, Hazan and Singer 2011): w = -eta_t soft(g, t lam) / H, g the sum of the gradients, H as in
+// l1-ARDA (Duchi, Hazan and Singer 2011): w = -eta_t soft(g, t l1) / H, g the sum of the gradients, H as in
 // adagrad.hpp.
 //
 // O(nnz) a row and column: a weight is a function of its own sums and of t, so there is nothing to catch up.
@@ -7,26 +7,26 @@
 
 namespace streamsieve {
 
-struct L1Arda : Adaptive {
-    const double* lam;
+struct L1Arda : AdaGrad {
+    const double* l1;
     double* eta;  // (1): eta_t of the last row
     double* sum;  // (p, width)
     Index p;
 
     Pace pace(const Norm& norm, double r, const double* y, Index q, StepSize& step, double curvature) const {
-        Pace out = Adaptive::pace(norm, r, y, q, step, curvature);
+        Pace out = AdaGrad::pace(norm, r, y, q, step, curvature);
         out.sum = *eta;  // before this row
         *eta = out.weights;
         return out;
     }
 
     void share(Own& own) {
-        Adaptive::share(own);
-        own.given(lam), own.table(sum);
+        AdaGrad::share(own);
+        own.given(l1), own.table(sum);
     }
 
     struct Columns {
-        const double* lam;
+        const double* l1;
         double *sum, *h, *bias_h;
         double delta;
         Index n;
@@ -34,7 +34,7 @@ struct L1Arda : Adaptive {
 
         void start(const Pace& pace, double t) {
             eta = pace.sum, bias = pace.bias;
-            for (Index c = 0; c < n; ++c) at_least[c] = (t - 1) * lam[c];
+            for (Index c = 0; c < n; ++c) at_least[c] = (t - 1) * l1[c];
         }
         void expect(Index at, Index c) const { prefetch(sum + at + c), prefetch(h + at + c); }
         double read(Index at, Index c) const {
@@ -51,7 +51,7 @@ struct L1Arda : Adaptive {
         }
         void turn(Index) const {}
     };
-    Columns columns(Index first, Index n) const { return {lam + first, sum, h, bias_h + first, delta, n}; }
+    Columns columns(Index first, Index n) const { return {l1 + first, sum, h, bias_h + first, delta, n}; }
 };
 
 }  // namespace streamsieve

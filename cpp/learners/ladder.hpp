@@ -21,13 +21,17 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
 #include "core/linear.hpp"
+#include "core/losses.hpp"
 #include "core/parallel.hpp"
 #include "core/steps.hpp"
+#include "learners/plain_rows.hpp"
 
 namespace streamsieve {
 
@@ -47,23 +51,15 @@ inline double soft(double v, double by) {
     return std::copysign(std::max(std::abs(v) - by, 0.0), v);
 }
 
-// A loss as the ladder takes it: asked once for a row and column, not for every value, so that calling it
-// through a pointer costs nothing and spares four copies of every kernel.
-struct Slope {
-    double (*derivative)(double m, double y);
-    double curvature;
-};
-
 // Rows as targets and weights come with them, and the step of each.
 template <class Rows>
 struct Stretch {
-    const Rows& X;
+    Rows X;
     const double* y;
     Index q;
     const double* weight;
-    const Pace* pace;  // of the rows from `from` on
-    Index from, to;
-    double t;  // rows before `from`
+    const Pace* pace;
+    double t;  // rows before these
 };
 
 // f(c) for c < n, which must not depend on one another. Where n is known, a rest that does not fill a vector
@@ -82,16 +78,16 @@ inline void each_lane(N n, const F& f) {
     }
 }
 
-// Columns first, ..., first + n - 1 over the rows; how many rows of X are learned then. The targets are those
+// Columns first, ..., first + n - 1 over the rows; how many of them are learned then. The targets are those
 // of the columns from `shift` on.
 template <class Rows, class N, class Columns>
-STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, Index first, Index shift,
+STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Loss& loss, N n, Index first, Index shift,
                               Index width, Columns& columns, double* bias, double* scratch) {
     double m[lanes], d[lanes], *w = scratch;
-    for (Index i = s.from; i < s.to; ++i) {
+    for (Index i = 0; i < s.X.rows; ++i) {
         const auto row = s.X[i];
-        const Pace& pace = s.pace[i - s.from];
-        columns.start(pace, s.t + double(i - s.from + 1));
+        const Pace& pace = s.pace[i];
+        columns.start(pace, s.t + double(i + 1));
         if constexpr (std::is_same_v<N, One>) {
             // two loops, or the latency of one addition after the other is the time of both
             for (Index e = 0; e < row.length; ++e) w[e] = columns.read(row.index(e) * width + first, 0);
@@ -131,7 +127,7 @@ STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Slope& loss, N n, In
         }
         for (Index c = 0; c < n; ++c) columns.turn(c);
     }
-    return s.to;
+    return s.X.rows;
 }
 
 // The columns of one thread, in memory of its own: columns that share a line of the cache with another
@@ -170,15 +166,16 @@ struct Own {
     }
 };
 
-// Rows walked at a time by all columns: their values and steps stay in the cache. Threads, which start anew
-// for every stretch, get eight times as many.
-constexpr Index block_rows = 256;
+// Rows and values walked at a time by all columns: they and their steps stay in the cache. Threads, which
+// start anew for every stretch, get eight times as many.
+constexpr Index block_rows = 256, block_values = 1 << 14;
 
 // Returns the number of rows learned: fewer than there are where the next step of some column would overflow.
-template <class Rows, class Rule>
-Index ladder(const Rows& X, const Slope& loss, Index q, Index width, const double* y, const double* weight,
+template <class Rule>
+Index ladder(PlainRows& X, const Loss& loss, Index q, Index width, const double* y, const double* weight,
              StepSize step, unsigned threads, Rule& rule, double* bias) {
     const Index p = rule.p;
+    if (p > std::numeric_limits<std::int32_t>::max()) throw std::length_error("more than 2^31 - 1 features");
     // What takes some 50 microseconds is done before a thread has started.
     if (X.values() * width < 50'000) threads = 1;
     threads = unsigned(std::max(Index(1), std::min(Index(threads), width)));
@@ -206,39 +203,43 @@ Index ladder(const Rows& X, const Slope& loss, Index q, Index width, const doubl
         one.first = 0;
     }
     if (copies) parallel(threads, [&](unsigned k) { team[k].own.fetch(); });
-    std::vector<Pace> pace(
-        static_cast<std::size_t>(std::min(threads > 1 ? 8 * block_rows : block_rows, X.rows)));
-    Index learned = X.rows;
-    for (Index from = 0; from < X.rows && learned == X.rows; from += Index(pace.size())) {
-        const Index to = std::min(X.rows, from + Index(pace.size()));
+    const Index some = threads > 1 ? 8 : 1;
+    const Index block =
+        std::min(some * block_rows, std::max(Index(1), some * block_values / std::max(Index(1), longest)));
+    std::vector<Pace> pace(static_cast<std::size_t>(std::min(block, X.rows())));
+    Index learned = X.rows();
+    for (Index from = 0; from < X.rows() && learned == X.rows(); from += Index(pace.size())) {
+        const Index to = std::min(X.rows(), from + Index(pace.size()));
         const double t = step.clock->rows;
-        for (Index i = from; i < to; ++i) {
-            const auto row = X[i];
-            Norm norm;
-            square_norm(row.x, row.length, norm.square, norm.count);
+        for (Index i = from; i < to; ++i)
             pace[std::size_t(i - from)] =
-                rule.pace(norm, weight ? weight[i] : 1, y + i * q, q, step, loss.curvature);
-        }
-        const Stretch<Rows> stretch{X, y, q, weight, pace.data(), from, to, t};
-        parallel(threads, [&](unsigned k) {
-            Thread& me = team[k];
-            me.done = to;
-            for (Index c = 0; c < me.own.n; c += lanes) {
-                const Index n = std::min(lanes, me.own.n - c), first = me.first + c, shift = me.own.first + c;
-                const Index stride = copies ? me.own.n : width;
-                auto columns = me.rule.columns(first, n);
-                const auto go = [&](auto lanes_of) {
-                    return walk(stretch, loss, lanes_of, first, shift, stride, columns, me.bias,
-                                me.scratch.data());
-                };
-                using Half = std::integral_constant<Index, lanes / 2>;
-                using Full = std::integral_constant<Index, lanes>;
-                me.done = std::min(me.done, width == 1       ? go(One{})
-                                            : n == lanes     ? go(Full{})
-                                            : n == lanes / 2 ? go(Half{})
-                                                             : go(n));
-            }
-        });
+                rule.pace(X.norm(i), weight ? weight[i] : 1, y + i * q, q, step, loss.curvature);
+        const auto share_out = [&](const auto& stretch) {
+            parallel(threads, [&](unsigned k) {
+                Thread& me = team[k];
+                me.done = to;
+                for (Index c = 0; c < me.own.n; c += lanes) {
+                    const Index n = std::min(lanes, me.own.n - c), first = me.first + c;
+                    const Index stride = copies ? me.own.n : width;
+                    auto columns = me.rule.columns(first, n);
+                    const auto go = [&](auto lanes_of) {
+                        return from + walk(stretch, loss, lanes_of, first, me.own.first + c, stride, columns,
+                                           me.bias, me.scratch.data());
+                    };
+                    using Half = std::integral_constant<Index, lanes / 2>;
+                    using Full = std::integral_constant<Index, lanes>;
+                    me.done = std::min(me.done, width == 1       ? go(One{})
+                                                : n == lanes     ? go(Full{})
+                                                : n == lanes / 2 ? go(Half{})
+                                                                 : go(n));
+                }
+            });
+        };
+        std::visit(
+            [&](const auto& rows) {
+                share_out(Stretch{rows, y + from * q, q, weight ? weight + from : nullptr, pace.data(), t});
+            },
+            X.part(from, to));
         for (const Thread& one : team)
             if (one.done < to) learned = std::min(learned, one.done);
     }

@@ -1,27 +1,24 @@
 #include "learners/ofs.hpp"
 
-#include "core/dispatch.hpp"
+#include "core/learner.hpp"
+#include "learners/read_heap.hpp"
 
 namespace streamsieve {
 
-using namespace nb::literals;
-
 void bind_ofs(nb::module_& m) {
-    m.def(
-        "ofs",
-        [](const AnyRows& X, Matrix<const double> y, Weights weight, double eta, double lam, bool intercept,
-           Vector<double> clock, Vector<double> state, Matrix<double> kept, Vector<std::int32_t> place,
-           Matrix<double> v, Vector<double> scale, Vector<double> bias) {
-            const KeptHeap heap(reinterpret_cast<Ranked*>(kept.data()), state.data(), place.data());
-            return dispatch(X, Index(y.shape(1)), [&](const auto& rows, auto q) {
-                return ofs(rows, q, y.data(), data_or_null(weight), eta, lam, intercept,
-                           struct_of<Clock>(clock), Index(kept.shape(0)), struct_of<OfsState>(state), heap,
-                           place.data(), v.data(), scale.data(), bias.data());
-            });
-        },
-        "rows"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(), "eta"_a, "lam"_a, "intercept"_a,
-        "clock"_a.noconvert(), "state"_a.noconvert(), "kept"_a.noconvert(), "place"_a.noconvert(),
-        "v"_a.noconvert(), "scale"_a.noconvert(), "bias"_a.noconvert(), NoGil());
+    def_learner(m, "ofs", [](const Call& call, Fields& r, Fields& f) {
+        const OfsRule rule{r.number("eta"), r.number("alpha"), r.flag("fit_intercept")};
+        const auto place = f.vector<std::int32_t>("place").data();
+        const OfsState state{f.record<RowCount>("clock"),
+                             f.record<OfsNorm>("norm"),
+                             read_heap<KeptHeap>(f.fields("kept"), place),
+                             place,
+                             f.table<double>("weight"),
+                             f.vector<double>("scale").data(),
+                             f.vector<double>("bias").data()};
+        return call.dispatch_rows(
+            [&](const auto& rows, auto q) { return ofs(rows, q, call.y, call.weight, rule, state); });
+    });
 }
 
 }  // namespace streamsieve

@@ -1,5 +1,5 @@
-// OFS (Wang et al. 2014, Algorithm 2): where y w'x <= 1, w = (1 - lam eta) w + eta y x, projected on the ball
-// of radius 1 / sqrt(lam), of which the B largest stay; elsewhere only the shrinkage.
+// OFS (Wang et al. 2014, Algorithm 2): where y w'x <= 1, w = (1 - alpha eta) w + eta y x, projected on the
+// ball of radius 1 / sqrt(alpha), of which the B largest stay; elsewhere only the shrinkage.
 //
 // Only the B kept weights are not zero: O(nnz q + touched log B) a row. Shrinkage and projection are one
 // product each, of a scale that all weights share and that does not change their order.
@@ -12,16 +12,35 @@
 
 namespace streamsieve {
 
-// Numbers of a NumPy array: how many are kept; the sum of the squares of v, what it was when it was last
-// summed up, and the row then.
+struct OfsRule {
+    double eta, alpha;
+    bool fit_intercept;
+};
+
+// Of the weights without their scale.
+struct OfsNorm {
+    double squares;                 // their sum, brought up to date by differences
+    double last_squares, last_row;  // when it was last summed up anew, and the row then
+};
+
 struct OfsState {
-    double kept, squares, before, row;
+    RowCount& clock;
+    OfsNorm& norm;
+    KeptHeap kept;
+    const std::int32_t* place;
+    Table<double> weight;  // (p, q), times scale
+    double* scale;
+    double* bias;  // (q)
 };
 
 template <class Rows, class Q>
-Index ofs(const Rows& X, Q q, const double* y, const double* weight, double eta, double lam, bool intercept,
-          Clock* clock, Index budget, OfsState* state, KeptHeap kept, const std::int32_t* place, double* v,
-          double* scale, double* bias) {
+Index ofs(const Rows& X, Q q, const double* y, const double* weight, const OfsRule& rule,
+          const OfsState& state) {
+    const double eta = rule.eta, alpha = rule.alpha;
+    KeptHeap kept = state.kept;
+    const Index budget = kept.room();
+    OfsNorm& total = state.norm;
+    double *v = state.weight.data, *scale = state.scale, *bias = state.bias;
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
     std::vector<char> stepped(std::size_t(X.longest()));  // entries whose feature was kept before the row
@@ -33,21 +52,20 @@ Index ofs(const Rows& X, Q q, const double* y, const double* weight, double eta,
     };
     auto size = [&](const double* w) { return q > 1 ? std::sqrt(square(w)) : std::abs(*w); };
     auto sum_up = [&] {
-        state->squares = 0;
-        for (Index at = 0; at < kept.size(); ++at) state->squares += square(v + kept[at].j() * q);
-        state->before = state->squares;
-        state->row = clock->rows;
+        total.squares = 0;
+        for (Index at = 0; at < kept.size(); ++at) total.squares += square(v + kept[at].j() * q);
+        total.last_squares = total.squares;
+        total.last_row = state.clock.rows;
     };
     for (Index i = 0; i < X.rows; ++i) {
         const auto row = X[i];
         const double r = weight ? weight[i] : 1;
         const Norm norm = margins(row, r, q, units, v, m);
-        clock->rows += 1;
-        clock->weight += r;
-        if (lam > 0) {
+        state.clock.add(r);
+        if (alpha > 0) {
             // margins are of the weights before the shrinkage
             for (Index o = 0; o < q; ++o) d[o] = *scale * m[o] + bias[o];
-            *scale *= 1 - eta * lam;
+            *scale *= 1 - eta * alpha;
             if (*scale < tiny_scale) {
                 for (Index at = 0; at < kept.size(); ++at) {
                     double* w = v + kept[at].j() * q;
@@ -69,24 +87,24 @@ Index ofs(const Rows& X, Q q, const double* y, const double* weight, double eta,
             any = any || wrong;
         }
         if (!any) continue;
-        double whole = state->squares * *scale * *scale;  // squared norm of what is projected
+        double whole = total.squares * *scale * *scale;  // squared norm of what is projected
         for (Index o = 0; o < q; ++o) {
             whole += d[o] * (2 * *scale * m[o] + d[o] * norm.square);
-            if (intercept) bias[o] += d[o];
+            if (rule.fit_intercept) bias[o] += d[o];
             d[o] /= *scale;
         }
         // The kept features of the row first: the threshold that the others must pass depends on them.
         for (Index e = 0; e < row.length; ++e) {
             const Index j = row.index(e);
-            if (e + 24 < row.length) prefetch(place + row.index(e + 24));
+            if (e + 24 < row.length) prefetch(state.place + row.index(e + 24));
             const Index where = kept.find(j);
             stepped[std::size_t(e)] = where >= 0;
             if (where < 0) continue;
             double* w = v + j * q;
             const double x = row.value(e);
-            state->squares -= square(w);
+            total.squares -= square(w);
             for (Index o = 0; o < q; ++o) w[o] += d[o] * x;
-            state->squares += square(w);
+            total.squares += square(w);
             kept.rescore(where, size(w));
         }
         const double far = std::sqrt(square(d)) * (1 + 1e-12);
@@ -102,19 +120,20 @@ Index ofs(const Rows& X, Q q, const double* y, const double* weight, double eta,
                 kept.push(now);
             } else if (now.score > 0 && better(now, kept.top())) {
                 double* out = v + kept.top().j() * q;
-                state->squares -= square(out);
+                total.squares -= square(out);
                 for (Index o = 0; o < q; ++o) out[o] = 0;
                 kept.replace(0, now);
             } else {
                 for (Index o = 0; o < q; ++o) w[o] = 0;
                 continue;
             }
-            state->squares += square(w);
+            total.squares += square(w);
         }
-        if (lam > 0 && whole * lam > double(Index(q))) *scale *= std::sqrt(double(Index(q)) / (whole * lam));
+        if (alpha > 0 && whole * alpha > double(Index(q)))
+            *scale *= std::sqrt(double(Index(q)) / (whole * alpha));
         // Differences lose digits: sum up anew, seldom enough that it costs O(1) a row.
-        if (state->squares < 1e-3 * state->before ||
-            clock->rows >= state->row + std::max(64.0, double(kept.size())))
+        if (total.squares < 1e-3 * total.last_squares ||
+            state.clock.rows >= total.last_row + std::max(64.0, double(kept.size())))
             sum_up();
     }
     return X.rows;

@@ -1,6 +1,6 @@
 // Regularised dual averaging (Xiao 2010; [Ma] eq. 18, the long form) with beta_t = 1 / eta_t:
-//   w = argmin <g, w> + t (lam |w|_1 + l2 / 2 |w|^2) + (|w|^2 / 2 + rho |w|_1) / eta_t
-//     = -soft(g, t lam + rho / eta_t) / (1 / eta_t + t l2),   g the sum of the gradients so far.
+//   w = argmin <g, w> + t (l1 |w|_1 + l2 / 2 |w|^2) + (|w|^2 / 2 + rho |w|_1) / eta_t
+//     = -soft(g, t l1 + rho / eta_t) / (1 / eta_t + t l2),   g the sum of the gradients so far.
 //
 // O(nnz) a row and column: a weight is a function of its own sum and of t, so there is nothing to catch up.
 #pragma once
@@ -9,7 +9,7 @@
 namespace streamsieve {
 
 struct Rda {
-    const double *lam, *l2;
+    const double *l1, *l2;
     double rho;
     double* eta;  // (1): eta_t of the last row, 0 before the first
     double* sum;  // (p, width)
@@ -24,10 +24,10 @@ struct Rda {
         return out;
     }
 
-    void share(Own& own) { own.given(lam), own.given(l2), own.table(sum); }
+    void share(Own& own) { own.given(l1), own.given(l2), own.table(sum); }
 
     struct Columns {
-        const double *lam, *l2;
+        const double *l1, *l2;
         double rho;
         double* sum;
         Index n;
@@ -37,7 +37,7 @@ struct Rda {
             bias = pace.bias;
             if (!(pace.sum > 0)) return;  // nothing but empty rows so far: all sums are 0
             for (Index c = 0; c < n; ++c) {
-                at_least[c] = (t - 1) * lam[c] + rho / pace.sum;
+                at_least[c] = (t - 1) * l1[c] + rho / pace.sum;
                 factor[c] = -pace.sum / (1 + pace.sum * (t - 1) * l2[c]);
             }
         }
@@ -50,7 +50,7 @@ struct Rda {
         double intercept(Index, double b, double d) const { return b - bias * d; }
         void turn(Index) const {}
     };
-    Columns columns(Index first, Index n) const { return {lam + first, l2 + first, rho, sum, n}; }
+    Columns columns(Index first, Index n) const { return {l1 + first, l2 + first, rho, sum, n}; }
 };
 
 }  // namespace streamsieve

@@ -5,42 +5,41 @@
 namespace streamsieve {
 namespace {
 
-using Sums = std::optional<Table>;  // of the rda form only
-
-Sadmm rule(Penalties lam, double rho, State last, Table skipped, Table w, Table s, Table then, Sums G,
-           Sums U) {
-    if (skipped.shape(0) != std::size_t(ring) || skipped.shape(1) * sizeof(double) != sizeof(Skipped))
-        throw nb::value_error("the ring of steps has another shape");
-    return {lam.data(),
-            rho,
-            bool(G),
-            last.data(),
-            reinterpret_cast<Skipped*>(skipped.data()),
-            w.data(),
-            s.data(),
-            G ? G->data() : nullptr,
-            U ? U->data() : nullptr,
-            then.data(),
-            Index(w.shape(0)),
-            Index(w.shape(1))};
+Sadmm make(Fields& rule, Fields& f, const Penalties& penalty) {
+    const auto weight = f.table<double>("weight");
+    const auto sum = f.table_or_none<double>("sum"), dual = f.table_or_none<double>("dual");
+    const auto skipped = f.records<Skipped>("skipped");
+    if (skipped.size() != std::size_t(ring)) throw nb::value_error("the ring of steps has another length");
+    return {penalty.l1.data(),
+            rule.number("rho"),
+            bool(sum),
+            &f.record<double>("last"),
+            skipped.data(),
+            weight.data,
+            f.table<double>("split").data,
+            sum.data,
+            dual.data,
+            f.table<double>("then").data,
+            weight.rows,
+            weight.cols};
 }
 
-// All weights as of row t.
-void settle(double t, Penalties lam, double rho, State last, Table skipped, Table w, Table s, Table then,
-            Sums G, Sums U) {
-    const Sadmm all = rule(lam, rho, last, skipped, w, s, then, G, U);
+// All weights as of now.
+void settle(nb::handle rule_source, nb::handle state_source) {
+    Fields rule(rule_source), state(state_source);
+    const Penalties penalties(rule, state);
+    const Sadmm all = make(rule, state, penalties);
+    const double t = state.record<Clock>("clock").rows;
+    nb::gil_scoped_release release;
     for (Index c = 0; c < all.width; ++c) all.settle(c, t);
 }
 
 }  // namespace
 
 void bind_sadmm(nb::module_& m) {
-    bind_ladder(m, "sadmm", rule, "lam"_a.noconvert(), "rho"_a, "last"_a.noconvert(), "skipped"_a.noconvert(),
-                "w"_a.noconvert(), "s"_a.noconvert(), "then"_a.noconvert(), "G"_a.noconvert().none(),
-                "U"_a.noconvert().none());
-    m.def("sadmm_settle", settle, "t"_a, "lam"_a.noconvert(), "rho"_a, "last"_a.noconvert(),
-          "skipped"_a.noconvert(), "w"_a.noconvert(), "s"_a.noconvert(), "then"_a.noconvert(),
-          "G"_a.noconvert().none(), "U"_a.noconvert().none(), NoGil());
+    using namespace nb::literals;
+    def_ladder(m, "sadmm", make);
+    m.def("sadmm_settle", settle, "rule"_a, "state"_a);
 }
 
 }  // namespace streamsieve

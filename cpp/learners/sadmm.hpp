@@ -1,13 +1,13 @@
-// Stochastic ADMM for the lasso, min f(w) + lam |z|_1 with w = z and multiplier u: OPG-ADMM (Ouyang et al.
+// Stochastic ADMM for the lasso, min f(w) + l1 |z|_1 with w = z and multiplier u: OPG-ADMM (Ouyang et al.
 // 2013, Suzuki 2013) and RDA-ADMM (Suzuki 2013).
 //   opg: w <- (w + eta_t (rho z + u - g)) / (1 + eta_t rho)
 //   rda: w <- eta_t (U + u - G) / (1 + eta_t rho),   G, U the sums of the gradients and of u so far
-//   both: z <- soft(w - u / rho, lam / rho),  u <- u - rho (w - z)
-// z and u are the two parts of one number s = w - u_before / rho: z = soft(s, lam / rho), u = -rho (s - z).
+//   both: z <- soft(w - u / rho, l1 / rho),  u <- u - rho (w - z)
+// z and u are the two parts of one number s = w - u_before / rho: z = soft(s, l1 / rho), u = -rho (s - z).
 //
 // A weight that the row does not touch moves on. In the opg form that has a closed form piece by piece, with
-// e = eta_t rho and tau = lam / rho:
-//   |s| > tau: after one row s = w + tau sign(s), and then |w| falls by lam eta_t / (1 + e) a row, until w
+// e = eta_t rho and tau = l1 / rho:
+//   |s| > tau: after one row s = w + tau sign(s), and then |w| falls by l1 eta_t / (1 + e) a row, until w
 //   has
 //     changed its sign: a sum over the rows skipped, the same for all weights;
 //   |s| <= tau: z = 0 and (w, s) <- M (w, s), M = ((1, -e), (1, 1)) / (1 + e), a spiral. The product of the M
@@ -34,7 +34,7 @@ struct Skipped {
 constexpr Index ring = 8192, period = 4096;  // period + what is walked at a time is less than the ring
 
 struct Sadmm {
-    const double* lam;
+    const double* l1;
     double rho;
     bool averaged;                 // the rda form
     double* last;                  // (1) the last step
@@ -65,7 +65,7 @@ struct Sadmm {
     }
 
     void share(Own& own) {
-        own.given(lam);
+        own.given(l1);
         for (double** x : {&w, &s, &G, &U, &then}) own.table(*x);
         width = own.n;
     }
@@ -112,16 +112,16 @@ struct Sadmm {
     }
     // From row k, after which s = w + tau sign(s), as far as that lasts or to row t; the row reached.
     double fall(Weight& v, double most, double k, double t) const {
-        const double lam_ = most * rho, now = since(k).fall, size = std::abs(v.w);
+        const double strength = most * rho, now = since(k).fall, size = std::abs(v.w);
         // the first row after which w has not its sign any more, if there is one until t
         double low = k, high = t;
         while (low + 1 < high) {
             const double middle = std::floor((low + high) / 2);
-            (lam_ * (of(middle).fall - now) < size ? low : high) = middle;
+            (strength * (of(middle).fall - now) < size ? low : high) = middle;
         }
         if (high > k) {
             const double sign = std::copysign(1.0, v.s);
-            v.w -= sign * (lam_ * (of(high).fall - now));
+            v.w -= sign * (strength * (of(high).fall - now));
             v.s = v.w + sign * most;
         }
         return high;
@@ -137,7 +137,7 @@ struct Sadmm {
         return Index(row) % period == 0 ? Skipped{0, 0, 0, 1, 0, 0, 1, 0} : of(row);
     }
     void settle(Index column, double t) const {
-        for (Index i = column; i < p * width; i += width) store(i, at(i, lam[column] / rho, t), t);
+        for (Index i = column; i < p * width; i += width) store(i, at(i, l1[column] / rho, t), t);
     }
 
     struct Columns {
@@ -146,7 +146,7 @@ struct Sadmm {
         double eta = 0, bias = 0, t = 0;
 
         void start(const Pace& pace, double row) { eta = pace.weights, bias = pace.bias, t = row; }
-        double most(Index c) const { return rule.lam[first + c] / rule.rho; }
+        double most(Index c) const { return rule.l1[first + c] / rule.rho; }
         void expect(Index at, Index c) const { prefetch(rule.w + at + c); }
         double read(Index at, Index c) const {
             const Weight v = rule.at(at + c, most(c), t - 1);

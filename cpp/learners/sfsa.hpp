@@ -1,4 +1,4 @@
-// Stochastic feature selection with annealing ([Sun] Algorithm 1), one rung of a ladder of maturity times.
+// Stochastic feature selection with annealing ([Sun] Algorithm 1): one model on its way from p features to k.
 //
 // Only features that have been seen, and are alive, have a slot, where their weights, gradient sums and
 // moments are; of all others one number is kept. A row costs O(nnz) look-ups and O(alive nnz q) work; a batch
@@ -14,39 +14,26 @@
 #include <limits>
 #include <vector>
 
+#include "core/fields.hpp"
 #include "core/losses.hpp"
 #include "learners/sgd.hpp"
 
 namespace streamsieve {
 
-// The second derivative of a loss where its slope is d: a row that is classified well enough has none.
-inline double bend(Squared, double) {
-    return 1;
-}
-inline double bend(Logistic, double d) {
-    return std::abs(d) * (1 - std::abs(d));
-}
-inline double bend(Hinge, double d) {
-    return d != 0;
-}
-inline double bend(SquaredHinge, double d) {
-    return d != 0 ? 2 : 0;
-}
-
 enum class Variant { plain, momentum, nesterov, adam };
 
 // What stays the same for all rows.
 struct Annealing {
-    double k, mu, delay, maturity, batch;
+    double k, annealing, warmup, maturity, batch_size;  // annealing: mu of the paper; maturity: T
     Variant variant;
     double eta;  // the user's, or 0: derived
     Schedule schedule;
-    double lam;
-    bool intercept;
+    double alpha;  // of the penalty alpha / 2 |beta|^2
+    bool fit_intercept, standardize;
 };
 
-// The numbers of a rung's state; learners/sfsa.py lists the same names in the same order.
-struct RungClock {
+// The numbers of a model's state; learners/annealed.py lists the same names in the same order.
+struct AnnealedClock {
     double filled, batches, weight;  // rows in the unfinished batch, batches, total weight
     double scale, horizon;           // of the weights; of the doubling trick
     double norm, cross, pairs;       // running mean of |x|^2, of (x'x')^2 over pairs, how many
@@ -56,6 +43,7 @@ struct RungClock {
     double first, output, pair, loss;     // slope of its first row; x'x' of its first two; its loss
     double size, limit, unseen, touched;  // slots; unseen features are alive below limit; how many
     double work;                          // entries and slots visited, for those who count
+    double step;                          // of the batch that ended last
 };
 
 // The head of a slot: the values of its feature, 1 / mean square, to 1 / 16, and whether the unfinished batch
@@ -96,24 +84,31 @@ inline Index compact(Index length, Index ahead, const I* __restrict j, const T* 
     return n;
 }
 
+struct AnnealedState {
+    AnnealedClock& clock;
+    std::span<std::int32_t> slot;  // by feature: 1 + slot, 0 unseen, -1 gone
+    std::int32_t* seen;            // how many of a page of features are seen or gone
+    std::int64_t* id;              // by slot
+    double* slots;                 // a Slot each
+    Table<double> moments;         // first and second moments of the gradient
+    std::int32_t* touched;         // the slots that are marked
+    double* bias;                  // (4, q): intercepts, and their gradient sums and moments
+};
+
 template <class Q>
-class Rung {
+class AnnealedModel {
   public:
-    struct State {
-        RungClock* clock;
-        std::int32_t *slot, *seen;  // by feature: 1 + slot, 0 unseen, -1 gone; seen or gone per `page`
-        std::int64_t* id;           // by slot
-        double *slots, *moments;    // a Slot each; first and second moments of the gradient, `extra` numbers
-        Index extra;
-        std::int32_t* touched;  // the slots that are marked
-        double* bias;           // (4, q): intercepts, and their gradient sums and moments
-        bool units;             // in units of the features, or of the data
-        Index p;
-    };
     static constexpr Index page = 4096;
 
-    Rung(const State& state, const Annealing& rule, Q q)
-        : state_(state), rule_(rule), q_(q), c(*state.clock) {}
+    AnnealedModel(const AnnealedState& state, const Annealing& rule, Q q)
+        : state_(state),
+          slot_of_(state.slot.data()),
+          p_(Index(state.slot.size())),
+          extra_(state.moments.cols),
+          units_(rule.standardize),
+          rule_(rule),
+          q_(q),
+          c(state.clock) {}
 
     // ------------------------------------------------------------ rows
 
@@ -124,9 +119,9 @@ class Rung {
         if (c.unseen > 0) {
             const Index limit = Index(c.limit);
             for (Index e = 0; e < row.length; ++e) {
-                if (e + 24 < ahead) prefetch(state_.slot + row.j[e + 24]);
+                if (e + 24 < ahead) prefetch(slot_of_ + row.j[e + 24]);
                 const Index j = Index(row.j[e]);
-                const std::int32_t s = state_.slot[j];
+                const std::int32_t s = slot_of_[j];
                 if (s > 0)
                     prefetch(&slot(s - 1));
                 else if (s == 0 && j < limit && row.x[e] != 0)
@@ -134,9 +129,9 @@ class Rung {
             }
         }
         // beyond the caches: ask beforehand
-        const Index n = c.unseen == 0 && state_.p > 1 << 16
-                            ? compact<true>(row.length, ahead, row.j, row.x, state_.slot, at, x)
-                            : compact<false>(row.length, ahead, row.j, row.x, state_.slot, at, x);
+        const Index n = c.unseen == 0 && p_ > 1 << 16
+                            ? compact<true>(row.length, ahead, row.j, row.x, slot_of_, at, x)
+                            : compact<false>(row.length, ahead, row.j, row.x, slot_of_, at, x);
         if (c.unseen == 0 && c.size > 1 << 14)
             for (Index e = 0; e < n; ++e) prefetch(&slot(at[e]));
         return n;
@@ -145,7 +140,7 @@ class Rung {
     Index gather(const DenseRow<T>& row, Index, std::int32_t* at, double* x) {
         if (c.unseen > 0)
             for (Index j = 0; j < Index(c.limit); ++j)
-                if (state_.slot[j] == 0 && row.x[j] != 0) add(j);
+                if (slot_of_[j] == 0 && row.x[j] != 0) add(j);
         Index n = 0;
         const Index size = Index(c.size);
         for (Index s = 0; s < size; ++s) {
@@ -162,10 +157,10 @@ class Rung {
         for (Index o = 0; o < q_; ++o) m[o] = 0;
         // four sums, or the latency of one addition after the other is the time of the loop
         double dot[4] = {0, 0, 0, 0}, norms[4] = {0, 0, 0, 0};
-        auto take = [&](Index e, int lane) {
+        auto add_entry = [&](Index e, int lane) {
             Slot& f = slot(at[e]);
             double square = x[e] * x[e];
-            if (state_.units) {
+            if (units_) {
                 f.take(x[e], r);
                 // a value beyond four of its units tells that these are wrong
                 if (square * f.inverse > 16) renew(f);
@@ -179,15 +174,15 @@ class Rung {
                 for (Index o = 0; o < q_; ++o) m[o] += x[e] * w[o];
         };
         Index e = 0;
-        for (; e + 4 <= n; e += 4) take(e, 0), take(e + 1, 1), take(e + 2, 2), take(e + 3, 3);
-        for (; e < n; ++e) take(e, 0);
+        for (; e + 4 <= n; e += 4)
+            add_entry(e, 0), add_entry(e + 1, 1), add_entry(e + 2, 2), add_entry(e + 3, 3);
+        for (; e < n; ++e) add_entry(e, 0);
         if constexpr (std::is_same_v<Q, One>) *m = (dot[0] + dot[1]) + (dot[2] + dot[3]);
         return (norms[0] + norms[1]) + (norms[2] + norms[3]);
     }
 
     // Adds r loss' x to the gradient of the batch; false where its step would overflow.
-    template <class Loss>
-    bool learn(Loss loss, Index n, const std::int32_t* at, const double* x, double r, double norm,
+    bool learn(const Loss& loss, Index n, const std::int32_t* at, const double* x, double r, double norm,
                const double* d, double most) {
         if (c.filled == 0) {
             Index o = 0;
@@ -212,7 +207,7 @@ class Rung {
         for (Index o = 0; o < q_; ++o) {
             state_.bias[q_ + o] += d[o];
             c.slopes += d[o] * d[o];
-            c.bends += bend(loss, d[o] / r);
+            c.bends += loss.second_derivative(d[o] / r);
         }
         c.weight += r;
         c.mass += r;
@@ -221,7 +216,7 @@ class Rung {
         c.work += double(n);
         c.reach += most * std::max(1.0, std::sqrt(norm));
         c.filled += 1;
-        return c.filled < rule_.batch;
+        return c.filled < rule_.batch_size;
     }
 
     // ------------------------------------------------------------ the end of a batch
@@ -231,8 +226,9 @@ class Rung {
         const double b = c.filled;
         c.batches += 1;
         Step step = derive(curvature);
+        c.step = step.weights;
         if (!(step.weights * std::max(1.0, step.unit) * c.reach / b < 1e100)) return false;
-        if (rule_.lam > 0) shrink(1 - step.weights * rule_.lam);
+        if (rule_.alpha > 0) shrink(1 - step.weights * rule_.alpha);
         step.plain = step.weights / (b * c.scale);
         over_ = 1 / c.weight;
         const bool all = rule_.variant != Variant::plain;
@@ -244,7 +240,7 @@ class Rung {
         for (Index o = 0; o < q_; ++o) {
             double* f = state_.bias + o;
             const double root = std::sqrt(step.unit);
-            if (rule_.intercept) *f += change(f[q_] * root / b, f[2 * q_], f[3 * q_], step) * root;
+            if (rule_.fit_intercept) *f += change(f[q_] * root / b, f[2 * q_], f[3 * q_], step) * root;
             f[q_] = 0;
         }
         c.work += double(all ? size : touched);
@@ -254,11 +250,11 @@ class Rung {
     }
 
     double score(Index s) const {
-        return rank(slot(s).weights(), q_, state_.units ? slot(s).spread(c.weight, over_) : 1);
+        return rank(slot(s).weights(), q_, units_ ? slot(s).spread(c.weight, over_) : 1);
     }
     const double* bias() const { return state_.bias; }
     double scale() const { return c.scale; }
-    RungClock& clock() { return c; }
+    AnnealedClock& clock() { return c; }
 
   private:
     struct Step {
@@ -282,7 +278,7 @@ class Rung {
         c.norms += c.trace;
         c.entries += c.count;
         double unit = 0;
-        if (rule_.intercept) unit = state_.units || !(c.entries > 0) ? 1 : c.norms / c.entries;
+        if (rule_.fit_intercept) unit = units_ || !(c.entries > 0) ? 1 : c.norms / c.entries;
         const double trace = c.trace / b + mass * unit, rate = std::max(1 / c.batches, 1 / memory);
         c.norm += (trace - c.norm) * rate;
         c.slope += (c.slopes / (b * outputs) - c.slope) * rate;
@@ -307,7 +303,7 @@ class Rung {
         if (rule_.eta > 0)
             step.weights *= rule_.eta;
         else
-            step.weights = length > 0 ? step.weights / (curvature * length + rule_.lam) : 0;
+            step.weights = length > 0 ? step.weights / (curvature * length + rule_.alpha) : 0;
         step.unit = rule_.eta > 0 ? 1 : unit;
         // Adam divides a gradient by its size; a derived step gives it back the size of the slopes
         step.length = rule_.eta > 0 ? 1 : std::sqrt(c.slope);
@@ -339,7 +335,7 @@ class Rung {
             const Slot& f = slot(at[e]);
             const double g = f.weights()[q_ + Index(c.output)], square = f.square();
             if (g == 0) continue;
-            sum += !state_.units ? x[e] * g : square > 0 ? x[e] * g * (f.n / square) : 0;
+            sum += !units_ ? x[e] * g : square > 0 ? x[e] * g * (f.n / square) : 0;
         }
         return sum;
     }
@@ -377,7 +373,7 @@ class Rung {
     void move(Index at, const Step& step, double b) {
         Slot& f = slot(at);
         double inverse = 1;
-        if (state_.units) {
+        if (units_) {
             if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 16)) renew(f);
             // a feature that has not varied cannot be told from the intercept
             inverse = f.varies(c.weight) ? f.inverse : 0;
@@ -392,7 +388,7 @@ class Rung {
             return;
         }
         const double root = std::sqrt(inverse);
-        double *m = state_.moments + at * state_.extra, *s = m + q_;
+        double *m = state_.moments.data + at * extra_, *s = m + q_;
         for (Index o = 0; o < q_; ++o) {
             v[o] += change(g[o] * root / b, m[o], s[o], step) * (root / c.scale);
             g[o] = 0;
@@ -408,17 +404,17 @@ class Rung {
         state_.seen[j / page] += 1;
         state_.id[s] = j;
         std::fill_n(state_.slots + s * width(), width(), 0.0);
-        if (state_.extra) std::fill_n(state_.moments + s * state_.extra, state_.extra, 0.0);
+        if (extra_) std::fill_n(state_.moments.data + s * extra_, extra_, 0.0);
         slot(s).inverse = std::numeric_limits<double>::infinity();
-        return state_.slot[j] = std::int32_t(s + 1);
+        return slot_of_[j] = std::int32_t(s + 1);
     }
 
     double budget() const {
-        // the annealing schedule of [Sun], begun after the delay
-        const double T = rule_.maturity * (1 - rule_.delay);
-        const double t = std::max(0.0, c.batches - rule_.maturity * rule_.delay);
-        const double left = (T - t) / (t * rule_.mu + T);
-        return rule_.k + std::floor(std::max(0.0, double(state_.p) - rule_.k) * std::max(0.0, left));
+        // the annealing schedule of [Sun], begun after the warmup
+        const double T = rule_.maturity * (1 - rule_.warmup);
+        const double t = std::max(0.0, c.batches - rule_.maturity * rule_.warmup);
+        const double left = (T - t) / (t * rule_.annealing + T);
+        return rule_.k + std::floor(std::max(0.0, double(p_) - rule_.k) * std::max(0.0, left));
     }
 
     // Keeps the M_t largest: of those that score the same the lower index, and none that was never seen.
@@ -434,10 +430,10 @@ class Rung {
                 relocate(s, to++);
                 continue;
             }
-            state_.slot[state_.id[s]] = -1;
+            slot_of_[state_.id[s]] = -1;
             if (often) continue;
             while (--end > s && gone.has(scores_[std::size_t(end)], state_.id[end]))
-                state_.slot[state_.id[end]] = -1;
+                slot_of_[state_.id[end]] = -1;
             if (end > s) relocate(end, to++);
         }
         c.size = double(to);
@@ -454,7 +450,7 @@ class Rung {
                 done += there;
                 at = start;
             } else {
-                done += state_.slot[--at] == 0;
+                done += slot_of_[--at] == 0;
             }
         }
         c.limit = double(at);
@@ -497,20 +493,22 @@ class Rung {
     void relocate(Index from, Index to) {
         if (from == to) return;
         state_.id[to] = state_.id[from];
-        state_.slot[state_.id[to]] = std::int32_t(to + 1);
+        slot_of_[state_.id[to]] = std::int32_t(to + 1);
         std::copy_n(state_.slots + from * width(), width(), state_.slots + to * width());
-        if (state_.extra)
-            std::copy_n(state_.moments + from * state_.extra, state_.extra,
-                        state_.moments + to * state_.extra);
+        if (extra_)
+            std::copy_n(state_.moments.data + from * extra_, extra_, state_.moments.data + to * extra_);
     }
 
     Index width() const { return Index(sizeof(Slot) / sizeof(double)) + 2 * q_; }
     Slot& slot(Index s) const { return *reinterpret_cast<Slot*>(state_.slots + s * width()); }
 
-    State state_;
+    const AnnealedState state_;
+    std::int32_t* slot_of_;
+    Index p_, extra_;  // features; numbers of a slot's moments
+    bool units_;       // in units of the features, or of the data
     const Annealing& rule_;
     Q q_;
-    RungClock& c;
+    AnnealedClock& c;
     double over_ = 0;  // 1 / total weight, as of the batch that ends
     std::vector<double> scores_;
     std::vector<Index> counts_;
@@ -529,25 +527,25 @@ inline Index entries_left(const Csr<T, I>& X, Index i) {
 // Returns the number of rows learned, fewer than there are where the next step would overflow. The mean loss
 // of each batch that ends, before it was learned, goes to `losses` if asked for. Without rows, the batch ends
 // as it is.
-template <class Rows, class Loss, class Q>
-Index sfsa(const Rows& X, Loss loss, Q q, const double* y, const double* weight, Rung<Q>& rung,
-           double* losses) {
+template <class Rows, class Q>
+Index sfsa(const Rows& X, const Loss& loss, Q q, const double* y, const double* weight,
+           AnnealedModel<Q>& model, double* losses) {
     std::vector<double> scratch(2 * std::size_t(Index(q))), x(std::size_t(X.longest()) + 1);
     std::vector<std::int32_t> at(std::size_t(X.longest()) + 1);
     double *m = scratch.data(), *d = m + q;
-    RungClock& clock = rung.clock();
-    if (X.rows == 0 && clock.filled > 0) rung.finish(loss.curvature);
+    AnnealedClock& clock = model.clock();
+    if (X.rows == 0 && clock.filled > 0) model.finish(loss.curvature);
     for (Index i = 0; i < X.rows; ++i) {
         const double r = weight ? weight[i] : 1;
-        const Index n = rung.gather(X[i], entries_left(X, i), at.data(), x.data());
-        const double norm = rung.margins(n, at.data(), x.data(), r, m);
-        const double most = slopes(loss, q, m, rung.scale(), rung.bias(), y + i * q, r, d);
+        const Index n = model.gather(X[i], entries_left(X, i), at.data(), x.data());
+        const double norm = model.margins(n, at.data(), x.data(), r, m);
+        const double most = slopes(loss, q, m, model.scale(), model.bias(), y + i * q, r, d);
         if (losses)
             for (Index o = 0; o < q; ++o)
-                clock.loss += r * loss.value(rung.scale() * m[o] + rung.bias()[o], y[i * q + o]);
-        if (rung.learn(loss, n, at.data(), x.data(), r, norm, d, most)) continue;
+                clock.loss += r * loss.value(model.scale() * m[o] + model.bias()[o], y[i * q + o]);
+        if (model.learn(loss, n, at.data(), x.data(), r, norm, d, most)) continue;
         if (losses) *losses++ = clock.loss / clock.mass;
-        if (!rung.finish(loss.curvature)) return i;
+        if (!model.finish(loss.curvature)) return i;
     }
     return X.rows;
 }

@@ -10,7 +10,7 @@ void bind_sgd(nb::module_& m) {
                              f.table<double>("weight"), f.vector<double>("scale").data(),
                              f.vector<double>("bias").data()};
         const StepSize step = step_size(rule, state.clock);
-        return call.dispatch(state.moments, [&](const auto& rows, auto loss, auto q, auto& units) {
+        return call.dispatch(state.moments, [&](const auto& rows, const Loss& loss, auto q, auto& units) {
             return sgd(rows, loss, q, units, call.y, call.weight, step, state);
         });
     });

@@ -8,6 +8,7 @@
 
 #include "core/fields.hpp"
 #include "core/linear.hpp"
+#include "core/losses.hpp"
 #include "core/steps.hpp"
 
 namespace streamsieve {
@@ -15,9 +16,9 @@ namespace streamsieve {
 constexpr double tiny_scale = 1e-50;
 
 // d = r loss'(scale m + b, y) per output; the largest magnitude, NaN if any is.
-template <class Loss, class Q>
-inline double slopes(Loss loss, Q q, const double* m, double scale, const double* bias, const double* y,
-                     double r, double* d) {
+template <class Q>
+inline double slopes(const Loss& loss, Q q, const double* m, double scale, const double* bias,
+                     const double* y, double r, double* d) {
     double most = 0;
     for (Index o = 0; o < q; ++o) {
         d[o] = r * loss.derivative(scale * m[o] + bias[o], y[o]);
@@ -36,9 +37,9 @@ struct SgdState {
 };
 
 // Returns the number of rows learned: fewer than there are where the next step would overflow.
-template <class Rows, class Loss, class Q, class Units>
-Index sgd(const Rows& X, Loss loss, Q q, Units& units, const double* y, const double* weight, StepSize step,
-          const SgdState& state) {
+template <class Rows, class Q, class Units>
+Index sgd(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, const double* weight,
+          StepSize step, const SgdState& state) {
     double *v = state.weight.data, *scale = state.scale, *bias = state.bias;
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;

@@ -23,14 +23,11 @@ Kept read_kept(Fields f) {
 
 void bind_siht(nb::module_& m) {
     def_learner(m, "siht", [](const Call& call, Fields& rule, Fields& f) {
-        const SihtState state{f.record<Clock>("clock"),
-                              f.table_or_none<double>("moments"),
-                              read_kept(f.fields("kept")),
-                              f.table<double>("weight"),
-                              f.vector<double>("scale").data(),
-                              f.vector<double>("bias").data()};
+        const SihtState state{f.record<Clock>("clock"),         f.table_or_none<double>("moments"),
+                              read_kept(f.fields("kept")),      f.table<double>("weight"),
+                              f.vector<double>("scale").data(), f.vector<double>("bias").data()};
         const StepSize step = step_size(rule, state.clock);
-        return call.dispatch(state.moments, [&](const auto& rows, auto loss, auto q, auto& units) {
+        return call.dispatch(state.moments, [&](const auto& rows, const Loss& loss, auto q, auto& units) {
             return siht(rows, loss, q, units, call.y, call.weight, step, state);
         });
     });

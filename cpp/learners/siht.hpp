@@ -22,9 +22,9 @@ struct SihtState {
     double* bias;
 };
 
-template <class Rows, class Loss, class Q, class Units>
-Index siht(const Rows& X, Loss loss, Q q, Units& units, const double* y, const double* weight, StepSize step,
-           const SihtState& state) {
+template <class Rows, class Q, class Units>
+Index siht(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, const double* weight,
+           StepSize step, const SihtState& state) {
     Kept kept = state.kept;
     double *v = state.weight.data, *scale = state.scale, *bias = state.bias;
     std::vector<double> scratch(2 * std::size_t(Index(q)));

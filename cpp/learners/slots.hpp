@@ -16,25 +16,30 @@
 
 namespace streamsieve {
 
-// Numbers that all paths share; learners/_paths.py lists the same names in the same order.
+// Numbers that all paths share. learners/paths.py lists the same names in the same order, as of the next
+// three.
 struct StageClock {
-    double filled, bursts, stage;     // rows of the unfinished burst, bursts of the stage, stages
-    double K, gravity, rejection;     // as of the current stage
+    double filled, bursts, stage;           // rows of the unfinished burst, bursts of the stage, stages
+    double burst_size, gravity, rejection;  // as of the current stage: K, g_0, beta
     double size, dead, seen, weight;  // slots, those purged among them, features ever seen, total weight
     double blocks;
 };
 
-// Numbers of one path, then its q intercepts.
+// Numbers of one path.
 struct PathHead {
     Clock clock;
-    double touched, records;
-    double* bias() { return &records + 1; }
+    double touched, records;  // slots that its burst has touched, changes that its stage has recorded
 };
 
 // Of a feature: bursts that saw it and bursts that left it non-zero since it was last judged ([Ma] (16);
 // the first negative where they have been), and its selection probability when it was.
 struct Tally {
     double seen, kept, probability;
+};
+
+// 1 / root mean square of a feature's values, and its deviation in that unit.
+struct Unit {
+    double scale, deviation;
 };
 
 struct StableState {
@@ -45,12 +50,12 @@ struct StableState {
     std::uint8_t* alive;  // 0 purged, 1 stable
     Tally* tally;
     Values* values;  // null: in the units of the data
-    double* unit;    // (2,): 1 / root mean square of the feature's values, and its deviation in that unit
-    Index room;      // slots that there is room for
+    Unit* unit;
+    Index room;  // slots that there is room for
     // by path
     PathHead* head;
-    Index head_width;  // doubles
-    double* weights;   // by slot: times seen in the burst, weights, weights when it began
+    double* bias;     // q of each
+    double* weights;  // by slot: times seen in the burst, weights, weights when it began
     Index width;
     std::int32_t* touched;
     double* change;       // of a burst's slot: |change| / times seen
@@ -58,9 +63,7 @@ struct StableState {
     Index records;        // room for these two
     Index paths;
 
-    PathHead& path(Index m) const {
-        return *reinterpret_cast<PathHead*>(reinterpret_cast<double*>(head) + m * head_width);
-    }
+    PathHead& path(Index m) const { return head[m]; }
     double* cell(Index m, Index s) const { return weights + (m * room + s) * width; }
 };
 
@@ -158,7 +161,7 @@ class Translator {
         state_.id[s] = j;
         state_.alive[s] = 1;
         state_.tally[s] = {0, 0, 1};
-        state_.unit[2 * s] = state_.unit[2 * s + 1] = 1;
+        state_.unit[s] = {1, 1};
         if (state_.values) state_.values[s] = {0, 0, 0, 0};
         for (Index m = 0; m < state_.paths; ++m) std::fill_n(state_.cell(m, s), state_.width, 0.0);
         state_.slot[j] = std::int32_t(s + 1);
@@ -188,7 +191,7 @@ class Translator {
     void measure(Index a, Index b, Scratch& own) {
         own.met.clear();
         const bool all = threads_ == 1, wide = c.size > wide_size;
-        const auto take = [&](std::int32_t s, double x, double r) {
+        const auto add_value = [&](std::int32_t s, double x, double r) {
             state_.values[s].take(x, r);
             if (met_[std::size_t(s)]) return;
             met_[std::size_t(s)] = 1;
@@ -202,7 +205,7 @@ class Translator {
             if (all) {
                 for (Index e = 0; e < n; ++e) {
                     if (wide) prefetch(state_.values + at[std::min(e + ahead, n - 1)]);
-                    take(at[e], x[e], r);
+                    add_value(at[e], x[e], r);
                 }
                 continue;
             }
@@ -214,21 +217,20 @@ class Translator {
             }
             for (Index e = 0; e < kept; ++e) {
                 if (wide) prefetch(state_.values + at[mine[std::min(e + ahead, kept - 1)]]);
-                take(at[mine[e]], x[mine[e]], r);
+                add_value(at[mine[e]], x[mine[e]], r);
             }
         }
         for (const std::int32_t s : own.met) {
             const Values& f = state_.values[s];
             const double square = f.square(), unit = square > 0 ? std::sqrt(f.n / square) : 0;
-            state_.unit[2 * s] = unit;
-            state_.unit[2 * s + 1] = std::sqrt(f.spread(c.weight, 1 / c.weight) / c.weight) * unit;
+            state_.unit[s] = {unit, std::sqrt(f.spread(c.weight, 1 / c.weight) / c.weight) * unit};
             met_[std::size_t(s)] = 0;
         }
     }
     void scale(Index i) {
         const std::size_t start = std::size_t(out_.start[std::size_t(i)]);
         for (std::size_t e = start; e < start + std::size_t(out_.length[std::size_t(i)]); ++e)
-            out_.value[e] *= state_.unit[2 * out_.slot[e]];
+            out_.value[e] *= state_.unit[out_.slot[e]].scale;
     }
 
     const double* weight_;
@@ -237,13 +239,13 @@ class Translator {
     std::vector<std::uint8_t> met_;  // by slot: whether the block has it; all 0 between blocks
 };
 
-// Rows which[0], ..., which[rows - 1] of X, or the first ones.
+// Rows order[0], ..., order[rows - 1] of X, or the first ones.
 template <class Rows>
 class TranslatorOf final : public Translator {
   public:
-    TranslatorOf(const StableState& state, const Rows& X, Index n, const std::int64_t* which,
+    TranslatorOf(const StableState& state, const Rows& X, Index n, const std::int64_t* order,
                  const double* weight)
-        : Translator(state, n, weight), X_(X), which_(which) {}
+        : Translator(state, n, weight), X_(X), order_(order) {}
 
     Index entries(Index a, Index b) const override {
         Index n = 0;
@@ -252,7 +254,7 @@ class TranslatorOf final : public Translator {
     }
 
   private:
-    auto row(Index i) const { return X_[which_ ? Index(which_[i]) : i]; }
+    auto row(Index i) const { return X_[order_ ? Index(order_[i]) : i]; }
 
     // New features of a dense row get their slots here, and only slots are looked at later; those of a sparse
     // one where they are looked up.
@@ -271,7 +273,7 @@ class TranslatorOf final : public Translator {
 
     void look_up(Index from, Index to, Index at) override {
         for (Index i = from; i < to; ++i) {
-            if (which_ && i + 2 < to) ask(row(first_ + i + 2));
+            if (order_ && i + 2 < to) ask(row(first_ + i + 2));
             out_.start[std::size_t(i)] = at;
             look_up(row(first_ + i), i);
             at += out_.length[std::size_t(i)];
@@ -328,7 +330,7 @@ class TranslatorOf final : public Translator {
     }
 
     const Rows& X_;
-    const std::int64_t* which_;
+    const std::int64_t* order_;
 };
 
 // Slots of purged features go to others, once they are an eighth of all.
@@ -357,7 +359,7 @@ class Compaction {
         state_.slot[state_.id[n]] = std::int32_t(n + 1);
         state_.alive[n] = 1;
         state_.tally[n] = state_.tally[s];
-        std::copy_n(state_.unit + 2 * s, 2, state_.unit + 2 * n);
+        state_.unit[n] = state_.unit[s];
         if (state_.values) state_.values[n] = state_.values[s];
         for (Index m = 0; m < state_.paths; ++m)
             std::copy_n(state_.cell(m, s), state_.width, state_.cell(m, n));

@@ -8,18 +8,35 @@
 #include <cmath>
 #include <vector>
 
+#include "core/fields.hpp"
 #include "core/heap.hpp"
 #include "core/rows.hpp"
 #include "core/steps.hpp"
 
 namespace streamsieve {
 
-// `at` (p, 2 q): the precision gained and the weight, for each output. The outputs of a feature are kept
-// together, by their total. A row of weight r counts as if its gamma were gamma / r.
+struct SofsRule {
+    double gamma;
+    bool fit_intercept;
+};
+
+struct SofsState {
+    RowCount& clock;
+    KeptHeap kept;
+    const std::int32_t* place;
+    Table<double> weight;           // (p, 2 q): the precision gained and the weight, for each output
+    double *bias, *bias_precision;  // (q)
+};
+
+// The outputs of a feature are kept together, by their total precision. A row of weight r counts as if its
+// gamma were gamma / r.
 template <class Rows, class Q>
-Index sofs(const Rows& X, Q q, const double* y, const double* weight, double gamma, bool intercept,
-           Clock* clock, Index budget, KeptHeap kept, const std::int32_t* place, double* at, double* bias,
-           double* bias_at) {
+Index sofs(const Rows& X, Q q, const double* y, const double* weight, const SofsRule& rule,
+           const SofsState& state) {
+    const double gamma = rule.gamma;
+    KeptHeap kept = state.kept;
+    const Index budget = kept.room();
+    double *at = state.weight.data, *bias = state.bias, *bias_precision = state.bias_precision;
     std::vector<double> scratch(3 * std::size_t(Index(q)));
     double *m = scratch.data(), *a = m + q, *fresh = a + q;
     std::vector<char> stepped(std::size_t(X.longest()));  // entries whose feature was kept before the row
@@ -40,7 +57,7 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, double gam
         for (Index e = 0; e < row.length; ++e) {
             if (e + 24 < row.length) {
                 prefetch(at + row.index(e + 24) * width);
-                prefetch(place + row.index(e + 24));
+                prefetch(state.place + row.index(e + 24));
             }
             const double x = row.value(e), *s = at + row.index(e) * width;
             for (Index o = 0; o < q; ++o) m[o] += x * s[2 * o + 1];
@@ -55,13 +72,12 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, double gam
                 spread += x * x * s;
                 largest = std::max(largest, std::abs(x) * s);
             }
-            if (intercept) spread += 1 / (1 + bias_at[o]);
+            if (rule.fit_intercept) spread += 1 / (1 + bias_precision[o]);
             a[o] = (1 - label[o] * m[o]) / (spread + gamma / r) * label[o];
             if (!(std::abs(a[o]) * std::max(1.0, largest) < 1e200)) return i;
             any = true;
         }
-        clock->rows += 1;
-        clock->weight += r;
+        state.clock.add(r);
         if (!any) continue;
         // The kept features of the row first: the variance that the others must be below depends on them.
         for (Index e = 0; e < row.length; ++e) {
@@ -91,11 +107,11 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, double gam
             }
             for (Index o = 0; o < q; ++o) s[2 * o + 1] = fresh[o];
         }
-        if (intercept) {
+        if (rule.fit_intercept) {
             for (Index o = 0; o < q; ++o) {
                 if (a[o] == 0) continue;
-                bias[o] += a[o] / (1 + bias_at[o]);
-                bias_at[o] += r / gamma;
+                bias[o] += a[o] / (1 + bias_precision[o]);
+                bias_precision[o] += r / gamma;
             }
         }
     }

@@ -1,69 +1,97 @@
 #include "learners/stabilized.hpp"
 
-#include "core/dispatch.hpp"
+#include "core/learner.hpp"
 
 namespace streamsieve {
 
 using namespace nb::literals;
 
-template <class T>
-using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+namespace {
+
+Stabilizing read_rule(const Loss& loss, Fields& rule) {
+    return {loss,
+            rule.number("burst_size"),
+            rule.number("n_bursts"),
+            rule.number("burst_growth"),
+            rule.number("rejection"),
+            rule.number("rejection_decay"),
+            rule.number("threshold"),
+            rule.number("min_bursts"),
+            rule.number("budget"),
+            rule.number("eta"),
+            schedule_of(rule),
+            rule.flag("fit_intercept"),
+            rule.integer("block_size"),
+            rule.natural("seed"),
+            unsigned(rule.integer("threads"))};
+}
+
+StableState read_state(Fields& f) {
+    const auto slot = f.vector<std::int32_t>("slot");
+    const auto id = f.vector<std::int64_t>("id");
+    const auto head = f.records<PathHead>("head");
+    const auto weights = f.cube<double>("weights");
+    const auto change = f.table<double>("change");
+    return {&f.record<StageClock>("clock"),
+            Index(slot.size()),
+            slot.data(),
+            id.data(),
+            f.vector<std::uint8_t>("alive").data(),
+            f.records<Tally>("tally").data(),
+            reinterpret_cast<Values*>(f.table_or_none<double>("values").data),
+            f.records<Unit>("unit").data(),
+            Index(id.size()),
+            head.data(),
+            f.table<double>("bias").data,
+            weights.data,
+            weights.cols,
+            f.table<std::int32_t>("touched").data,
+            change.data,
+            f.table<std::int32_t>("which").data,
+            change.cols,
+            Index(head.size())};
+}
+
+}  // namespace
 
 void bind_stabilized(nb::module_& m) {
-    // (rows learned, stages ended, room for slots and for records that the next block needs: 0 if it has it)
+    // Learns rows order[0], order[1], ... of X, or all of them; y and weight are in that order. rule
+    // "stages": where a line about each stage that ends goes. Returns (rows learned, stages ended, room for
+    // slots and for records that the next block needs: 0 if it has it).
     m.def(
         "stabilized",
-        [](const AnyRows& X, const AnyLoss& loss, Matrix<const double> y, Weights weight,
-           std::optional<Vector<const std::int64_t>> which_rows, std::int64_t block, std::uint64_t seed,
-           double K, double bursts, double rejection, double gamma, double threshold, double evidence,
-           double alpha, double budget, double eta, const AnySchedule& schedule, bool intercept, int threads,
-           Vector<double> clock, Vector<std::int32_t> slot, Vector<std::int64_t> id,
-           Vector<std::uint8_t> alive, Matrix<double> tally, std::optional<Matrix<double>> values,
-           Matrix<double> unit, Matrix<double> head, Cube<double> weights, Matrix<std::int32_t> touched,
-           Matrix<double> change, Matrix<std::int32_t> which, Matrix<double> stages) {
-            const Stabilizing rule{K,      bursts, rejection,         gamma,    threshold, evidence, alpha,
-                                   budget, eta,    schedule.schedule, intercept};
-            const StableState state{struct_of<StageClock>(clock),
-                                    Index(slot.shape(0)),
-                                    slot.data(),
-                                    id.data(),
-                                    alive.data(),
-                                    reinterpret_cast<Tally*>(tally.data()),
-                                    values ? reinterpret_cast<Values*>(values->data()) : nullptr,
-                                    unit.data(),
-                                    Index(id.shape(0)),
-                                    reinterpret_cast<PathHead*>(head.data()),
-                                    Index(head.shape(1)),
-                                    weights.data(),
-                                    Index(weights.shape(2)),
-                                    touched.data(),
-                                    change.data(),
-                                    which.data(),
-                                    Index(change.shape(1)),
-                                    Index(head.shape(0))};
-            const double* r = data_or_null(weight);
+        [](const AnyRows& X, const Loss& loss, Matrix<const double> y, const Weights& weight,
+           std::optional<Vector<const std::int64_t>> order, nb::handle rule_, nb::handle state_) {
             const Index n = Index(y.shape(0)), q = Index(y.shape(1));
-            const auto run = [&]<class Loss>(Translator& rows, Loss, auto outputs) {
-                return Stabilized<Loss, decltype(outputs)>(rows, block, seed, outputs, y.data(), r, state,
-                                                           rule, unsigned(threads), stages.data())
-                    .run();
-            };
-            const std::int64_t* order = which_rows ? which_rows->data() : nullptr;
-            const Learned out = std::visit(
-                [&](const auto& x, auto l) {
-                    TranslatorOf<std::decay_t<decltype(x)>> rows(state, x, n, order, r);
-                    return q == 1 ? run(rows, l, One{}) : run(rows, l, q);
-                },
-                X.rows, loss.loss);
+            const Index held = std::visit([](const auto& rows) { return rows.rows; }, X.rows);
+            if ((order ? Index(order->shape(0)) : held) != n || (weight && Index(weight->shape(0)) != n))
+                throw nb::value_error("rows, targets and weights must be equally many");
+            for (Index i = 0; order && i < n; ++i)
+                if (order->data()[i] < 0 || order->data()[i] >= held)
+                    throw nb::value_error("order names a row that is not there");
+            Fields rule_fields(rule_), state_fields(state_);
+            const Stabilizing rule = read_rule(loss, rule_fields);
+            const StableState state = read_state(state_fields);
+            Stage* stages = rule_fields.records<Stage>("stages").data();
+            Learned out;
+            {
+                nb::gil_scoped_release release;
+                const double* r = data_or_null(weight);
+                const auto run = [&](Translator& rows, auto outputs) {
+                    return Stabilized(rows, outputs, y.data(), r, state, rule, stages).run();
+                };
+                out = std::visit(
+                    [&](const auto& x) {
+                        TranslatorOf<std::decay_t<decltype(x)>> rows(state, x, n,
+                                                                     order ? order->data() : nullptr, r);
+                        return q == 1 ? run(rows, One{}) : run(rows, q);
+                    },
+                    X.rows);
+            }
             return std::tuple(out.rows, out.stages, out.slots, out.records);
         },
-        "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(),
-        "which_rows"_a.noconvert().none(), "block"_a, "seed"_a, "K"_a, "bursts"_a, "rejection"_a, "gamma"_a,
-        "threshold"_a, "evidence"_a, "alpha"_a, "budget"_a, "eta"_a, "schedule"_a, "intercept"_a, "threads"_a,
-        "clock"_a.noconvert(), "slot"_a.noconvert(), "id"_a.noconvert(), "alive"_a.noconvert(),
-        "tally"_a.noconvert(), "values"_a.noconvert().none(), "unit"_a.noconvert(), "head"_a.noconvert(),
-        "weights"_a.noconvert(), "touched"_a.noconvert(), "change"_a.noconvert(), "which"_a.noconvert(),
-        "stages"_a.noconvert(), NoGil());
+        "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(), "order"_a.noconvert().none(),
+        "rule"_a, "state"_a);
 }
 
 }  // namespace streamsieve

@@ -24,11 +24,22 @@ namespace streamsieve {
 
 // What stays the same for all rows.
 struct Stabilizing {
-    double K, bursts, rejection, gamma, threshold, evidence, alpha;  // K_0, n_K, beta_0, gamma, pi_0, delta_K
-    double budget;                                                   // k, or 0
-    double eta;                                                      // the user's, or 0: derived
+    Loss loss;
+    double burst_size, n_bursts, burst_growth;  // K_0, n_K and alpha of [Ma]
+    double rejection, rejection_decay;          // beta_0, gamma
+    double threshold, min_bursts;               // pi_0, delta_K
+    double budget;                              // k, or 0
+    double eta;                                 // the user's, or 0: derived
     Schedule schedule;
-    bool intercept;
+    bool fit_intercept;
+    Index block_size;
+    std::uint64_t seed;
+    unsigned threads;
+};
+
+// What is known of a stage that has ended.
+struct Stage {
+    double stage, stable, gravity, rejection, burst_size;
 };
 
 // Rows that the mean norm behind a derived step looks back: as features go, steps grow.
@@ -57,17 +68,18 @@ class Random {
 
 // ---------------------------------------------------------------- a path
 
-template <class Loss, class Q>
-class PathWalk {
+// Numbers that change with every row are copied from the state and back: threads share no cache line of them.
+template <class Q>
+class alignas(128) PathWalk {
   public:
     PathWalk(const StableState& state, const Stabilizing& rule, Q q, Index m, Index block)
         : state_(state),
+          loss_(rule.loss),
           q_(q),
           m_(m),
-          head_(state.path(m)),
-          step_{rule.eta, rule.schedule, 0, rule.intercept, &head_.clock, path_memory},
+          step_{rule.eta, rule.schedule, 0, rule.fit_intercept, nullptr, path_memory},
           order_(std::size_t(block)),
-          slope_(2 * std::size_t(Index(q)) + 2 * line) {}
+          outputs_(3 * std::size_t(Index(q)) + 2 * line) {}
 
     // Room for the longest row of the next block. By one thread for all paths.
     void reserve(Index longest) {
@@ -89,21 +101,28 @@ class PathWalk {
     bool walk(const Translated& X, const double* y, const double* weight, Index from, Index to) {
         const StageClock& c = *state_.clock;
         Index filled = Index(c.filled);
-        const Index K = Index(c.K);
+        const Index burst_size = Index(c.burst_size);
         const double gravity = c.gravity;
+        head_ = state_.path(m_);
+        step_.clock = &head_.clock;
+        std::copy_n(state_.bias + m_ * q_, Index(q_), bias());
         for (Index t = from; t < to; ++t) {
             const Index i = order_[std::size_t(t)];
             if (!learn(X, i, y + i * q_, weight ? weight[i] : 1)) return false;
-            if (++filled == K) {
+            if (++filled == burst_size) {
                 truncate(gravity);
                 filled = 0;
             }
         }
+        state_.path(m_) = head_;
+        std::copy_n(bias(), Index(q_), state_.bias + m_ * q_);
         return true;
     }
 
   private:
     static constexpr std::size_t line = 16;  // doubles apart from what others write
+
+    double* bias() { return outputs_.data() + line; }
 
     bool learn(const Translated& X, Index i, const double* y, double r) {
         const Index from = X.start[std::size_t(i)];
@@ -117,7 +136,7 @@ class PathWalk {
         }
         double* cells = state_.weights + m_ * state_.room * state_.width;
         const Index width = std::is_same_v<Q, One> ? 4 : state_.width;
-        double *m = slope_.data() + line, *d = m + q_;
+        double *b = bias(), *m = b + q_, *d = m + q_;
         if (state_.clock->size > wide_size)
             for (Index e = 0; e < n; ++e) prefetch(cells + at[e] * width);
         Norm norm;
@@ -138,12 +157,11 @@ class PathWalk {
                 for (Index o = 0; o < q_; ++o) m[o] += x[e] * w[o];
             }
         }
-        double* bias = head_.bias();
-        const double slope = slopes(Loss{}, q_, m, 1.0, bias, y, r, d);
-        const auto eta = step_.next(norm, r, Loss::curvature);
+        const double slope = slopes(loss_, q_, m, 1.0, b, y, r, d);
+        const auto eta = step_.next(norm, r, loss_.curvature);
         if (!eta.fits(slope, norm)) return false;
         for (Index o = 0; o < q_; ++o) {
-            bias[o] -= eta.bias * d[o];
+            b[o] -= eta.bias * d[o];
             d[o] *= -eta.weights;
         }
         // a feature counts as seen whether the loss asks for a step or not
@@ -193,7 +211,7 @@ class PathWalk {
         for (Index e = 0; e < n; ++e) {
             const std::int32_t s = touched[e];
             double* cell = state_.cell(m_, s);
-            const double seen = cell[0], spread = state_.unit[2 * s + 1];
+            const double seen = cell[0], spread = state_.unit[s].deviation;
             // a feature that does not vary cannot be told from the intercept
             const double pull =
                 spread > 0 ? gravity * seen / spread : std::numeric_limits<double>::infinity();
@@ -213,13 +231,14 @@ class PathWalk {
     }
 
     const StableState& state_;
+    const Loss loss_;
     Q q_;
     Index m_;
-    PathHead& head_;
+    PathHead head_{};
     StepSize step_;
     double dead_ = 0;  // when the block began
     std::vector<std::int32_t> order_, at_;
-    std::vector<double> value_, slope_;
+    std::vector<double> value_, outputs_;  // of the q outputs: intercepts, margins, slopes
 };
 
 // ---------------------------------------------------------------- the end of a stage
@@ -238,13 +257,16 @@ class StageEnd {
         const double stable = c.size - c.dead, kept = c.seen > 0 ? stable / c.seen : 1;
         // (12), d the share purged of those that may be: where no more may go, nothing is rejected
         const double left = c.seen > least() ? (stable - least()) / (c.seen - least()) : 0, gone = 1 - left;
-        c.rejection =
-            rule_.gamma >= 0
-                ? rule_.rejection * (std::exp(-rule_.gamma * gone) - gone * std::exp(-rule_.gamma))
-                : rule_.rejection * std::log(1 - rule_.gamma * (1 - gone)) / std::log(1 - rule_.gamma);
+        c.rejection = rule_.rejection_decay >= 0
+                          ? rule_.rejection * (std::exp(-rule_.rejection_decay * gone) -
+                                               gone * std::exp(-rule_.rejection_decay))
+                          : rule_.rejection * std::log(1 - rule_.rejection_decay * (1 - gone)) /
+                                std::log(1 - rule_.rejection_decay);
         // of few features most matter
         if (stable > 0) c.rejection = std::min(c.rejection, std::max(0.0, 1 - spared() / stable));
-        if (kept > 0) c.K = std::max(rule_.K, std::ceil(rule_.K * std::log(1 / (rule_.alpha * kept))));
+        const double first = rule_.burst_size;
+        if (kept > 0)
+            c.burst_size = std::max(first, std::ceil(first * std::log(1 / (rule_.burst_growth * kept))));
         weigh();
         for (Index m = 0; m < state_.paths; ++m) state_.path(m).records = 0;
     }
@@ -275,7 +297,7 @@ class StageEnd {
         unstable_.clear();
         each([&](Index, Index, std::int32_t s, bool) {
             Tally& t = state_.tally[s];
-            if (t.seen <= rule_.evidence) return;
+            if (t.seen <= rule_.min_bursts) return;
             t.probability = t.kept / t.seen;
             t.seen = -t.seen;
             if (t.probability < rule_.threshold) unstable_.push_back(s);
@@ -312,7 +334,7 @@ class StageEnd {
             for (Index m = 0; m < state_.paths; ++m) sum += state_.cell(m, s)[1 + o];
             most = std::max(most, std::abs(sum));
         }
-        return most * state_.unit[2 * s + 1];
+        return most * state_.unit[s].deviation;
     }
 
     // (11): the rejection rate's quantile of the stage's changes, over what is still stable. The leading bits
@@ -360,28 +382,27 @@ struct Learned {
 // What takes some 20 microseconds is done before a thread has started.
 constexpr Index least_work = 10'000;
 
-// All paths over the rows, `block` at a time; writes a line about each stage that ends.
-template <class Loss, class Q>
+// All paths over the rows, block by block; writes a line about each stage that ends.
+template <class Q>
 class Stabilized {
   public:
-    Stabilized(Translator& rows, Index block, std::uint64_t seed, Q q, const double* y, const double* weight,
-               const StableState& state, const Stabilizing& rule, unsigned threads, double* stages)
+    Stabilized(Translator& rows, Q q, const double* y, const double* weight, const StableState& state,
+               const Stabilizing& rule, Stage* stages)
         : rows_(rows),
-          block_(block),
-          seed_(seed),
           q_(q),
           y_(y),
           weight_(weight),
           state_(state),
           rule_(rule),
           c(*state.clock),
-          threads_(team(threads)),
+          threads_(team(rule.threads)),
           meeting_(threads_),
           stage_(state, rule, q),
-          lines_(stages) {
+          stages_(stages) {
         rows.share_among(threads_);
+        walks_.reserve(std::size_t(state.paths));
         for (Index m = 0; m < state.paths; ++m)
-            walks_.emplace_back(state, rule, q, m, std::min(block, rows.rows));
+            walks_.emplace_back(state, rule, q, m, std::min(rule.block_size, rows.rows));
     }
 
     Learned run() {
@@ -404,7 +425,8 @@ class Stabilized {
         const Index first = share(state_.paths, t, threads_), last = share(state_.paths, t + 1, threads_);
         while (!stop_) {
             if (from_ == 0) {
-                for (Index m = first; m < last; ++m) walks_[std::size_t(m)].shuffle(seed_, end_ - begin_);
+                for (Index m = first; m < last; ++m)
+                    walks_[std::size_t(m)].shuffle(rule_.seed, end_ - begin_);
                 rows_.translate(t, meeting_);
                 meeting_.wait();
             }
@@ -429,7 +451,7 @@ class Stabilized {
         stop_ = begin_ == rows_.rows;
         if (stop_) return;
         Compaction(state_).run();
-        end_ = std::min(rows_.rows, begin_ + block_);
+        end_ = std::min(rows_.rows, begin_ + rule_.block_size);
         if (!fits()) return;
         rows_.begin(begin_, end_);
         for (auto& walk : walks_) walk.reserve(rows_.block().longest);
@@ -439,14 +461,14 @@ class Stabilized {
     // Whether there is room for the block; if not, what there is to be.
     bool fits() {
         const double unseen = double(state_.p) - c.seen;
-        double slots = c.size + 1, records = rule_.bursts * slots;
+        double slots = c.size + 1, records = rule_.n_bursts * slots;
         if (unseen > 0 || records > double(state_.records)) {
             const double entries = double(rows_.entries(begin_, end_));
             double noted = 0;
             for (Index m = 0; m < state_.paths; ++m)
                 noted = std::max(noted, state_.path(m).touched + state_.path(m).records);
             slots += std::min(entries, unseen);
-            records = std::min(rule_.bursts * slots, noted + entries);
+            records = std::min(rule_.n_bursts * slots, noted + entries);
         }
         if (slots <= double(state_.room) && records <= double(state_.records)) return true;
         out_.slots = Index(slots);
@@ -455,15 +477,16 @@ class Stabilized {
         return false;
     }
     // Rows to the end of the stage, or of the block.
-    void next() { to_ = std::min(end_ - begin_, from_ + Index((rule_.bursts - c.bursts) * c.K - c.filled)); }
+    void next() {
+        to_ = std::min(end_ - begin_, from_ + Index((rule_.n_bursts - c.bursts) * c.burst_size - c.filled));
+    }
     void turn() {
-        const Index filled = Index(c.filled) + to_ - from_, K = Index(c.K);
-        c.filled = double(filled % K);
-        c.bursts += double(filled / K);
-        if (c.bursts >= rule_.bursts) {
+        const Index filled = Index(c.filled) + to_ - from_, size = Index(c.burst_size);
+        c.filled = double(filled % size);
+        c.bursts += double(filled / size);
+        if (c.bursts >= rule_.n_bursts) {
             stage_.run();
-            const double line[] = {c.stage, c.size - c.dead, c.gravity, c.rejection, c.K};
-            std::copy_n(line, 5, lines_ + 5 * out_.stages++);
+            stages_[out_.stages++] = {c.stage, c.size - c.dead, c.gravity, c.rejection, c.burst_size};
         }
         from_ = to_;
         out_.rows = begin_ + to_;
@@ -474,8 +497,6 @@ class Stabilized {
     }
 
     Translator& rows_;
-    Index block_;
-    std::uint64_t seed_;
     Q q_;
     const double *y_, *weight_;
     const StableState& state_;
@@ -484,8 +505,8 @@ class Stabilized {
     unsigned threads_;
     Meeting meeting_;
     StageEnd<Q> stage_;
-    double* lines_;
-    std::vector<PathWalk<Loss, Q>> walks_;
+    Stage* stages_;
+    std::vector<PathWalk<Q>> walks_;
     Index begin_ = 0, end_ = 0, from_ = 0, to_ = 0;  // the block; what the paths walk next of it
     bool stop_ = false;
     std::atomic<bool> sound_{true};

@@ -3,23 +3,20 @@
 #include "learners/bind_ladder.hpp"
 
 namespace streamsieve {
-namespace {
-
-using Bounded = TruncatedGradient<true>;
-using Unbounded = TruncatedGradient<false>;
-
-std::variant<Unbounded, Bounded> rule(Penalties lam, double theta, double every, State pull, State last,
-                                      Table w, std::optional<Table> then) {
-    const Index p = Index(w.shape(0));
-    if (then) return Bounded{lam.data(), theta, every, last.data(), pull.data(), w.data(), then->data(), p};
-    return Unbounded{lam.data(), theta, every, last.data(), pull.data(), w.data(), nullptr, p};
-}
-
-}  // namespace
 
 void bind_truncated_gradient(nb::module_& m) {
-    bind_ladder(m, "truncated_gradient", rule, "lam"_a.noconvert(), "theta"_a, "every"_a,
-                "pull"_a.noconvert(), "last"_a.noconvert(), "w"_a.noconvert(), "then"_a.noconvert().none());
+    using Bounded = TruncatedGradient<true>;
+    using Unbounded = TruncatedGradient<false>;
+    def_ladder(m, "truncated_gradient", [](Fields& rule, Fields& f, const Penalties& penalty) {
+        const double theta = rule.number("theta"), every = rule.number("K");
+        Gravity& gravity = f.record<Gravity>("gravity");
+        const auto weight = f.table<double>("weight"), then = f.table_or_none<double>("then");
+        using Either = std::variant<Unbounded, Bounded>;
+        if (then)
+            return Either(
+                Bounded{penalty.l1.data(), theta, every, gravity, weight.data, then.data, weight.rows});
+        return Either(Unbounded{penalty.l1.data(), theta, every, gravity, weight.data, nullptr, weight.rows});
+    });
 }
 
 }  // namespace streamsieve

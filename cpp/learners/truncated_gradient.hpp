@@ -1,35 +1,39 @@
 // Truncated gradient (Langford, Li and Zhang 2009): every K rows each weight of at most theta is brought
-// closer to zero by K eta_t g0, g0 the gravity, here lam.
+// closer to zero by K eta_t g0, g0 the gravity, here l1.
 //
 // O(nnz) a row and column. Between two visits a weight is either beyond theta all the time, and stays, or
-// never, and shrinks by lam times what the gravity has summed up to since: `pull`, at the last visit `then`.
-// Where theta is infinite `then` need not be kept: |w| + lam `then` is stored instead of |w|.
+// never, and shrinks by l1 times what the gravity has summed up to since: `pull`, at the last visit `then`.
+// Where theta is infinite `then` need not be kept: |w| + l1 `then` is stored instead of |w|.
 #pragma once
 #include "learners/ladder.hpp"
 
 namespace streamsieve {
 
+struct Gravity {
+    double pull;  // sum of K eta_t over the truncations so far
+    double step;  // the last one
+};
+
 template <bool bounded>
 struct TruncatedGradient {
-    const double* lam;
+    const double* l1;
     double theta, every;
-    double* last;      // (1): the last step
-    double* pull;      // (1): sum of K eta_t over the truncations so far
+    Gravity& gravity;
     double *w, *then;  // (p, width); `then` only if bounded
     Index p;
 
     Pace pace(const Norm& norm, double r, const double*, Index, StepSize& step, double curvature) const {
         Pace out = pace_of(step.next(norm, r, curvature), norm);
-        *last = out.weights;
-        out.sum = *pull;
-        if (std::fmod(step.clock->rows, every) == 0) *pull += every * out.weights;
+        gravity.step = out.weights;
+        out.sum = gravity.pull;
+        if (std::fmod(step.clock->rows, every) == 0) gravity.pull += every * out.weights;
         return out;
     }
 
-    void share(Own& own) { own.given(lam), own.table(w), own.table(then); }
+    void share(Own& own) { own.given(l1), own.table(w), own.table(then); }
 
     struct Columns {
-        const double* lam;
+        const double* l1;
         double theta;
         double *w, *then;
         double eta = 0, bias = 0, pull = 0;
@@ -41,8 +45,8 @@ struct TruncatedGradient {
         }
         double read(Index at, Index c) const {
             const double now = w[at + c];
-            if constexpr (!bounded) return soft(now, lam[c] * pull);
-            const double less = soft(now, lam[c] * (pull - then[at + c]));
+            if constexpr (!bounded) return soft(now, l1[c] * pull);
+            const double less = soft(now, l1[c] * (pull - then[at + c]));
             return std::abs(now) <= theta ? less : now;
         }
         void learn(Index at, Index c, double now, double g) const {
@@ -50,12 +54,12 @@ struct TruncatedGradient {
             if constexpr (bounded)
                 w[at + c] = next, then[at + c] = pull;
             else
-                w[at + c] = next + std::copysign(lam[c] * pull, next);
+                w[at + c] = next + std::copysign(l1[c] * pull, next);
         }
         double intercept(Index, double b, double d) const { return b - bias * d; }
         void turn(Index) const {}
     };
-    Columns columns(Index first, Index) const { return {lam + first, theta, w, then}; }
+    Columns columns(Index first, Index) const { return {l1 + first, theta, w, then}; }
 };
 
 }  // namespace streamsieve

@@ -6,19 +6,15 @@ The public names are loaded when first used, so that the command line starts at 
 from importlib import import_module
 from typing import Any
 
-from . import learners
 from .methods import ESTIMATORS
-
-_METHODS = ("OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD")
 
 _PUBLIC = {
     "streams": ["read"],
     "averages.running": ["RunningAverages"],
     "averages.model": ["LinearModel"],
     "averages.path": ["Path", "path"],
-    "averages.crossval": ["FoldAverages", "CrossValidation", "cross_validate"],
-    "averages.estimators": [f"{m}{kind}" for m in _METHODS for kind in ("Regressor", "Classifier")],
-    "learners": learners.__all__,
+    "averages.folds": ["FoldAverages"],
+    "averages.crossval": ["CrossValidation", "cross_validate"],
     "estimators": list(ESTIMATORS),
     "evaluate": ["Prequential", "prequential"],
     "persist": ["save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"],

@@ -114,37 +114,23 @@ class _Learner(Protocol):
         state: Any,
     ) -> int: ...
 
+sfsa: _Learner
 sgd: _Learner
 siht: _Learner
+barda: _Learner
+bamd: _Learner
+ofs: _Learner
+sofs: _Learner
+truncated_gradient: _Learner
+fobos: _Learner
+rda: _Learner
+l1arda: _Learner
+adafobos: _Learner
+sadmm: _Learner
 
+def sadmm_settle(rule: dict[str, Any], state: Any) -> None: ...
 def measure(rows: _Rows, weight: _Doubles | None, rule: dict[str, Any], state: Any, k: int) -> None: ...
-def sfsa(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    k: float,
-    mu: float,
-    delay: float,
-    maturity: float,
-    batch: float,
-    variant: str,
-    eta: float,
-    schedule: str,
-    lam: float,
-    intercept: bool,
-    clock: _Doubles,
-    slot: NDArray[np.int32],
-    seen: NDArray[np.int32],
-    id: _Ints,
-    slots: _Doubles,
-    moments: _Doubles,
-    touched: NDArray[np.int32],
-    bias: _Doubles,
-    units: bool,
-    losses: _Doubles | None,
-) -> int: ...
-def sfsa_scores(clock: _Doubles, slots: _Doubles, q: int, units: bool, out: _Doubles) -> None: ...
+def sfsa_scores(slots: _Doubles, q: int, total: float, standardize: bool, out: _Doubles) -> None: ...
 def pick(rows: _Rows, slot: NDArray[np.int32], out: _Doubles) -> None: ...
 def index_kept(entry: NDArray[np.int64], table: NDArray[np.int32]) -> None: ...
 
@@ -166,197 +152,6 @@ def innovations(
     out_y: _Doubles,
     at: int,
 ) -> int: ...
-def barda(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    eta: float,
-    lam: float,
-    delta: float,
-    intercept: bool,
-    clock: _Doubles,
-    state: _Doubles,
-    kept: _Doubles,
-    pool: _Doubles,
-    place: NDArray[np.int32],
-    at: _Doubles,
-    bias: _Doubles,
-    bias_at: _Doubles,
-) -> int: ...
-def bamd(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    eta: float,
-    lam: float,
-    delta: float,
-    intercept: bool,
-    clock: _Doubles,
-    size: _Doubles,
-    kept: _Doubles,
-    place: NDArray[np.int32],
-    at: _Doubles,
-    bias: _Doubles,
-    bias_at: _Doubles,
-) -> int: ...
-def ofs(
-    rows: _Rows,
-    y: _Doubles,
-    weight: _Doubles | None,
-    eta: float,
-    lam: float,
-    intercept: bool,
-    clock: _Doubles,
-    state: _Doubles,
-    kept: _Doubles,
-    place: NDArray[np.int32],
-    v: _Doubles,
-    scale: _Doubles,
-    bias: _Doubles,
-) -> int: ...
-def sofs(
-    rows: _Rows,
-    y: _Doubles,
-    weight: _Doubles | None,
-    gamma: float,
-    intercept: bool,
-    clock: _Doubles,
-    size: _Doubles,
-    kept: _Doubles,
-    place: NDArray[np.int32],
-    at: _Doubles,
-    bias: _Doubles,
-    bias_at: _Doubles,
-) -> int: ...
-
-# ---- regularised learners: one column of state for each penalty and output
-
-def fobos(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    eta: float,
-    schedule: str,
-    intercept: bool,
-    clock: _Doubles,
-    threads: int,
-    bias: _Doubles,
-    lam: _Doubles,
-    l2: _Doubles,
-    spent: _Doubles,
-    scale: _Doubles,
-    v: _Doubles,
-) -> int: ...
-def truncated_gradient(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    eta: float,
-    schedule: str,
-    intercept: bool,
-    clock: _Doubles,
-    threads: int,
-    bias: _Doubles,
-    lam: _Doubles,
-    theta: float,
-    every: float,
-    pull: _Doubles,
-    last: _Doubles,
-    w: _Doubles,
-    then: _Doubles | None,
-) -> int: ...
-def rda(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    eta: float,
-    schedule: str,
-    intercept: bool,
-    clock: _Doubles,
-    threads: int,
-    bias: _Doubles,
-    lam: _Doubles,
-    l2: _Doubles,
-    rho: float,
-    last: _Doubles,
-    sum: _Doubles,
-) -> int: ...
-def adafobos(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    eta: float,
-    schedule: str,
-    intercept: bool,
-    clock: _Doubles,
-    threads: int,
-    bias: _Doubles,
-    lam: _Doubles,
-    delta: float,
-    targets: _Doubles,
-    bias_h: _Doubles,
-    spent: _Doubles,
-    v: _Doubles,
-    h: _Doubles,
-) -> int: ...
-def l1arda(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    eta: float,
-    schedule: str,
-    intercept: bool,
-    clock: _Doubles,
-    threads: int,
-    bias: _Doubles,
-    lam: _Doubles,
-    delta: float,
-    targets: _Doubles,
-    bias_h: _Doubles,
-    last: _Doubles,
-    sum: _Doubles,
-    h: _Doubles,
-) -> int: ...
-def sadmm(
-    rows: _Rows,
-    loss: str,
-    y: _Doubles,
-    weight: _Doubles | None,
-    eta: float,
-    schedule: str,
-    intercept: bool,
-    clock: _Doubles,
-    threads: int,
-    bias: _Doubles,
-    lam: _Doubles,
-    rho: float,
-    last: _Doubles,
-    skipped: _Doubles,
-    w: _Doubles,
-    s: _Doubles,
-    then: _Doubles,
-    G: _Doubles | None,
-    U: _Doubles | None,
-) -> int: ...
-def sadmm_settle(
-    t: float,
-    lam: _Doubles,
-    rho: float,
-    last: _Doubles,
-    skipped: _Doubles,
-    w: _Doubles,
-    s: _Doubles,
-    then: _Doubles,
-    G: _Doubles | None,
-    U: _Doubles | None,
-) -> None: ...
 
 # ---- streams: the first n bytes are whole lines, and 16 more can be read
 
@@ -398,34 +193,9 @@ def stabilized(
     loss: str,
     y: _Doubles,
     weight: _Doubles | None,
-    which_rows: NDArray[np.int64] | None,
-    block: int,
-    seed: int,
-    K: float,
-    bursts: float,
-    rejection: float,
-    gamma: float,
-    threshold: float,
-    evidence: float,
-    alpha: float,
-    budget: float,
-    eta: float,
-    schedule: str,
-    intercept: bool,
-    threads: int,
-    clock: _Doubles,
-    slot: NDArray[np.int32],
-    id: NDArray[np.int64],
-    alive: NDArray[np.uint8],
-    tally: _Doubles,
-    values: _Doubles | None,
-    unit: _Doubles,
-    head: _Doubles,
-    weights: _Doubles,
-    touched: NDArray[np.int32],
-    change: _Doubles,
-    which: NDArray[np.int32],
-    stages: _Doubles,
+    order: _Ints | None,
+    rule: dict[str, Any],
+    state: Any,
 ) -> tuple[int, int, int, int]: ...
 
 class SieveStore: ...

@@ -39,8 +39,11 @@ class Method:
     attributes: ClassVar[dict[str, str]] = {}
     #: Examples for the docstrings of the estimators, by task, where the common one does not do.
     examples: ClassVar[dict[str, str]] = {}
-    #: The largest magnitude that values, targets and weights may have.
-    limit: ClassVar[float] = 1e75
+    #: The largest magnitude that values and targets may have, and the largest sample weight.
+    limit: float = 1e75
+    weight_limit: float = 1e75
+    #: Names of the features, set by facades that know them.
+    feature_names: Any = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -88,15 +91,44 @@ class Method:
         """Whether a step may be too long, so that a copy of what it changes is needed to undo it."""
         return getattr(self, "eta", None) not in (None, "auto")
 
-    def changed_by(self, features: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]] | None:
-        """Features whose state may change with rows in which these occur; None for all."""
-        return features
+    def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
+        """Features whose state may change with these rows; None for all."""
+        return rows.features
 
     def overflow_hint(self) -> str:
         """What to do where the weights overflow."""
         eta = getattr(self, "eta", "auto")
         cause = "the derived step (eta='auto')" if eta == "auto" else f"eta={eta}"
         return f"{cause} is too long for these rows: pass a smaller eta or eta='auto'"
+
+    # ---------------------------------------------------------------- for `fit` in several passes (passes.py)
+
+    def plan(self, n: int) -> None:
+        """Note that `fit` is about to pass over n rows."""
+
+    @property
+    def plans(self) -> bool:
+        """Whether `plan` must be called before the first row, so that a source is counted first."""
+        return False
+
+    def learn_order(self, rows: Rows, order: NDArray[np.int64], y: Array, w: Array | None) -> int:
+        """Learn the rows in this order; how many, before a step would have overflowed."""
+        step = max(1, (1 << 17) * len(rows) // max(1, rows.n_values))
+        for at in range(0, len(order), step):
+            part = order[at : at + step]
+            copy_ = rows.take(part)
+            copy_ = copy_ if copy_.sparse else Rows(np.ascontiguousarray(copy_.values))
+            learned = self.learn(copy_, y[part], None if w is None else w[part])
+            if learned < len(part):
+                return at + learned
+        return len(order)
+
+    def end_pass(self) -> None:
+        """Learn what is held back, at the end of a pass."""
+
+    def iterate(self) -> Array:
+        """The weights in units that compare, of which a pass must move little for `fit` to stop."""
+        return self.weights()[0]
 
     # ---------------------------------------------------------------- what facades call
 
@@ -122,10 +154,8 @@ class Method:
                     learned = self.learn(part, y[at], None if w is None else w[at])
                     done += learned
                     if learned < len(part):
-                        raise ValueError(
-                            f"The weights overflow at row {done} of this call: {self.overflow_hint()}, or "
-                            "rescale the features and targets. The model is as it was before the call."
-                        )
+                        error = self.overflow_error(f" at row {done} of this call")
+                        raise ValueError(f"{error} The model is as it was before the call.")
             except BaseException:
                 if held is not None:
                     self.state.restore(held)
@@ -133,14 +163,19 @@ class Method:
                     self.resize(p)
                 raise
 
+    def overflow_error(self, where: str = "") -> ValueError:
+        return ValueError(
+            f"The weights overflow{where}: {self.overflow_hint()}, or rescale the features and targets."
+        )
+
     def _snapshot(self, rows: Rows) -> dict[str, Any] | None:
         """What undoes a failed call; None where none can fail."""
         if not self.can_overflow:
             return None
-        seen = rows.features
-        if seen is None or len(seen) >= self.p:
+        features = self.changed_by(rows)
+        if features is None or len(features) >= self.p:
             return self.state.snapshot()
-        return self.state.snapshot(self.changed_by(seen))
+        return self.state.snapshot(features)
 
     def scores(self, rows: Rows) -> Array:
         """The margins of rows of at most p features, shape (n, q)."""
@@ -157,7 +192,7 @@ class Method:
         return None
 
     def extracted(self) -> Any:
-        """Plain data from which readers have the model at once, where to extract it from the state takes work.
+        """Plain data from which readers have the model at once, where extracting it takes work.
 
         A model file holds it beside the state; `set_extracted` gets it back.
         """

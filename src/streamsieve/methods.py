@@ -29,11 +29,31 @@ class Entry(NamedTuple):
 METHODS = {
     entry.name: entry
     for entry in (
+        Entry("OLS", "averages.extract.ols", "averages"),
+        Entry("OLSth", "averages.extract.olsth", "averages"),
+        Entry("OFSA", "averages.extract.ofsa", "averages"),
+        Entry("OLasso", "averages.extract.olasso", "averages"),
+        Entry("OElasticNet", "averages.extract.oelasticnet", "averages"),
+        Entry("OAdaptiveLasso", "averages.extract.oadaptivelasso", "averages"),
+        Entry("OMCP", "averages.extract.omcp", "averages"),
+        Entry("OSCAD", "averages.extract.oscad", "averages"),
         Entry("SGD", "learners.sgd", "stochastic"),
+        Entry("SFSA", "learners.sfsa", "stochastic"),
         Entry("TSGD", "learners.tsgd", "stochastic"),
         Entry("SIHT", "learners.siht", "stochastic"),
         Entry("OLST", "learners.olst", "stochastic"),
         Entry("OLSTThenTSGD", "learners.olst_then_tsgd", "stochastic"),
+        Entry("BARDA", "learners.barda", "budgeted"),
+        Entry("BAMD", "learners.bamd", "budgeted"),
+        Entry("OFS", "learners.ofs", "budgeted", ("classification",)),
+        Entry("SOFS", "learners.sofs", "budgeted", ("classification",)),
+        Entry("TruncatedGradient", "learners.truncated_gradient", "regularised"),
+        Entry("FOBOS", "learners.fobos", "regularised"),
+        Entry("RDA", "learners.rda", "regularised"),
+        Entry("L1ARDA", "learners.l1arda", "regularised"),
+        Entry("AdaFOBOS", "learners.adafobos", "regularised"),
+        Entry("SADMM", "learners.sadmm", "regularised"),
+        Entry("StabilizedSGD", "learners.stabilized", "stabilized"),
     )
 }
 

@@ -36,6 +36,8 @@ class Int:
     most: int | None = None
 
     def __str__(self) -> str:
+        if self.least is not None and self.least == self.most:
+            return str(self.least)
         return "int" + _bounds(self.least, self.most)
 
     def accept(self, value: Any) -> int:

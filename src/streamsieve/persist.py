@@ -50,10 +50,6 @@ CLASSES = {
     "Forgetting": "averages.forgetting",
     "Pairs": "averages.interactions",
     "InverseMoments": "learners._moments",
-    "Rung": "learners._rung",
-    "Refit": "learners._refit",
-    "Waiting": "learners._waiting",
-    "Watch": "learners.sfsa",
 }
 
 _DTYPES = {

@@ -218,7 +218,7 @@ def as_rows(
         rows = Rows(values)
     else:
         rows = Rows(_from_array(X))
-    return check_rows(rows, names=names or found, nan_ok=nan_ok, limit=limit), found
+    return check_rows(rows, names=found if names is None else names, nan_ok=nan_ok, limit=limit), found
 
 
 def check_rows(

@@ -13,7 +13,7 @@ or dict of these. The compiled kernels read arrays and records by name, in place
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,10 +45,12 @@ def square(p: int, dtype: Any = np.float64) -> Field:
 
 def record(**fields: float) -> Field:
     """Named numbers: a NumPy record, `state.clock["rows"]`, and a struct of doubles to the kernels."""
-    values = np.zeros((), dtype=[(name, np.float64) for name in fields])
-    for name, value in fields.items():
-        values[name] = value
-    return Field(values, ())
+    return Field(np.array(tuple(fields.values()), dtype=[(name, np.float64) for name in fields]), ())
+
+
+def records(axis: str, n: int, **fields: float) -> Field:
+    """n such records along an axis of that role: `state.paths["rows"]` has n numbers."""
+    return Field(np.full(n, record(**fields).array), (axis,))
 
 
 class State:
@@ -130,21 +132,32 @@ class State:
             else:
                 setattr(self, name, value)
 
-    def copy(self) -> State:
-        other = object.__new__(type(self))
+    def copy(self) -> Self:
+        other = type(self).__new__(type(self))
         other.__dict__.update({name: copied(value) for name, value in self.fields().items()})
         other._axes = dict(self._axes)
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields without the caches."""
+        return {**self.fields(), "_axes": self._axes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            if isinstance(value, np.ndarray) and not value.flags.writeable:  # Dask maps what it sends
+                value = value.copy(order="K")
+            self.__dict__[name] = value
 
     # ---------------------------------------------------------------- comparing
 
     def differences(self, other: State, path: str = "") -> Iterator[str]:
         """The names of fields that differ, bit for bit."""
-        if self.fields().keys() != other.fields().keys():
+        mine, theirs = self.fields(), other.fields()
+        if mine.keys() != theirs.keys():
             yield path + "fields"
             return
-        for name, value in self.fields().items():
-            yield from differences(value, getattr(other, name), path + name)
+        for name, value in mine.items():
+            yield from differences(value, theirs[name], path + name)
 
     def verify(self, fresh: State, path: str = "") -> None:
         """Raise ValueError unless fields, types and shapes are those of a state just made.
@@ -179,6 +192,17 @@ def _verify_array(where: str, found: Any, expected: NDArray[Any], axes: tuple[st
     order = "f_contiguous" if axes.count("feature") > 1 else "c_contiguous"
     if not found.flags.writeable or not getattr(found.flags, order):
         raise ValueError(f"{where} cannot be written to in place.")
+
+
+def check_finite(state: State, path: str = "") -> None:
+    """Raise ValueError unless all numbers of a state from a file are finite."""
+    for name, value in state.fields().items():
+        if isinstance(value, State):
+            check_finite(value, f"{path}{name}.")
+        elif isinstance(value, np.ndarray):
+            parts = [value] if value.dtype.names is None else [value[field] for field in value.dtype.names]
+            if not all(np.isfinite(part).all() for part in parts if part.dtype.kind == "f"):
+                raise ValueError(f"{path}{name} holds numbers that are not finite.")
 
 
 def resized(a: NDArray[Any], axes: tuple[str, ...], p: int) -> NDArray[Any]:

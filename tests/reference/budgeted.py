@@ -39,7 +39,7 @@ def keep(z, score, B):
     return w
 
 
-def barda(X, Y, r, B, eta, lam, delta=0.01, loss="squared_hinge", intercept=False):
+def barda(X, Y, r, B, eta, alpha, delta=0.01, loss="squared_hinge", intercept=False):
     """[Zhai] Algorithm 1."""
     (n, p), q = X.shape, Y.shape[1]
     w, b = np.zeros((p, q)), np.zeros(q)
@@ -52,7 +52,7 @@ def barda(X, Y, r, B, eta, lam, delta=0.01, loss="squared_hinge", intercept=Fals
         G += g
         square += (g * g).sum(axis=1)
         H = delta + np.sqrt(square)
-        below = lam * eta * t + H
+        below = alpha * eta * t + H
         z = -eta * G / below[:, None]
         w = keep(z, H * (eta * size(G) / below) ** 2, B)
         if intercept:
@@ -62,7 +62,7 @@ def barda(X, Y, r, B, eta, lam, delta=0.01, loss="squared_hinge", intercept=Fals
     return w, b
 
 
-def bamd(X, Y, r, B, eta, lam, delta=0.01, loss="squared_hinge", intercept=False):
+def bamd(X, Y, r, B, eta, alpha, delta=0.01, loss="squared_hinge", intercept=False):
     """[Zhai] Algorithm 2."""
     (n, p), q = X.shape, Y.shape[1]
     w, b = np.zeros((p, q)), np.zeros(q)
@@ -70,7 +70,7 @@ def bamd(X, Y, r, B, eta, lam, delta=0.01, loss="squared_hinge", intercept=False
     for t in range(n):
         x = X[t]
         d = r[t] * SLOPES[loss](margins(x, w) + b, Y[t])
-        g = x[:, None] * d + lam * w
+        g = x[:, None] * d + alpha * w
         square += (g * g).sum(axis=1)
         H = delta + np.sqrt(square)
         z = w - eta * g / H[:, None]
@@ -81,20 +81,20 @@ def bamd(X, Y, r, B, eta, lam, delta=0.01, loss="squared_hinge", intercept=False
     return w, b
 
 
-def ofs(X, Y, r, B, eta, lam, intercept=False):
+def ofs(X, Y, r, B, eta, alpha, intercept=False):
     """Wang et al. (2014), Algorithm 2."""
     (n, p), q = X.shape, Y.shape[1]
     w, b = np.zeros((p, q)), np.zeros(q)
     for t in range(n):
         x = X[t]
         wrong = Y[t] * (margins(x, w) + b) <= 1
-        w = (1 - lam * eta) * w
+        w = (1 - alpha * eta) * w
         if not wrong.any():
             continue
         step = np.where(wrong, eta * r[t] * Y[t], 0.0)
         w = w + x[:, None] * step
-        if lam > 0:
-            w = w / max(1.0, np.linalg.norm(w) / np.sqrt(q / lam))
+        if alpha > 0:
+            w = w / max(1.0, np.linalg.norm(w) / np.sqrt(q / alpha))
         w = keep(w, size(w), B)
         if intercept:
             b = b + step

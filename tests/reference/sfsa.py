@@ -1,133 +1,70 @@
-"""Slow twin of SFSA ([Sun] Algorithm 1, Remark 1): full-size arrays, every feature every batch."""
+"""Slow twin of SFSA, from [Sun] Algorithm 1 and Remark 1: full-size arrays, every feature every batch.
+
+The paper leaves open how the step is chosen; here it is given for each mini-batch, as is the schedule M_t.
+"""
 
 import numpy as np
 
-from reference.sgd import LOSSES, fade
-
-BEND = {  # second derivatives, by the slope
-    "squared": lambda d: np.ones_like(d),
-    "logistic": lambda d: abs(d) * (1 - abs(d)),
-    "hinge": lambda d: 1.0 * (d != 0),
-    "squared_hinge": lambda d: 2.0 * (d != 0),
-}
+from reference.sgd import LOSSES
 
 
-def coarse(score):
-    """To 25 bits, so that what ties but for rounding ties."""
-    bits = np.ascontiguousarray(score).view(np.int64)
-    return ((bits + 2**27) & ~(2**28 - 1)).view(np.float64)
+def schedule(p, k, T, mu, batches, warmup=0.0):
+    """M_1, M_2, ... of chapter 2; with a warmup, t and T are counted from its end."""
+    t, T, first = np.arange(1, batches + 1), T * (1 - warmup), T * warmup
+    t = np.maximum(0.0, t - first)
+    return k + np.floor((p - k) * np.maximum(0.0, (T - t) / (t * mu + T))).astype(int)
 
 
-def budget(t, p, k, T, mu, delay):
-    """M_t, begun after the delay."""
-    t, T = max(0.0, t - delay * T), T * (1 - delay)
-    return k + int(max(0, p - k) * max(0.0, (T - t) / (t * mu + T)))
+class Moments:
+    """First and second moments of a gradient, as each variant has them."""
+
+    def __init__(self, variant, shape):
+        self.variant, self.t = variant, 0
+        self.m, self.v = np.zeros(shape), np.zeros(shape)
+
+    def direction(self, g):
+        self.t += 1
+        if self.variant == "plain":
+            return g
+        self.m = 0.9 * self.m + 0.1 * g
+        if self.variant == "momentum":
+            return self.m
+        if self.variant == "nesterov":  # the average one step ahead
+            return 0.9 * self.m + 0.1 * g
+        self.v = 0.999 * self.v + 0.001 * g**2  # Kingma and Ba (2015), Algorithm 1
+        return (self.m / (1 - 0.9**self.t)) / (np.sqrt(self.v / (1 - 0.999**self.t)) + 1e-8)
 
 
-def step_of(variant, g, m, s, t, eta, length):
-    """What is added to a weight, and the new moments, for the gradient g."""
-    if variant == "plain":
-        return -eta * g, m, s
-    m = 0.9 * m + 0.1 * g
-    if variant == "momentum":
-        return -eta * m, m, s
-    if variant == "nesterov":
-        return -eta * (0.9 * m + 0.1 * g), m, s
-    s = 0.999 * s + 0.001 * g * g
-    size = np.sqrt(s / (1 - 0.999**t)) + 1e-8 * length
-    return -eta * length * np.divide(m / (1 - 0.9**t), size, out=np.zeros_like(m), where=size > 0), m, s
+def sfsa(X, Y, r, *, k, sizes, steps, batch, loss, variant="plain", alpha=0.0, sigma=False, intercept=True):
+    """Weights (p, q), intercepts (q,), and who is alive, after as many batches as there are steps.
 
-
-def sfsa(X, Y, r, *, k, T, mu, delay, batch, loss, variant, eta, schedule, lam, standardize, intercept=True):
-    """Weights (p, q), intercepts, and who is alive, after the whole batches of the rows."""
-    slope, bound = LOSSES[loss]
-    (n, p), q = X.shape, Y.shape[1]
-    w, m, s = (np.zeros((p, q)) for _ in range(3))
-    bias, bias_m, bias_s = (np.zeros(q) for _ in range(3))
-    alive, inverse = np.ones(p, bool), np.full(p, np.inf)
-    norm = cross = curve = square_slope = norms = entries = 0.0
-    pairs = 0
-    for t, faded in enumerate(fade(schedule, n // batch), 1):
-        start, stop = (t - 1) * batch, t * batch
-        B = np.where(alive, X[start:stop], 0.0)
-        weight = r[start:stop]
-        count = np.cumsum(r[:, None] * (X != 0), axis=0)
-        squares = np.cumsum(r[:, None] * X**2, axis=0)
-
-        def renew(which, row, w=w, inverse=inverse, count=count, squares=squares):
-            """Units as of the row; weights belong to them."""
-            now = count[row, which] / squares[row, which]
-            w[which] *= np.sqrt(now / inverse[which])[:, None]
-            inverse[which] = now
-
-        trace, pair, D = 0.0, None, np.zeros((batch, q))
-        for i, x in enumerate(B):
-            if standardize:
-                renew((x != 0) & (x**2 * np.where(x != 0, inverse, 0.0) > 16), start + i)
-            trace += weight[i] * (x**2 * np.where(x != 0, inverse if standardize else 1.0, 0.0)).sum() / batch
-            D[i] = [weight[i] * slope(m_o, y_o) for m_o, y_o in zip(x @ w + bias, Y[start + i])]
-        o = np.argmax(abs(D[0]))
-        if batch > 1 and D[0, o] != 0:
-            both = (B[0] != 0) & (B[1] != 0)
-            unit = count[start + 1, both] / squares[start + 1, both] if standardize else 1.0
-            pair = abs((B[0, both] * B[1, both] * unit).sum())
-        # the step
-        norms, entries = norms + trace * batch, entries + (B != 0).sum()
-        unit = 0.0 if not intercept else 1.0 if standardize or not entries else norms / entries
-        mass, rate = weight.mean(), max(1 / t, 0.01)
-        trace += mass * unit
-        bends = BEND[loss](D / weight[:, None]).mean()
-        norm += (trace - norm) * rate
-        curve += (bends - curve) * rate
-        square_slope += ((D**2).mean() - square_slope) * rate
-        if pairs == 0:
-            cross = norm**2
-        if pair is not None:
-            pair = mass * (pair + unit)
-            pairs += 1
-            cross += (pair**2 - cross) * max(1 / (pairs + 1), 0.01)
-        long = max(norm, trace)
-        if batch > 1:
-            long = max(cross**0.5, pair or 0.0) + norm / batch + max(0.0, trace - 2 * norm)
-        if t < T:
-            long = max(long, 0.5 * t * norm / alive.sum())
-        curvature = bound if variant == "adam" else max(curve, bends, bound / 64)
-        step = faded * (eta if eta else 1 / (curvature * long + lam) if long else 0.0)
-        length = 1.0 if eta else square_slope**0.5
-        # Algorithm 1: a gradient step
-        seen, total = X[:stop], r[:stop]
-        spread = np.ones(p)
-        root = np.ones(p)
-        if standardize:
-            touched = (B != 0).any(axis=0)
-            with np.errstate(invalid="ignore"):  # the first unit is infinite
-                near = abs(count[stop - 1] - inverse * squares[stop - 1]) <= count[stop - 1] / 16
-            renew(touched & ~near, stop - 1)
-            spread = total @ (seen - np.average(seen, axis=0, weights=total)) ** 2
-            spread[spread < 1e-12 * squares[stop - 1]] = 0.0
-            root = np.where((spread > 0) & np.isfinite(inverse), np.sqrt(np.minimum(inverse, 1e300)), 0.0)
-        change, m, s = step_of(variant, root[:, None] * (B.T @ D) / batch, m, s, t, step, length)
-        w = w * (1 - step * lam) + root[:, None] * change
-        if intercept:
-            root_b = 1.0 if eta else unit**0.5
-            change, bias_m, bias_s = step_of(
-                variant, root_b * D.mean(axis=0), bias_m, bias_s, t, step, length
-            )
-            bias = bias + root_b * change
-        # and the M_t largest: never seen features go first, by index, then the lowest scores; where the rows
-        # have few values, not before a quarter of those seen is due
-        M, unseen = budget(t, p, k, T, mu, delay), alive & ~(X[:stop] != 0).any(axis=0)
-        score = coarse((w**2).sum(axis=1) * spread)
-        surplus = max(0, alive.sum() - M)
-        gone = np.flatnonzero(unseen)[::-1][:surplus]
-        surplus -= len(gone)
-        size = alive.sum() - unseen.sum()
-        alive[gone] = False
-        if variant != "plain" or 2 * size <= (B != 0).sum() or 4 * surplus >= size or t >= T:
-            seen_ones = np.flatnonzero(alive & ~unseen)
-            alive[seen_ones[np.lexsort((-seen_ones, score[seen_ones]))][:surplus]] = False
-        for a in (w, m, s):
+    X (n, p), Y (n, q), r (n,) sample weights; `sizes` are the M_t, `steps` the eta_t. With `sigma` features
+    are ranked by sigma_j |beta_j| (Remark 1), else by |beta_j|; several outputs by the norm.
+    """
+    slope = LOSSES[loss][0]
+    p, q = X.shape[1], Y.shape[1]
+    beta, bias, alive = np.zeros((p, q)), np.zeros(q), np.ones(p, bool)
+    moments, bias_moments = Moments(variant, (p, q)), Moments(variant, q)
+    for t, (M, eta) in enumerate(zip(sizes, steps)):
+        rows = slice(t * batch, (t + 1) * batch)
+        x, scores = X[rows] * alive, X[rows] @ beta + bias
+        D = [[w * slope(s, y) for s, y in zip(*pair)] for w, *pair in zip(r[rows], scores, Y[rows])]
+        beta = beta - eta * (moments.direction(x.T @ np.array(D) / batch) + alpha * beta)
+        bias = bias - eta * bias_moments.direction(np.mean(D, axis=0)) * intercept
+        alive = largest(beta, X[: rows.stop], r[: rows.stop], alive, M, sigma)
+        for a in (beta, moments.m, moments.v):
             a[~alive] = 0.0
-    kept = np.lexsort((np.arange(p), -coarse((w**2).sum(axis=1) * spread)))[:k]
-    w[~np.isin(np.arange(p), kept)] = 0.0
-    return w, bias, alive
+    answer = largest(beta, X[: rows.stop], r[: rows.stop], alive, k, sigma)
+    return beta * answer[:, None], bias, alive
+
+
+def largest(beta, X, r, alive, M, sigma):
+    """The M features that are kept; of equals those that were ever seen, then the lower index."""
+    score = np.square(beta).sum(axis=1)
+    if sigma:
+        score = score * np.average((X - np.average(X, axis=0, weights=r)) ** 2, axis=0, weights=r)
+    mantissa, exponent = np.frexp(score)
+    score = np.ldexp(np.round(mantissa * 2**25), exponent - 25)  # what ties but for rounding ties
+    seen = (X != 0).any(axis=0)
+    order = np.lexsort((np.arange(len(score)), ~seen, -score, ~alive))
+    return alive & np.isin(np.arange(len(score)), order[:M])

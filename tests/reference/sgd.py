@@ -24,7 +24,7 @@ def fade(schedule, rows):
         yield {"constant": 1.0, "sqrt": t**-0.5, "doubling": math.log(a) / a}[schedule]
 
 
-def descend(X, y, loss, eta, schedule, lam, r, standardize, intercept=True, truncate=None, start=None):
+def descend(X, y, loss, eta, schedule, alpha, r, standardize, intercept=True, truncate=None, start=None):
     """Weights, intercept and variances after the rows; `truncate(w, variance)` after every step, if given.
 
     A derived step (eta = None) has squared norms of at most k values where `truncate` keeps k. With `start`,
@@ -59,14 +59,14 @@ def descend(X, y, loss, eta, schedule, lam, r, standardize, intercept=True, trun
         if eta is None:
             unit = sum(norms) / sum(counts) if intercept and sum(counts) else float(intercept)
             most = max(np.mean(norms) + unit, r[t] * (size + unit))
-            step = s / (4 * curvature * most + lam) if most else 0.0
+            step = s / (4 * curvature * most + alpha) if most else 0.0
             step_b = step * unit
         else:
             step, step_b = eta * s, eta * s * intercept
         if t < begin:
             continue
         d = r[t] * slope(x @ w + b, y[t])
-        w = w - step * (d * u + lam * w)
+        w = w - step * (d * u + alpha * w)
         b = b - step_b * d
         if truncate:
             w = truncate(w, variance)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 
@@ -21,9 +20,8 @@ class Pairs:
     def n_features(self) -> int:
         return self.p + len(self.left)
 
-    def expand(self, X: Any, columns: NDArray[np.int64] | None = None) -> NDArray[Any]:
-        """The expanded rows, or only some of their columns; dense, so meant for one block of rows."""
-        X = X.toarray() if sp.issparse(X) else X
+    def expand(self, X: NDArray[Any], columns: NDArray[np.int64] | None = None) -> NDArray[Any]:
+        """The expanded rows, or only some of their columns; meant for one block of rows."""
         if columns is None:
             return np.hstack([X, X[:, self.left] * X[:, self.right]])
         single = columns < self.p

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
-from .standardize import Array, Standardized, standardize
+from ..rows import Array, as_rows
+from .standardize import Standardized, standardize
 
 if TYPE_CHECKING:
     from .running import RunningAverages
@@ -40,12 +41,12 @@ class LinearModel:
         nothing is left to explain. None without a refit.
     ridge : float
         Ridge that was added to the standardised S_xx because it was singular; 0 where none was needed.
-    lam : float or ndarray of shape (q,) or None
+    alpha : float or ndarray of shape (q,) or None
         Penalty, in the units of [Sun] eq. (3.9); None for unpenalised methods.
     method : str
     feature_names : ndarray of str or None
     info : dict
-        What else the method has to say (steps, iterations, ...).
+        What else is known of the method's work (steps, iterations, ...).
     """
 
     coef: Array
@@ -59,7 +60,7 @@ class LinearModel:
     stderr: Array | None = None
     tvalue: Array | None = None
     ridge: float = 0.0
-    lam: Any = None
+    alpha: Any = None
     feature_names: NDArray[np.object_] | None = None
     info: dict[str, Any] = field(default_factory=dict)
 
@@ -69,13 +70,42 @@ class LinearModel:
         return len(self.support)
 
     def predict(self, X: Any) -> Array:
-        """Predictions for the rows of an array or sparse matrix, of the columns the averages are of."""
-        if X.shape[1] != self.coef.shape[-1]:
+        """Predictions for rows (array, sparse matrix or data frame) of the columns the averages are of."""
+        rows = as_rows(X)[0]
+        coef = np.atleast_2d(self.coef)
+        if rows.p != coef.shape[1]:
             raise ValueError(
-                f"X has {X.shape[1]} columns, but the model has {self.coef.shape[-1]} weights; if its "
-                "averages have interactions, expand X by streamsieve.averages.interactions.Pairs first."
+                f"X has {rows.p} columns, but the model has {coef.shape[1]} weights; if its averages have "
+                "interactions, expand X by streamsieve.averages.interactions.Pairs first."
             )
-        return np.asarray(X @ self.coef.T) + self.intercept
+        scores = rows.scores(
+            np.ascontiguousarray(coef.T), np.atleast_1d(np.asarray(self.intercept, np.float64))
+        )
+        return scores[:, 0] if self.coef.ndim == 1 else scores
+
+    def to_plain(self) -> dict[str, Any]:
+        """All fields by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> LinearModel:
+        """What `to_plain` gave; ValueError if it does not fit together."""
+        model = cls(**plain)
+        coef, support = model.coef, model.support
+        arrays = isinstance(coef, np.ndarray) and isinstance(support, np.ndarray)
+        if not arrays or coef.dtype != np.float64 or coef.ndim not in (1, 2) or support.dtype != np.int64:
+            raise ValueError("the model has no weights and support.")
+        if support.ndim != 1 or not np.array_equal(support, np.unique(support)):
+            raise ValueError("the support is not in order.")
+        if len(support) and not 0 <= support[0] <= support[-1] < coef.shape[-1]:
+            raise ValueError(f"the support is outside the {coef.shape[-1]} features.")
+        if np.shape(model.intercept) != coef.shape[:-1]:
+            raise ValueError(f"the intercepts are of shape {np.shape(model.intercept)}.")
+        for name in ("stderr", "tvalue"):
+            a = getattr(model, name)
+            if a is not None and np.shape(a) != coef.shape:
+                raise ValueError(f"{name} has shape {np.shape(a)}, not {coef.shape}.")
+        return model
 
     def __str__(self) -> str:
         names = self.feature_names
@@ -98,7 +128,7 @@ def finish(
     refit: bool = False,
     support: NDArray[Any] | None = None,
     ridge: float = 0.0,
-    lam: Any = None,
+    alpha: Any = None,
     **info: Any,
 ) -> LinearModel:
     """Turn standardised weights (p, q) into a model in original units.
@@ -150,7 +180,7 @@ def finish(
         stderr=shape(stderr),
         tvalue=shape(tvalue),
         ridge=ridge,
-        lam=lam,
+        alpha=alpha,
         feature_names=s.feature_names,
         info=info,
     )

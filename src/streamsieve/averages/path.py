@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrtrs
 from scipy.special import gammaln
 
-from .extract.ofsa import anneal
-from .extract.ols import Ridge
-from .extract.olsth import first_fit
+from ..methods import METHODS
+from ..rows import Array
 from .model import (
     SINGULAR,
     LinearModel,
@@ -20,37 +19,32 @@ from .model import (
     block,
     cholesky,
     finish,
-    largest_rows,
     least_squares,
     original_units,
 )
-from .standardize import Array, Standardized
+from .standardize import Standardized
 
 if TYPE_CHECKING:
+    from .method import AveragesMethod
     from .running import RunningAverages
 
 Ints = NDArray[np.int64]
 Criterion = Literal["aic", "bic", "ebic"]
-PENALTIES = {
-    "olasso": "lasso",
-    "oelasticnet": "elasticnet",
-    "oadaptivelasso": "adaptivelasso",
-    "omcp": "mcp",
-    "oscad": "scad",
-}
 # Share of the variance below which a residual is rounding: the criteria see this much.
 ROUNDING = 1e-10
 
 
 def path(
     averages: RunningAverages | Standardized,
-    method: str = "olsth",
+    method: str | AveragesMethod = "olsth",
     *,
     ks: Iterable[int] | None = None,
     ebic_gamma: float = 1.0,
     refit: bool = True,
     fit_intercept: bool = True,
     standardize: bool = True,
+    n_alphas: int | None = None,
+    eps: float | None = None,
     **options: Any,
 ) -> Path:
     """Models of many sizes, with AIC, BIC and EBIC.
@@ -58,20 +52,22 @@ def path(
     Parameters
     ----------
     averages : RunningAverages
-    method : {"olsth", "ofsa", "olasso", "oelasticnet", "oadaptivelasso", "omcp", "oscad"}, default="olsth"
-        What chooses the features. "olsth" gives every k for about twice the price of one; "ofsa" runs once
-        for each k; the penalised ones walk their penalty down.
+    method : str, default="olsth"
+        The extractor that chooses the features: "olsth", "ofsa", "olasso", ... "olsth" gives every k for
+        about twice the price of one; "ofsa" runs once for each k; the penalised ones walk their penalty down.
     ks : iterable of int or None, default=None
-        Sizes to look at. None: "olsth" takes all, "ofsa" 0 and some twenty in geometric progression, and the
-        penalised ones, which alone do not take any, whatever sizes their path passes through.
+        Sizes to look at. None: "olsth" tries all, "ofsa" 0 and some twenty in geometric progression, and the
+        penalised ones, for which no sizes can be given, whatever sizes their path passes through.
     ebic_gamma : float in [0, 1], default=1.0
         Weight of the number of models of a size in EBIC; 0 is BIC.
     refit : bool, default=True
         Refit every model by least squares; without it the penalised ones keep their penalised weights.
     fit_intercept, standardize : bool, default=True
+    n_alphas : int >= 1, default=100
+    eps : float in (0, 1), default=1e-3
+        Number of penalties on the path, and ratio of the last to the first; penalised methods only.
     **options
-        Passed on: `ridge` to "olsth"; `steps`, `mu`, `eta`, `warmup` to "ofsa"; `n_lambdas`, `eps` and the
-        like to the penalised ones.
+        Parameters of the extractor, such as `ridge` of "olsth" or `gamma` of "omcp".
 
     Returns
     -------
@@ -87,26 +83,52 @@ def path(
     s = as_standardized(averages, fit_intercept, standardize)
     if not 0 <= ebic_gamma <= 1:
         raise ValueError(f"ebic_gamma={ebic_gamma!r} must be between 0 and 1.")
-    sizes = None if ks is None else _sizes(s, ks)
-    if not refit and method in ("olsth", "ofsa"):
-        raise ValueError(f"The path of {method!r} is of least squares fits; refit=False has no meaning.")
-    if method == "olsth":
-        return _olsth(s, sizes, ebic_gamma, **options)
-    if method == "ofsa":
-        return _ofsa(s, sizes, ebic_gamma, **options)
-    if method not in PENALTIES:
-        raise ValueError(f'method={method!r} is none of "olsth", "ofsa", {", ".join(map(repr, PENALTIES))}.')
+    chosen = as_method(method, options)
+    name = type(chosen).__name__.lower()
+    sizes = None if ks is None else check_sizes(s, ks)
+    if chosen.penalty is None:
+        if not refit:
+            raise ValueError(f"The path of {name!r} is of least squares fits; refit=False has no meaning.")
+        if n_alphas is not None or eps is not None:
+            raise ValueError(f"The path of {name!r} is over sizes; n_alphas and eps are for penalties.")
+        return chosen.path(s, sizes, ebic_gamma)
     if ks is not None:
-        raise ValueError(f"method={method!r} passes through sizes of its own; leave ks out.")
+        raise ValueError(f"method={name!r} passes through sizes of its own; leave ks out.")
     from .extract.penalized import penalty_path
 
     # A model of more features than this cannot be refitted, let alone chosen.
-    options.setdefault("max_features", largest_size(s))
-    lams, betas = penalty_path(s, PENALTIES[method], **options)
+    shape = {option: getattr(chosen, option) for option in chosen.options}
+    alphas, betas = penalty_path(
+        s,
+        chosen.penalty,
+        n_alphas=100 if n_alphas is None else n_alphas,
+        eps=1e-3 if eps is None else eps,
+        max_features=largest_size(s),
+        **shape,
+    )
     supports = [np.unique(b.indices).astype(np.int64) for b in betas]
     weights = None if refit else [b.toarray()[at] for b, at in zip(betas, supports)]
-    lam = lams * s.y_scale[0] if s.q == 1 else np.outer(lams, s.y_scale)
-    return _over_supports(s, method, supports, ebic_gamma, lam, weights)
+    alpha = alphas * s.y_scale[0] if s.q == 1 else np.outer(alphas, s.y_scale)
+    return path_over_supports(s, name, supports, ebic_gamma, alpha, weights)
+
+
+def as_method(method: str | AveragesMethod, options: dict[str, Any]) -> AveragesMethod:
+    """The method on averages of a name, with options of its extractor; a method itself is returned."""
+    if not isinstance(method, str):
+        if options:
+            raise ValueError(f"{type(method).__name__} has its parameters; leave {', '.join(options)} out.")
+        return method
+    kinds = {entry.name.lower(): entry.load() for entry in METHODS.values() if entry.family == "averages"}
+    selecting = {name: kind for name, kind in kinds.items() if "k" in kind.params}
+    if method not in selecting:
+        raise ValueError(f"method={method!r} is none of {', '.join(map(repr, selecting))}.")
+    kind = selecting[method]
+    unknown = [name for name in options if name not in kind.options]
+    if unknown:
+        known = ", ".join(kind.options) or "none"
+        raise ValueError(f"method={method!r} has no option {unknown[0]!r}; it has: {known}.")
+    chosen: AveragesMethod = kind(**options)
+    return chosen
 
 
 class Path:
@@ -124,7 +146,7 @@ class Path:
         ``n log(rss / n)``, summed over the targets, plus ``2 k q``, ``k q log n`` and, for EBIC (Chen and
         Chen, 2008), ``k q log n + 2 gamma log C(p, k)``. n is the effective number of rows. The intercept
         and the noise, present in every model, are not counted.
-    lam : ndarray of shape (K,) or (K, q), or None
+    alpha : ndarray of shape (K,) or (K, q), or None
         Penalty that led to each model; None for unpenalised methods.
     n : float
     ridge : float
@@ -142,14 +164,14 @@ class Path:
         left: Array,
         supports: Sequence[Ints],
         gamma: float,
-        lam: Array | None = None,
+        alpha: Array | None = None,
         ridge: float = 0.0,
         singular_at: int | None = None,
-        factors: _Factors | None = None,
+        factors: Factors | None = None,
         weights: Sequence[Array] | None = None,
     ) -> None:
         self._s, self._supports, self._factors, self._weights = s, supports, factors, weights
-        self.method, self.k, self.lam, self.n = method, k, lam, s.n
+        self.method, self.k, self.alpha, self.n = method, k, alpha, s.n
         self.ridge, self.singular_at, self.gamma = ridge, singular_at, gamma
         rss = s.n * s.y_scale**2 * np.maximum(left, 0.0)
         self.rss: Array = rss[:, 0] if s.q == 1 else rss
@@ -198,7 +220,7 @@ class Path:
             refit=refit,
             support=self._supports[at],
             ridge=self.ridge,
-            lam=None if self.lam is None else self.lam[at],
+            alpha=None if self.alpha is None else self.alpha[at],
         )
 
     def best_k(self, criterion: Criterion = "bic") -> int:
@@ -293,7 +315,17 @@ class Path:
         return at
 
 
-class _Factors:
+def path_over_order(s: Standardized, name: str, order: Ints, sizes: Ints, gamma: float, ridge: float) -> Path:
+    """Least squares on the first k features of an order, for every size from one factorisation."""
+    if len(order) == 0:
+        return Path(s, name, sizes, np.ones((1, s.q)), [order], gamma, ridge=ridge)
+    factors = Factors(s, order)
+    left = factors.unexplained(sizes, s.q)
+    supports = [order[:k] for k in sizes]
+    return Path(s, name, sizes, left, supports, gamma, None, ridge, factors.singular_at, factors)
+
+
+class Factors:
     """Cholesky factors of the ordered features: the plain one as far as it goes, a jittered one beyond."""
 
     def __init__(self, s: Standardized, order: Ints) -> None:
@@ -338,33 +370,12 @@ class _Factors:
         return beta
 
 
-def _olsth(s: Standardized, sizes: Ints | None, gamma: float, ridge: Ridge = "auto") -> Path:
-    beta, added = first_fit(s, ridge)
-    if sizes is None:
-        sizes = np.arange(largest_size(s) + 1)
-    order = largest_rows(beta, s.usable, int(sizes[-1]))
-    if len(order) == 0:
-        return Path(s, "olsth", sizes, np.ones((1, s.q)), [order], gamma, ridge=added)
-    factors = _Factors(s, order)
-    left = factors.unexplained(sizes, s.q)
-    supports = [order[:k] for k in sizes]
-    return Path(s, "olsth", sizes, left, supports, gamma, None, added, factors.singular_at, factors)
-
-
-def _ofsa(s: Standardized, sizes: Ints | None, gamma: float, **options: Any) -> Path:
-    if sizes is None:
-        most = largest_size(s)
-        sizes = np.unique(np.r_[0, np.round(np.geomspace(1, max(most, 1), 20)).astype(np.int64)])
-        sizes = sizes[sizes <= most]
-    return _over_supports(s, "ofsa", [anneal(s, int(k), **options)[0] for k in sizes], gamma)
-
-
-def _over_supports(
+def path_over_supports(
     s: Standardized,
     method: str,
     supports: Sequence[Ints],
     gamma: float,
-    lams: Array | None = None,
+    alphas: Array | None = None,
     weights: Sequence[Array] | None = None,
 ) -> Path:
     """A path over given supports, refitted or with given weights; of several of one size, the best fit."""
@@ -384,10 +395,10 @@ def _over_supports(
         raise ValueError(f"None of the {len(supports)} models of {method!r} has at most {most} features.")
     sizes = np.array(sorted(best), dtype=np.int64)
     kept = [best[int(k)] for k in sizes]
-    lam = None if lams is None else np.asarray(lams)[[i for _, i, _ in kept]]
+    alpha = None if alphas is None else np.asarray(alphas)[[i for _, i, _ in kept]]
     left = np.array([left for _, _, left in kept])
     chosen = None if weights is None else [weights[i] for _, i, _ in kept]
-    return Path(s, method, sizes, left, [supports[i] for _, i, _ in kept], gamma, lam, weights=chosen)
+    return Path(s, method, sizes, left, [supports[i] for _, i, _ in kept], gamma, alpha, weights=chosen)
 
 
 def largest_size(s: Standardized) -> int:
@@ -395,7 +406,14 @@ def largest_size(s: Standardized) -> int:
     return max(min(int(s.usable.sum()), int(np.floor(s.n)) - 2), 0)
 
 
-def _sizes(s: Standardized, ks: Iterable[int]) -> Ints:
+def some_sizes(s: Standardized, most: int | None = None, count: int = 20) -> Ints:
+    """0 and about `count` sizes in geometric progression, up to `most` (those that least squares can fit)."""
+    most = largest_size(s) if most is None else most
+    sizes = np.unique(np.r_[0, np.round(np.geomspace(1, max(most, 1), count)).astype(np.int64)])
+    return sizes[sizes <= most]
+
+
+def check_sizes(s: Standardized, ks: Iterable[int]) -> Ints:
     sizes = np.unique(np.asarray(list(ks)))
     if len(sizes) == 0 or sizes.dtype.kind not in "iu":
         raise ValueError(f"ks={ks!r} must hold at least one int.")

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
+from ..rows import Array
 
 if TYPE_CHECKING:
     from .running import RunningAverages
 
-Array = NDArray[np.float64]
-
 # What a copy may leave unexplained of a column's variance, being rounding.
-COPY, COPY32 = 1e-10, 1e-5
+COPY = {"float64": 1e-10, "float32": 1e-5}
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +23,7 @@ class Standardized:
     """What an extractor sees: the averages of centred, scaled features and targets.
 
     The targets are scaled too, so that a fit's quality is a number between 0 and 1 (``1 - R^2``) and several
-    targets weigh alike; `lam` in a target's own units is the internal one times `y_scale`.
+    targets weigh alike; `alpha` in a target's own units is the internal one times `y_scale`.
 
     Attributes
     ----------
@@ -87,22 +85,15 @@ def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale:
         Divide every feature by its deviation. Without it the features keep their units, and selection
         compares raw weights.
     """
-    if averages.n_features_in_ is None or averages.sum_weights_ <= 0:
-        raise ValueError("These running averages hold no rows of a weight above 0; call update first.")
-    p = averages.n_features_
-    moments, center, weight = averages._moments()
+    moments, weight = averages.current()
+    p = moments.p
     if averages.effective_n_ < 0.1 * averages.n_samples_ and not averages.forgets:
         warnings.warn(
             f"The sample weights of {averages.n_samples_} rows sum to {weight:.3g}. A weight counts as so "
             "many rows in standard errors and in the choice of k; scale the weights to an average of 1.",
             stacklevel=2,
         )
-    offset = moments[:-1, -1].astype(np.float64) / weight  # mean - center
-    mean = center + offset
-    var = np.maximum(moments.diagonal()[:-1].astype(np.float64) / weight - offset**2, 0.0)
-    # What is left of a constant column is the rounding of its own size, and of its distance to the centre.
-    eps = np.finfo(moments.dtype).eps
-    var[var <= 8 * eps * offset**2 + (8 * np.finfo(np.float64).eps * mean) ** 2] = 0.0
+    mean, var = moments.mean(weight), moments.variance(weight)
     if not fit_intercept:
         var = var + mean**2
     deviation = np.sqrt(var)
@@ -110,20 +101,14 @@ def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale:
     usable = x_scale > 0
     if not scale:
         x_scale = np.where(usable, 1.0, 0.0)
-
     inverse = np.divide(1.0, x_scale, out=np.zeros(p), where=usable)
     y_inverse = np.divide(1.0, y_scale, out=np.zeros(len(y_scale)), where=y_scale > 0)
-    R = np.empty((p, p))
-    copy = np.zeros(p, dtype=np.uint8)
     # Without an intercept a column and its shifted copy are two directions: the correlation says nothing.
-    limit = 1 - (COPY if moments.dtype == np.float64 else COPY32) if fit_intercept else np.inf
-    _core.standardize(moments, weight, offset[:p], inverse, limit, R, copy)
-    r = moments[:p, p:-1].astype(np.float64) / weight - np.outer(offset[:p], offset[p:])
+    limit = 1 - COPY[moments.sums.dtype.name] if fit_intercept else np.inf
+    R, r, copies = moments.standardise(weight, inverse, y_inverse, limit)
     if not fit_intercept:
         R += np.outer(mean[:p] * inverse, mean[:p] * inverse)
-        r += np.outer(mean[:p], mean[p:])
-    r *= inverse[:, None] * y_inverse
-    copies = np.flatnonzero(copy)
+        r += np.outer(mean[:p] * inverse, mean[p:] * y_inverse)
     if len(copies):
         R[copies] = 0.0
         R[:, copies] = 0.0

@@ -21,7 +21,6 @@ VERBS = {
     "inspect": "Show what a model or checkpoint holds.",
     "report": "A page about a model, to read in a browser.",
     "demo": "Simulate a stream with a known truth, select features on it, show what was found.",
-    "experiment": "Reproduce a table of the papers, beside the published numbers.",
 }
 
 #: Exit codes of exceptions, by the name of their class: to look at a name nothing need be imported.

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._input import as_scipy
 from .._light import Csr
-from ..averages.crossval import FoldAverages
+from ..averages.folds import FoldAverages
 from ..averages.running import RunningAverages
 from ..persist import CheckpointError, read_checkpoint
 from ._learn import Learned

@@ -72,13 +72,13 @@ def command(
         at = np.unique(np.clip(np.concatenate([spread, near]), 0, len(at) - 1))
     rss = np.asarray(walk.rss).reshape(len(walk.k), -1)
     r2 = 1 - (rss / np.where(rss[0] > 0, rss[0], 1.0)).mean(axis=1)
-    columns = ["k", "rss", "r2", "aic", "bic", "ebic", *(["lam"] if walk.lam is not None else []), "best"]
+    columns = ["k", "rss", "r2", "aic", "bic", "ebic", *(["alpha"] if walk.alpha is not None else []), "best"]
     table = []
     for i in at:
         row: list[Any] = [int(walk.k[i]), float(rss[i].sum()), float(r2[i])]
         row += [float(getattr(walk, name)[i]) for name in ("aic", "bic", "ebic")]
-        if walk.lam is not None:
-            row.append(float(np.mean(walk.lam[i])))
+        if walk.alpha is not None:
+            row.append(float(np.mean(walk.alpha[i])))
         table.append([*row, "*" if walk.k[i] == best else ""])
     about = {"method": method, "task": done.about["task"], "rows_learned": done.about["rows"]}
     about |= {"features": int(done.model.n_features_in_), f"best_by_{criterion}": int(best)}

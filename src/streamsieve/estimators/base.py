@@ -18,6 +18,7 @@ from .. import _core
 from ..base import Method
 from ..learners.start import continue_from
 from ..params import Parameter
+from ..passes import fit_rows, has_passes, is_source, repeat
 from ..rows import Array, Rows, as_rows, as_vector, as_weights, check_any_weight, is_sparse
 from ..tasks import Classification, Regression, Task
 
@@ -29,6 +30,7 @@ class Estimator(SelectorMixin, BaseEstimator):
     _params: ClassVar[dict[str, Parameter]]
     _fixed_loss: ClassVar[str | None]
     _task: Any  # of the first rows: a `Task`
+    n_iter_: int
 
     # ---------------------------------------------------------------- learning
 
@@ -53,7 +55,11 @@ class Estimator(SelectorMixin, BaseEstimator):
                     "anew with it."
                 )
             setattr(self.method_, name, now)
-            self.method_.check()
+            try:
+                self.method_.check()
+            except ValueError:
+                setattr(self.method_, name, before)
+                raise
 
     def _rows(self, X: Any, method: Method, *, first: bool) -> Rows:
         """Checked rows, of the width and with the names seen before."""
@@ -79,9 +85,20 @@ class Estimator(SelectorMixin, BaseEstimator):
         raise NotImplementedError  # pragma: no cover
 
     def _update(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool, model: Any = None
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        sample_weight: Any,
+        *,
+        first: bool,
+        model: Any = None,
+        passes: bool = False,
     ) -> Self:
-        """Check everything, then let the method learn; a call that fails changes nothing."""
+        """Check everything, then let the method learn; a call that fails changes nothing.
+
+        With `passes` the method learns the rows several times, if it has `max_iter`.
+        """
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
@@ -94,19 +111,64 @@ class Estimator(SelectorMixin, BaseEstimator):
                 raise ValueError(
                     f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
                 )
+            method.feature_names = getattr(fresh, "feature_names_in_", None)
             method.begin(rows.p, fresh._task.q)
-            if model is None:
-                fresh._learn(rows, Y, w)
-            else:
+            if model is not None:
                 continue_from(method, model, rows, w)
-            fitted = {name: value for name, value in vars(fresh).items() if name not in fresh._params}
-            own = {name: value for name, value in vars(self).items() if not name.endswith("_")}
-            self.__dict__ = own | fitted
-            return self
+            elif passes and has_passes(method):
+                fresh.n_iter_ = fit_rows(method, rows, Y, w)
+            else:
+                fresh._learn(rows, Y, w)
+            return self._become(fresh)
         self._check_unchanged()
         rows, Y, w = self._check_batch(X, y, classes, sample_weight, first=False)
         self._learn(rows, Y, w)
         return self
+
+    def _become(self, fresh: Self) -> Self:
+        """Take over what another one of the same parameters has learned, and forget what was."""
+        fitted = {name: value for name, value in vars(fresh).items() if name not in fresh._params}
+        own = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        self.__dict__ = own | fitted
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        check_any_weight(sample_weight)
+        if y is None and has_passes(self._method_class) and is_source(X):
+            return self._fit_source(X)
+        return self._update(X, y, None, sample_weight, first=True, passes=True)
+
+    def _fit_source(self, source: Any) -> Self:
+        """Learn in passes over blocks (X, y) or (X, y, sample_weight), which are read anew for each pass."""
+        if iter(source) is source:
+            raise ValueError(
+                f"{type(source).__name__} can be read once only, and fit reads its data up to "
+                f"{self.max_iter} times; pass an object whose __iter__ starts again, or use partial_fit."
+            )
+        fresh = type(self)(**self.get_params(deep=False))
+        fresh.method_ = method = fresh._new_method()
+        n, classes = fresh._count(source)
+        started = False
+
+        def one_pass(at: int) -> None:  # noqa: ARG001
+            nonlocal started
+            for block in source:
+                X, y, weight = (*block, None)[:3]
+                rows, Y, w = fresh._check_batch(X, y, None if started else classes, weight, first=not started)
+                if not started:
+                    method.begin(rows.p, fresh._task.q)
+                    method.plan(n)
+                    started = True
+                fresh._learn(rows, Y, w)
+            if not started:
+                raise ValueError("The source has no rows; pass one that yields blocks (X, y).")
+
+        fresh.n_iter_ = repeat(method, one_pass)
+        return self._become(fresh)
+
+    def _count(self, source: Any) -> tuple[int, Any]:
+        """Rows of a source, and its labels, where these must be known beforehand: a first reading."""
+        return (sum(len(block[1]) for block in source) if self.method_.plans else 0), None
 
     def _check_batch(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
@@ -119,7 +181,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         elif classes is not None:
             self._check_classes(classes)
         Y = self._task.encode(self._labels(y), n, method.limit)
-        w = as_weights(sample_weight, n, method.limit)
+        w = as_weights(sample_weight, n, method.weight_limit)
         if w is not None and not w.all():
             rows, Y, w = rows.take(w > 0), Y[w > 0], w[w > 0]
         return rows, Y, w
@@ -131,8 +193,8 @@ class Estimator(SelectorMixin, BaseEstimator):
     def _labels(self, y: Any) -> Any:
         return y
 
-    def _check_classes(self, classes: Any) -> None:  # noqa: ARG002
-        raise ValueError("classes are for classifiers; a regressor has none.")
+    def _check_classes(self, classes: Any) -> None:
+        """Raise ValueError unless these are the labels of the first call."""
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "method_"):
@@ -159,8 +221,22 @@ class Estimator(SelectorMixin, BaseEstimator):
         mask: NDArray[np.bool_] = np.any(self._weights()[0] != 0, axis=0)
         return mask
 
+    def transform(self, X: Any) -> Any:
+        """The selected columns of X, and of products where the method has `interactions`."""
+        self._check_fitted()
+        pairs = getattr(self.method_, "pairs", None)
+        if pairs is None:
+            return super().transform(X)
+        rows = self._rows(X, self.method_, first=False)
+        return pairs.expand(rows.to_array(), self.get_support(indices=True))
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the selected features."""
+        self._check_fitted()
+        pairs = getattr(self.method_, "pairs", None)
+        if pairs is not None:
+            known = getattr(self, "feature_names_in_", input_features)
+            return np.array(pairs.names(known), dtype=object)[self.get_support()]
         if input_features is None and hasattr(self, "names_"):
             return np.array(list(self.names_), dtype=object)[self.get_support()]
         return super().get_feature_names_out(input_features)
@@ -200,8 +276,6 @@ class Estimator(SelectorMixin, BaseEstimator):
         return self.names_
 
     def _learn_one(self, x: Mapping[Any, float], y: Any, w: float, classes: Any) -> Self:
-        if not isinstance(w, int | float | np.number) or not 0 <= w <= self._method_class.limit:
-            raise ValueError(f"w={w!r}; a weight must be finite and not negative.")
         if not hasattr(self, "method_"):
             fresh = type(self)(**self.get_params(deep=False))
             fresh.method_ = fresh._new_method()
@@ -211,6 +285,9 @@ class Estimator(SelectorMixin, BaseEstimator):
             fresh._learn_one(x, y, w, None)
             self.__dict__.update({k: v for k, v in vars(fresh).items() if k not in fresh._params})
             return self
+        limit = self.method_.weight_limit
+        if not isinstance(w, int | float | np.number) or not (w == 0 or 1 / limit <= w <= limit):
+            raise ValueError(f"w={w!r}; a weight is 0 or within {1 / limit:g} and {limit:g}.")
         self._check_unchanged()
         known = len(self._feature_index())
         try:
@@ -243,17 +320,18 @@ def _nan_ok(method: Method) -> bool:
 
 
 class Regressor(RegressorMixin, Estimator):
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything and learn from X, y.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n, p)
+        X : array, sparse matrix or data frame of shape (n, p), or a source
+            A source, for estimators with `max_iter`: an object that can be iterated over again and again,
+            each time over blocks (X, y) or (X, y, sample_weight) of the same rows; y is then None.
         y : array of shape (n,) or (n, q)
         sample_weight : array of shape (n,) or None
         """
-        check_any_weight(sample_weight)
-        return self._update(X, y, None, sample_weight, first=True)
+        return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from the next rows of a stream; how it is cut into calls does not matter.
@@ -283,7 +361,9 @@ class Regressor(RegressorMixin, Estimator):
         intercept = self._weights()[1]
         return float(intercept[0]) if self._task.one_column else intercept
 
-    def _first_task(self, y: Any, n: int, classes: Any) -> Task:  # noqa: ARG002
+    def _first_task(self, y: Any, n: int, classes: Any) -> Task:
+        if classes is not None:
+            raise ValueError("classes are for classifiers; a regressor has none.")
         return Regression.of(y, n, self.method_.limit)
 
     def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> Self:
@@ -315,17 +395,18 @@ def _probabilistic(estimator: Classifier) -> bool:
 
 
 class Classifier(ClassifierMixin, Estimator):
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything and learn from X, y.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n, p)
+        X : array, sparse matrix or data frame of shape (n, p), or a source
+            A source, for estimators with `max_iter`: an object that can be iterated over again and again,
+            each time over blocks (X, y) or (X, y, sample_weight) of the same rows; y is then None.
         y : array of n labels
         sample_weight : array of shape (n,) or None
         """
-        check_any_weight(sample_weight)
-        return self._update(X, y, None, sample_weight, first=True)
+        return self._fit(X, y, sample_weight)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: Any = None
@@ -391,6 +472,14 @@ class Classifier(ClassifierMixin, Estimator):
         y = self._labels(y)
         check_classification_targets(y)
         return Classification.of(y, classes)
+
+    def _count(self, source: Any) -> tuple[int, Any]:
+        n, labels = 0, []
+        for block in source:
+            y = as_vector(block[1])
+            n += len(y)
+            labels.append(np.unique(y))
+        return n, np.unique(np.concatenate(labels)) if n else None
 
     def _check_classes(self, classes: Any) -> None:
         if not np.array_equal(np.unique(np.asarray(classes)), self.classes_):

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..methods import ESTIMATORS, SUFFIX
 from ..params import OneOf, Param, Parameter
+from ..passes import has_passes
 from .base import Classifier, Estimator, Regressor
 
 _LOSS = "Loss of a margin; probabilities come with 'logistic'."
@@ -125,6 +126,8 @@ def _document(method: Any, task: str, params: dict[str, Parameter]) -> str:
         kind, _, meaning = text.partition(": ")
         lines.append(f"{attribute}_ : {kind}")
         lines += textwrap.wrap(meaning, 100, initial_indent="    ", subsequent_indent="    ")
+    if has_passes(method):
+        lines += ["n_iter_ : int", "    Passes that `fit` made."]
     lines += [
         "method_ : streamsieve.base.Method",
         "    The method itself, with its state.",

@@ -2,93 +2,118 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._base import param
-from ._ladder import Call, Regularised, check_number, soft
-from ._learner import Array, ClassificationLearner, RegressionLearner
+from ..base import Method
+from ..params import Param, Real
+from ..rows import Array, Rows
+from ..state import State, record, zeros
+from . import ladder, steps
+from .ladder import Ladder, soft
 
 
-class AdaFOBOS(Regularised):
-    delta: float = param(
-        0.01, "float > 0", "What the root of the squared gradients starts from, delta in H = delta + h."
-    )
-
-    _features: ClassVar[tuple[str, ...]] = ("weight_", "root_")
-    _columns: ClassVar[tuple[str, ...]] = (*Regularised._columns, "spent_", "bias_root_")
-    _others: ClassVar[tuple[str, ...]] = (*Regularised._others, "spent_", "bias_root_", "targets_")
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_number("delta", self.delta, 0, 1e75, above=True)
-
-    def _reset(self, p: int, q: int) -> None:
-        super()._reset(p, q)
-        columns = len(self.bias_)
-        self.weight_ = np.zeros((p, columns))  # a weight is (|weight| - spent) / (delta + root), or zero
-        self.root_ = np.zeros((p, columns))  # of the sum of its squared gradients
-        self.spent_, self.bias_root_ = np.zeros(columns), np.zeros(columns)
-        self.targets_ = np.zeros(1)
-
-    def _walk(self, call: Call) -> int:
-        state = self.targets_, self.bias_root_, self.spent_, self.weight_, self.root_
-        return _core.adafobos(*call, self._by_column(self.penalty_), float(self.delta), *state)
-
-    def _weights(self) -> Array:
-        return soft(self.weight_, self.spent_) / (self.delta + self.root_)
-
-    def _alive(self) -> NDArray[np.bool_]:
-        return np.abs(self.weight_) > self.spent_
-
-
-class AdaFOBOSRegressor(AdaFOBOS, RegressionLearner):
-    """Sparse least squares by adaptive forward-backward splitting (Duchi, Hazan and Singer 2011).
-
-    O(nnz) a row and penalty, whatever p is; O(p) memory a penalty.
-
-    Notes
-    -----
-    For each row ``w <- soft(w - eta g / H, eta lam / H)``, ``H = delta + sqrt(sum of g^2)``, a step for
-    every weight. H |w| falls by eta lam at each row that does not touch w, whatever H is: one sum a penalty
-    tells what a weight is whenever it is read. A derived step is rms(y) / sqrt(mean number of non-zeros x
-    mean squared norm of the rows).
-
-    Differences from the paper: an intercept, by adaptive gradient steps, never penalised.
-
-    The support as of now holds what the last rows have touched, and a penalty that keeps it down to a small k
-    weighs on the true features as well: to find k features prefer `RDARegressor` or `L1ARDARegressor`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import AdaFOBOSRegressor
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> model = AdaFOBOSRegressor(lam=0.001, schedule="constant").fit(X, X[:, 7] - 2 * X[:, 31])
-    >>> model.coef_[[7, 31]].round(1)
-    array([ 0.9, -1.7])
-    """
-
-
-class AdaFOBOSClassifier(AdaFOBOS, ClassificationLearner):
-    """Sparse linear classifier by adaptive forward-backward splitting (Duchi, Hazan and Singer 2011).
+class AdaFOBOS(Method):
+    """Sparse weights by adaptive forward-backward splitting (Duchi, Hazan and Singer 2011).
 
     O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
     jointly, one against the rest; the support is the union over them.
 
     Notes
     -----
-    As `AdaFOBOSRegressor`, with the gradient of the loss chosen.
+    For each row ``w <- soft(w - eta g / H, eta alpha / H)``, ``H = delta + sqrt(sum of g^2)``, a step for
+    every weight. H |w| falls by eta alpha at each row that does not touch w, whatever H is: one sum a penalty
+    is enough to know a weight whenever it is read. A derived step is rms(y) / sqrt(mean number of non-zeros x
+    mean squared norm of the rows).
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import AdaFOBOSClassifier
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> y = X[:, 7] > X[:, 31]
-    >>> AdaFOBOSClassifier(lam=0.001, schedule="constant").fit(X, y).score(X, y) > 0.9
-    True
+    Differences from the paper: an intercept, by adaptive gradient steps, never penalised.
+
+    The support as of now holds what the last rows have touched, and a penalty that keeps it down to a small k
+    weighs on the true features as well: to find k features prefer `RDA` or `L1ARDA`.
     """
+
+    k, alpha, schedule = ladder.K, ladder.ALPHA, steps.SCHEDULE
+    delta = Param(
+        0.01,
+        Real(above=0, most=1e75),
+        "What the root of the squared gradients starts from, delta in H = delta + h.",
+        symbol="delta",
+    )
+    eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
+    fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
+
+    attributes = ladder.ATTRIBUTES
+    penalty = property(ladder.penalties)
+    poor_score = True  # penalties shrink, all the more where few features are to be left
+    examples = {
+        "regression": """
+        >>> import numpy as np
+        >>> from streamsieve import AdaFOBOSRegressor
+        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+        >>> model = AdaFOBOSRegressor(alpha=0.001).fit(X, X[:, 7] - 2 * X[:, 31])
+        >>> model.coef_[[7, 31]].round(1)
+        array([ 0.9, -1.7])
+        """,
+        "classification": """
+        >>> import numpy as np
+        >>> from streamsieve import AdaFOBOSClassifier
+        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+        >>> y = X[:, 7] > X[:, 31]
+        >>> AdaFOBOSClassifier(alpha=0.001).fit(X, y).score(X, y) > 0.9
+        True
+        """,
+    }
+
+    def check(self) -> None:
+        ladder.check(self)
+
+    def start(self, p: int, q: int) -> State:
+        penalties = Ladder(self)
+        columns = len(penalties.penalty) * q
+        return State(
+            clock=steps.clock(),
+            ladder=penalties,
+            weight=zeros(feature=p, column=columns),  # a weight is (|weight| - spent) / (delta + root), or 0
+            root=zeros(feature=p, column=columns),  # of the sum of its squared gradients
+            spent=zeros(column=columns),
+            targets=record(squares=0.0),
+            bias=zeros(column=columns),
+            bias_root=zeros(column=columns),
+        )
+
+    def rule(self) -> dict[str, Any]:
+        return ladder.rule(self, delta=self.delta)
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        s, done = self.state, 0
+        for part, y_part, w_part in ladder.parts(s, rows, y, w):
+            learned = _core.adafobos(part.kernel, self.loss, y_part, w_part, self.rule(), s)
+            done += learned
+            if learned < len(part):
+                break
+            if ladder.is_due(s):
+                ladder.move(s, self.k, self.alpha, np.abs(s.weight) > s.spent)
+        return done
+
+    def columns(self) -> Array:
+        """Weights at all penalties, (p, penalties x outputs)."""
+        s = self.state
+        return soft(s.weight, s.spent) / (self.delta + s.root)
+
+    def weights(self) -> tuple[Array, Array]:
+        return ladder.answer(self.state, self.columns(), self.k)
+
+    def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
+        s, n = self.state, len(rows)
+        # all weights are stored anew where `spent` has gone far
+        stored_anew = np.any(s.spent + n * self.eta * ladder.by_column(s) > 1000)
+        return None if stored_anew or ladder.moves_within(s, n) else rows.features
+
+    def check_state(self) -> None:
+        s = self.state
+        ladder.check_state(s, self.k)
+        if any((a < 0).any() for a in (s.root, s.bias_root, s.spent)) or s.targets["squares"] < 0:
+            raise ValueError("a root, a sum of steps or of squares is below 0.")

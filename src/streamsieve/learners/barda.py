@@ -2,118 +2,90 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from .. import _core
-from .._base import param
-from ._budgeted import Adaptive, check_heap
-from ._learner import Array, ClassificationLearner, Core, RegressionLearner
+from ..base import Method
+from ..rows import Array, Rows
+from ..state import State, check_finite, record, zeros
+from . import adaptive, heap, steps
+from .adaptive import adaptive_rule
+from .heap import check_heap, heap_features, new_heap, resize_heap
+from .steps import check_clock, scatter
 
 
-class BARDA(Adaptive):
-    _features: ClassVar[tuple[str, ...]] = ("place_", "gradient_", "pool_")
-    _book: ClassVar[int] = 10
-
-    def _reset(self, p: int, q: int) -> None:
-        super()._reset(p, q)
-        self.gradient_ = np.zeros((p, 1 + q))  # sum of squares over rows and outputs, and the sums, G
-        self.pool_ = np.zeros((p, 2))  # a heap of outsiders, best first: bound of the score, and feature
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        if self._started():
-            check_heap(self.pool_, self.book_[1], self.place_, -1)
-
-    def _kernel(self, rows: Core, y: Array, w: Array | None) -> int:
-        return _core.barda(
-            rows,
-            self._loss(),
-            y,
-            w,
-            *self._rule(),
-            self.book_,
-            self.kept_,
-            self.pool_,
-            self.place_,
-            self.gradient_,
-            self.bias_,
-            self.bias_sums_,
-        )
-
-    def _linear(self) -> tuple[Array, Array]:
-        kept = self._chosen()
-        coef = np.zeros((len(self.bias_), len(self.place_)))
-        square, *sums = self.gradient_[kept].T
-        below = self.lam * self.eta * self.clock_[0] + (self.delta + np.sqrt(square))
-        coef[:, kept] = -self.eta * np.array(sums) / below
-        return coef, self.bias_.copy()
-
-
-class BARDARegressor(BARDA, RegressionLearner):
-    """Least squares with k features, by adaptive dual averaging truncated after every row ([Zhai] Alg. 1).
-
-    O(nnz + touched log k) a row, amortised, whatever p is, and O(p) memory; the features are those that
-    sorting all p scores after every row would give.
-
-    Attributes
-    ----------
-    coef_ : array of shape (p,) or (q, p)
-        At most k non-zero columns.
-    intercept_ : float or array of shape (q,)
-
-    Notes
-    -----
-    With g_t the gradient of the row's loss at w_t, G the sum of the gradients and s_j the norm of those of
-    feature j, ``H = delta + s``, ``z = -eta G / (lam eta t + H)``, and w_{t+1} is z where H z^2 is among the
-    k largest, else 0: a feature counts by its weight and by how much it was seen. All features go on
-    collecting gradients, so that one which was dropped can come back.
-
-    Differences from the paper: the squared loss; several targets share the features, ranked by
-    H_j |z_j|^2 with s_j the norm over rows and targets; ``fit_intercept`` adds a feature that is always 1 and
-    is neither penalised nor counted; a row of weight r has r times its gradient, and is one row to lam.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import BARDARegressor
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> BARDARegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
-    array([ 7, 31])
-    """
-
-
-class BARDAClassifier(BARDA, ClassificationLearner):
-    """Linear classifier with k features, by adaptive dual averaging truncated after each row ([Zhai] Alg. 1).
+class BARDA(Method):
+    """K features by adaptive dual averaging, truncated after every row ([Zhai] Algorithm 1).
 
     O(nnz + touched log k) a row, amortised, whatever p is, and O(p) memory; the features are those that
     sorting all p scores after every row would give. More than two classes are learned jointly, one against
     the rest, and share the k features.
 
-    Attributes
-    ----------
-    classes_ : array of labels
-    coef_ : array of shape (1, p) or (q, p)
-        At most k non-zero columns.
-    intercept_ : array of shape (1,) or (q,)
-
     Notes
     -----
-    As `BARDARegressor`, with the gradient of the loss chosen; the paper has the squared hinge, delta = 0.01,
-    two classes and no intercept, which are the defaults.
+    With g_t the gradient of the row's loss at w_t, G the sum of the gradients and s_j the norm of those of
+    feature j, ``H = delta + s``, ``z = -eta G / (alpha eta t + H)``, and w_{t+1} is z where H z^2 is among
+    the k largest, else 0: a feature counts by its weight and by how much it was seen. All features go on
+    collecting gradients, so that one which was dropped can come back.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import BARDAClassifier
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> BARDAClassifier(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
-    array([ 7, 31])
+    The paper has the squared hinge, delta = 0.01, two classes and no intercept, which are the defaults.
+
+    Differences from the paper: the squared loss for regression; several outputs share the features, ranked by
+    H_j |z_j|^2 with s_j the norm over rows and outputs; ``fit_intercept`` adds a feature that is always 1 and
+    is neither penalised nor counted; a row of weight r has r times its gradient, and is one row to alpha.
     """
 
-    loss: str = param(
-        "squared_hinge",
-        "{'squared_hinge', 'logistic', 'hinge', 'squared'}",
-        "Loss of a margin; probabilities come with 'logistic'.",
-    )
+    k, eta, alpha, delta = heap.K, adaptive.ETA, adaptive.ALPHA, adaptive.DELTA
+    fit_intercept, grow = heap.FIT_INTERCEPT, steps.GROW
+
+    losses = adaptive.LOSSES
+    limit = heap.LIMIT
+    can_overflow = False
+
+    def start(self, p: int, q: int) -> State:
+        return State(
+            clock=heap.row_count(),
+            # what the scores in the heaps bound, and the parameters they were computed with
+            bounds=record(
+                horizon=0.0,
+                pool_target=0.0,
+                work=0.0,
+                floor=0.0,
+                floor_feature=0.0,
+                eta=0.0,
+                alpha=0.0,
+                delta=0.0,
+            ),
+            kept=new_heap(min(self.k, p)),
+            pool=new_heap(p, "feature"),  # features that may be next, best first
+            place=zeros(feature=p, dtype=np.int32),  # in the pool: -1 - place
+            gradient=zeros(feature=p, fixed=1 + q),  # sum of squares over rows and outputs, and the sums, G
+            bias=zeros(output=q),
+            bias_gradient=zeros(fixed=1 + q),  # of the intercept, as if it were a feature
+        )
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        return _core.barda(rows.kernel, self.loss, y, w, adaptive_rule(self), self.state)
+
+    def weights(self) -> tuple[Array, Array]:
+        s = self.state
+        kept = heap_features(s.kept)
+        square, sums = s.gradient[kept, :1], s.gradient[kept, 1:]
+        below = self.alpha * self.eta * s.clock["rows"] + (self.delta + np.sqrt(square))
+        return scatter(kept, -self.eta * sums / below, self.p), s.bias.copy()
+
+    def resize(self, p: int) -> None:
+        super().resize(p)
+        resize_heap(self.state.kept, min(self.k, p))
+
+    def check_state(self) -> None:
+        s = self.state
+        check_finite(s)
+        check_clock(s.clock)
+        check_heap("kept", s.kept, s.place)
+        check_heap("pool", s.pool, s.place, -1)
+        most = max(2 * len(s.kept.entry) + 256, self.p)
+        if not 0 <= s.bounds["pool_target"] <= most or s.bounds["horizon"] < 0:
+            raise ValueError(f"bounds={s.bounds}: the pool is to hold 0 to {most} features.")
+        if len(s.gradient) and s.gradient[:, 0].min() < 0:
+            raise ValueError("gradient has sums of squares below 0.")

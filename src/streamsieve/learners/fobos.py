@@ -2,99 +2,114 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._base import param
-from ._ladder import Call, Regularised, check_number, soft
-from ._learner import Array, ClassificationLearner, RegressionLearner
+from ..base import Method
+from ..rows import Array, Rows
+from ..state import State, array, zeros
+from . import ladder, steps
+from .ladder import Ladder, soft
 
 
-class FOBOS(Regularised):
-    schedule: Literal["constant", "sqrt", "doubling"] = param(
-        "sqrt",
-        "{'constant', 'sqrt', 'doubling'}",
-        "How the step fades with the row t: as 1 / sqrt(t), as in the paper, not at all, or as log(a) / a, "
-        "a doubling whenever t has passed it.",
-    )
-    l1_ratio: float = param(
-        1.0,
-        "float in (0, 1]",
-        "Share of the l1 norm in the penalty lam (l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2).",
-    )
-
-    _features: ClassVar[tuple[str, ...]] = ("weight_",)
-    _columns: ClassVar[tuple[str, ...]] = (*Regularised._columns, "spent_", "scale_")
-    _others: ClassVar[tuple[str, ...]] = (*Regularised._others, "spent_")
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_number("l1_ratio", self.l1_ratio, 0, 1, above=True)
-
-    def _reset(self, p: int, q: int) -> None:
-        super()._reset(p, q)
-        columns = len(self.bias_)
-        self.weight_ = np.zeros((p, columns))  # a weight is scale (|weight| - spent), or zero
-        self.spent_, self.scale_ = np.zeros(columns), np.ones(columns)
-
-    def _walk(self, call: Call) -> int:
-        l1 = self._by_column(self.penalty_ * self.l1_ratio)
-        l2 = self._by_column(self.penalty_ * (1 - self.l1_ratio))
-        return _core.fobos(*call, l1, l2, self.spent_, self.scale_, self.weight_)
-
-    def _weights(self) -> Array:
-        return soft(self.weight_, self.spent_) * self.scale_
-
-    def _alive(self) -> NDArray[np.bool_]:
-        return np.abs(self.weight_) > self.spent_
-
-
-class FOBOSRegressor(FOBOS, RegressionLearner):
-    """Sparse least squares by forward-backward splitting (Duchi and Singer 2009).
-
-    O(nnz) a row and penalty, whatever p is; O(p) memory a penalty.
-
-    Notes
-    -----
-    For each row ``w <- soft(w - eta_t g, eta_t lam l1_ratio) / (1 + eta_t lam (1 - l1_ratio))``, g the row's
-    gradient times its weight. The proximal steps of the rows that do not touch a weight add up (and, with
-    l2, multiply) in one number a penalty, so that a weight is right whenever it is read.
-
-    Differences from the paper: an intercept, by plain gradient steps, never penalised.
-
-    The support as of now holds what the last rows have touched, and a penalty that keeps it down to a small k
-    weighs on the true features as well: to find k features prefer `RDARegressor` or `L1ARDARegressor`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import FOBOSRegressor
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> model = FOBOSRegressor(lam=0.001, schedule="constant").fit(X, X[:, 7] - 2 * X[:, 31])
-    >>> model.coef_[[7, 31]].round(1)
-    array([ 1., -2.])
-    """
-
-
-class FOBOSClassifier(FOBOS, ClassificationLearner):
-    """Sparse linear classifier by forward-backward splitting (Duchi and Singer 2009).
+class FOBOS(Method):
+    """Sparse weights by forward-backward splitting (Duchi and Singer 2009).
 
     O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
     jointly, one against the rest; the support is the union over them.
 
     Notes
     -----
-    As `FOBOSRegressor`, with the gradient of the loss chosen.
+    For each row ``w <- soft(w - eta_t g, eta_t alpha l1_ratio) / (1 + eta_t alpha (1 - l1_ratio))``, g the
+    row's gradient times its weight. The proximal steps of the rows that do not touch a weight add up (and,
+    with l2, multiply) in one number a penalty, so that a weight is right whenever it is read.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import FOBOSClassifier
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> y = X[:, 7] > X[:, 31]
-    >>> FOBOSClassifier(lam=0.001, schedule="constant").fit(X, y).score(X, y) > 0.9
-    True
+    Differences from the paper: an intercept, by plain gradient steps, never penalised.
+
+    The support as of now holds what the last rows have touched, and a penalty that keeps it down to a small k
+    weighs on the true features as well: to find k features prefer `RDA` or `L1ARDA`.
     """
+
+    k, alpha, l1_ratio, schedule = ladder.K, ladder.ALPHA, ladder.L1_RATIO, ladder.SQRT_SCHEDULE
+    eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
+    fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
+
+    attributes = ladder.ATTRIBUTES
+    penalty = property(ladder.penalties)
+    poor_score = True  # penalties shrink, all the more where few features are to be left
+    examples = {
+        "regression": """
+        >>> import numpy as np
+        >>> from streamsieve import FOBOSRegressor
+        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+        >>> model = FOBOSRegressor(alpha=0.001, schedule="constant").fit(X, X[:, 7] - 2 * X[:, 31])
+        >>> model.coef_[[7, 31]].round(1)
+        array([ 1., -2.])
+        """,
+        "classification": """
+        >>> import numpy as np
+        >>> from streamsieve import FOBOSClassifier
+        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+        >>> y = X[:, 7] > X[:, 31]
+        >>> FOBOSClassifier(alpha=0.001, schedule="constant").fit(X, y).score(X, y) > 0.9
+        True
+        """,
+    }
+
+    def check(self) -> None:
+        ladder.check(self)
+
+    def start(self, p: int, q: int) -> State:
+        penalties = Ladder(self)
+        columns = len(penalties.penalty) * q
+        return State(
+            clock=steps.clock(),
+            ladder=penalties,
+            weight=zeros(feature=p, column=columns),  # a weight is scale (|weight| - spent), or zero
+            spent=zeros(column=columns),
+            scale=array(np.ones(columns), "column"),
+            bias=zeros(column=columns),
+        )
+
+    def rule(self) -> dict[str, Any]:
+        return ladder.rule(self, l1_ratio=self.l1_ratio)
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        s, done = self.state, 0
+        for part, y_part, w_part in ladder.parts(s, rows, y, w):
+            learned = _core.fobos(part.kernel, self.loss, y_part, w_part, self.rule(), s)
+            done += learned
+            if learned < len(part):
+                break
+            if ladder.is_due(s):
+                ladder.move(s, self.k, self.alpha, np.abs(s.weight) > s.spent)
+        return done
+
+    def columns(self) -> Array:
+        """Weights at all penalties, (p, penalties x outputs)."""
+        s = self.state
+        return soft(s.weight, s.spent) * s.scale
+
+    def weights(self) -> tuple[Array, Array]:
+        return ladder.answer(self.state, self.columns(), self.k)
+
+    def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
+        s, n = self.state, len(rows)
+        if ladder.moves_within(s, n):
+            return None
+        # all weights are stored anew where `spent` or `scale` have gone far: bounds of both after n rows
+        strength = ladder.by_column(s)
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            scale = s.scale * (1 + self.eta * strength * (1 - self.l1_ratio)) ** -n
+            spent = s.spent + n * self.eta * strength * self.l1_ratio / scale
+            stored_anew = not (np.all(scale > 1e-49) and np.all(spent * s.scale < 1000))
+        return None if stored_anew else rows.features
+
+    def check_state(self) -> None:
+        s = self.state
+        ladder.check_state(s, self.k)
+        if not (s.scale > 0).all() or (s.spent < 0).any():
+            raise ValueError("scale must be above 0, and spent not below.")

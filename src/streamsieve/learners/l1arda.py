@@ -2,91 +2,97 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._base import param
-from ._ladder import Call, Regularised, check_number, soft
-from ._learner import Array, ClassificationLearner, RegressionLearner
+from ..base import Method
+from ..params import Param, Real
+from ..rows import Array, Rows
+from ..state import State, record, zeros
+from . import ladder, steps
+from .ladder import Ladder, soft
 
 
-class L1ARDA(Regularised):
-    delta: float = param(
-        0.01, "float > 0", "What the root of the squared gradients starts from, delta in H = delta + h."
-    )
-
-    _features: ClassVar[tuple[str, ...]] = ("sum_", "root_")
-    _columns: ClassVar[tuple[str, ...]] = (*Regularised._columns, "bias_root_")
-    _others: ClassVar[tuple[str, ...]] = (*Regularised._others, "bias_root_", "targets_", "last_")
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_number("delta", self.delta, 0, 1e75, above=True)
-
-    def _reset(self, p: int, q: int) -> None:
-        super()._reset(p, q)
-        columns = len(self.bias_)
-        self.sum_, self.root_ = (
-            np.zeros((p, columns)),
-            np.zeros((p, columns)),
-        )  # of gradients, of their squares
-        self.bias_root_ = np.zeros(columns)
-        self.targets_, self.last_ = np.zeros(1), np.zeros(1)
-
-    def _walk(self, call: Call) -> int:
-        state = self.targets_, self.bias_root_, self.last_, self.sum_, self.root_
-        return _core.l1arda(*call, self._by_column(self.penalty_), float(self.delta), *state)
-
-    def _least(self) -> Array:
-        return self.clock_[0] * self._by_column(self.penalty_)
-
-    def _weights(self) -> Array:
-        return -self.last_[0] * soft(self.sum_, self._least()) / (self.delta + self.root_)
-
-    def _alive(self) -> NDArray[np.bool_]:
-        return np.abs(self.sum_) > self._least()
-
-
-class L1ARDARegressor(L1ARDA, RegressionLearner):
-    """Sparse least squares by adaptive regularised dual averaging (Duchi, Hazan and Singer 2011).
-
-    O(nnz) a row and penalty, whatever p is; O(p) memory a penalty.
-
-    Notes
-    -----
-    After t rows ``w = -eta soft(G, t lam) / H``, G the sum of the gradients and ``H = delta + sqrt(sum of
-    g^2)``. A derived step is rms(y) / sqrt(mean number of non-zeros x mean squared norm of the rows).
-
-    Differences from the paper: an intercept, by adaptive gradient steps, never penalised.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import L1ARDARegressor
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> L1ARDARegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
-    array([ 7, 31])
-    """
-
-
-class L1ARDAClassifier(L1ARDA, ClassificationLearner):
-    """Sparse linear classifier by adaptive regularised dual averaging (Duchi, Hazan and Singer 2011).
+class L1ARDA(Method):
+    """Sparse weights by adaptive regularised dual averaging (Duchi, Hazan and Singer 2011).
 
     O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
     jointly, one against the rest; the support is the union over them.
 
     Notes
     -----
-    As `L1ARDARegressor`, with the gradient of the loss chosen.
+    After t rows ``w = -eta soft(G, t alpha) / H``, G the sum of the gradients and ``H = delta + sqrt(sum of
+    g^2)``. A derived step is rms(y) / sqrt(mean number of non-zeros x mean squared norm of the rows).
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import L1ARDAClassifier
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> L1ARDAClassifier(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
-    array([ 7, 31])
+    Differences from the paper: an intercept, by adaptive gradient steps, never penalised.
     """
+
+    k, alpha, schedule = ladder.K, ladder.ALPHA, steps.SCHEDULE
+    delta = Param(
+        0.01,
+        Real(above=0, most=1e75),
+        "What the root of the squared gradients starts from, delta in H = delta + h.",
+        symbol="delta",
+    )
+    eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
+    fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
+
+    attributes = ladder.ATTRIBUTES
+    penalty = property(ladder.penalties)
+    poor_score = True  # penalties shrink, all the more where few features are to be left
+
+    def check(self) -> None:
+        ladder.check(self)
+
+    def start(self, p: int, q: int) -> State:
+        penalties = Ladder(self)
+        columns = len(penalties.penalty) * q
+        return State(
+            clock=steps.clock(),
+            ladder=penalties,
+            sum=zeros(feature=p, column=columns),  # of the gradients
+            root=zeros(feature=p, column=columns),  # of the sum of their squares
+            last=record(step=0.0),
+            targets=record(squares=0.0),
+            bias=zeros(column=columns),
+            bias_root=zeros(column=columns),
+        )
+
+    def rule(self) -> dict[str, Any]:
+        return ladder.rule(self, delta=self.delta)
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        s, done = self.state, 0
+        for part, y_part, w_part in ladder.parts(s, rows, y, w):
+            learned = _core.l1arda(part.kernel, self.loss, y_part, w_part, self.rule(), s)
+            done += learned
+            if learned < len(part):
+                break
+            if ladder.is_due(s):
+                ladder.move(s, self.k, self.alpha, np.abs(s.sum) > self.least())
+        return done
+
+    def least(self) -> Array:
+        """What a sum must exceed to make a weight, by column."""
+        least: Array = float(self.state.clock["rows"]) * ladder.by_column(self.state)
+        return least
+
+    def columns(self) -> Array:
+        """Weights at all penalties, (p, penalties x outputs)."""
+        s = self.state
+        return -float(s.last["step"]) * soft(s.sum, self.least()) / (self.delta + s.root)
+
+    def weights(self) -> tuple[Array, Array]:
+        return ladder.answer(self.state, self.columns(), self.k)
+
+    def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
+        return None if ladder.moves_within(self.state, len(rows)) else rows.features
+
+    def check_state(self) -> None:
+        s = self.state
+        ladder.check_state(s, self.k)
+        if (s.root < 0).any() or (s.bias_root < 0).any() or s.last["step"] < 0 or s.targets["squares"] < 0:
+            raise ValueError("a root, a step or a sum of squares is below 0.")

@@ -2,81 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
-from .._base import param
-from ._ladder import Call, Regularised, check_number, soft
-from ._learner import Array, ClassificationLearner, RegressionLearner
+from ..base import Method
+from ..params import OneOf, Param, Real
+from ..rows import Array, Rows
+from ..state import State, array, record, zeros
+from . import ladder, steps
+from .ladder import Ladder, soft
+
+RING, PERIOD = (
+    8192,
+    4096,
+)  # rows whose steps are remembered, and after which all weights are brought up to date
+
+#: Of row t, at t % RING: `Skipped` of ``cpp/learners/sadmm.hpp``.
+SKIPPED = np.dtype([(name, np.float64) for name in ("step", "fall", "shrink", "a", "b", "c", "d", "rough")])
 
 
-class SADMM(Regularised):
-    schedule: Literal["constant", "sqrt", "doubling"] = param(
-        "constant",
-        "{'constant', 'sqrt', 'doubling'}",
-        "How the step fades with the row t: not at all, as 1 / sqrt(t), as in the paper, or as log(a) / a, "
-        "a doubling whenever t has passed it.",
-    )
-    rho: float = param(
-        1e-3,
-        "float > 0",
-        "Penalty of the constraint w = z, in units of the features' mean squares. The larger, the sooner z "
-        "follows w, and the noise of single rows with it.",
-    )
-    form: Literal["opg", "rda"] = param(
-        "opg", "{'opg', 'rda'}", "Whether w takes proximal gradient steps or is a dual average."
-    )
-
-    _features: ClassVar[tuple[str, ...]] = ("weight_", "split_", "then_", "sum_", "dual_")
-    _others: ClassVar[tuple[str, ...]] = (*Regularised._others, "last_", "skipped_")
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_number("rho", self.rho, 0, 1e75, above=True)
-        if self.form not in ("opg", "rda"):
-            raise ValueError(f"form={self.form!r}; pass 'opg' or 'rda'.")
-
-    def _reset(self, p: int, q: int) -> None:
-        super()._reset(p, q)
-        shape = p, len(self.bias_)
-        # w; s = w - u / rho, of which z and u are the two parts; the row up to which they are right
-        self.weight_, self.split_, self.then_ = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        averaged = self.form == "rda"  # the sums of the gradients and of u
-        self.sum_ = np.zeros(shape) if averaged else None
-        self.dual_ = np.zeros(shape) if averaged else None
-        # the last step; of row t, at t % 8192, its step and what the rows since come to: `Skipped` of
-        # cpp/learners/sadmm.hpp
-        self.last_, self.skipped_ = np.zeros(1), np.zeros((8192, 8))
-
-    def _state(self) -> tuple[Any, ...]:
-        lam = self._by_column(self.penalty_)
-        at = self.weight_, self.split_, self.then_, self.sum_, self.dual_
-        return lam, float(self.rho), self.last_, self.skipped_, *at
-
-    def _walk(self, call: Call) -> int:
-        return _core.sadmm(*call, *self._state())
-
-    def _settle(self) -> None:
-        _core.sadmm_settle(self.clock_[0], *self._state())
-
-    def _weights(self) -> Array:
-        lam, rho, *state = self._state()
-        state = [None if a is None else a.copy() for a in state]
-        _core.sadmm_settle(self.clock_[0], lam, rho, *state)
-        return soft(state[3], lam / rho)  # z
-
-
-class SADMMRegressor(SADMM, RegressionLearner):
-    """Sparse least squares by the stochastic alternating direction method of multipliers.
+class SADMM(Method):
+    """Sparse weights by the stochastic alternating direction method of multipliers.
 
     O(nnz) and a little more a row and penalty; with form="rda" O(nnz x rows since a feature last occurred).
+    More than two classes are learned jointly, one against the rest; the support is the union over them.
 
     Notes
     -----
     The penalty is on z, with the constraint w = z and its multiplier u; gradients are taken at w, and z is
-    the model. For each row ``z = soft(w - u / rho, lam / rho)`` and ``u <- u - rho (w - z)`` follow
+    the model. For each row ``z = soft(w - u / rho, alpha / rho)`` and ``u <- u - rho (w - z)`` follow
 
     - form="opg": ``w <- (w + eta_t (rho z + u - g)) / (1 + eta_t rho)``, OPG-ADMM;
     - form="rda": ``w <- eta_t (U + u - G) / (1 + eta_t rho)``, G and U the sums of the gradients and of u:
@@ -92,35 +49,109 @@ class SADMMRegressor(SADMM, RegressionLearner):
     With a rho as large as 1, or steps that fade, the support holds what the last rows have touched, and a
     penalty that keeps it down to a small k weighs on the true features as well. The defaults let z average
     over many rows; even so supports can leap from none to more than k between neighbouring penalties: to find
-    k features prefer `RDARegressor` or `L1ARDARegressor`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import SADMMRegressor
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> model = SADMMRegressor(lam=0.001).fit(X, X[:, 7] - 2 * X[:, 31])
-    >>> model.coef_[[7, 31]].round(1)
-    array([ 1., -2.])
+    k features prefer `RDA` or `L1ARDA`.
     """
 
+    k, alpha = ladder.K, ladder.ALPHA
+    schedule = Param(
+        "constant",
+        OneOf("constant", "sqrt", "doubling"),
+        "How the step fades with the row t: not at all, as 1 / sqrt(t), as in the paper, or as log(a) / a, a "
+        "doubling whenever t has passed it.",
+    )
+    rho = Param(
+        1e-3,
+        Real(above=0, most=1e75),
+        "Penalty of the constraint w = z, in units of the features' mean squares. The larger, the sooner z "
+        "follows w, and the noise of single rows with it.",
+        symbol="rho",
+    )
+    form = Param("opg", OneOf("opg", "rda"), "Whether w takes proximal gradient steps or is a dual average.")
+    eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
+    fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
 
-class SADMMClassifier(SADMM, ClassificationLearner):
-    """Sparse linear classifier by the stochastic alternating direction method of multipliers.
+    attributes = ladder.ATTRIBUTES
+    penalty = property(ladder.penalties)
+    poor_score = True  # penalties shrink, all the more where few features are to be left
+    examples = {
+        "regression": """
+        >>> import numpy as np
+        >>> from streamsieve import SADMMRegressor
+        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+        >>> model = SADMMRegressor(alpha=0.001).fit(X, X[:, 7] - 2 * X[:, 31])
+        >>> model.coef_[[7, 31]].round(1)
+        array([ 1., -2.])
+        """,
+        "classification": """
+        >>> import numpy as np
+        >>> from streamsieve import SADMMClassifier
+        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+        >>> y = X[:, 7] > X[:, 31]
+        >>> SADMMClassifier(alpha=0.001).fit(X, y).score(X, y) > 0.9
+        True
+        """,
+    }
 
-    O(nnz) and a little more a row and penalty; with form="rda" O(nnz x rows since a feature last occurred).
-    More than two classes are learned jointly, one against the rest; the support is the union over them.
+    def check(self) -> None:
+        ladder.check(self)
 
-    Notes
-    -----
-    As `SADMMRegressor`, with the gradient of the loss chosen.
+    def start(self, p: int, q: int) -> State:
+        penalties = Ladder(self)
+        columns = len(penalties.penalty) * q
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import SADMMClassifier
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> y = X[:, 7] > X[:, 31]
-    >>> SADMMClassifier(lam=0.001).fit(X, y).score(X, y) > 0.9
-    True
-    """
+        def table() -> Any:
+            return zeros(feature=p, column=columns)
+
+        return State(
+            clock=steps.clock(),
+            ladder=penalties,
+            weight=table(),  # w
+            split=table(),  # s = w - u / rho, of which z and u are the two parts
+            then=table(),  # the row up to which they are right
+            sum=table() if self.form == "rda" else None,  # of the gradients
+            dual=table() if self.form == "rda" else None,  # sum of u
+            last=record(step=0.0),
+            skipped=array(np.zeros(RING, dtype=SKIPPED), "fixed"),
+            bias=zeros(column=columns),
+        )
+
+    def rule(self) -> dict[str, Any]:
+        return ladder.rule(self, rho=self.rho)
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        s, done = self.state, 0
+        for part, y_part, w_part in ladder.parts(s, rows, y, w):
+            learned = _core.sadmm(part.kernel, self.loss, y_part, w_part, self.rule(), s)
+            done += learned
+            if learned < len(part):
+                break
+            if ladder.is_due(s):
+                _core.sadmm_settle(self.rule(), s)
+                ladder.move(s, self.k, self.alpha, self.columns() != 0)
+        return done
+
+    def columns(self) -> Array:
+        """Weights at all penalties, (p, penalties x outputs): z as of now."""
+        s = self.state.copy()
+        _core.sadmm_settle(self.rule(), s)
+        return soft(s.split, ladder.by_column(s) / self.rho)
+
+    def weights(self) -> tuple[Array, Array]:
+        return ladder.answer(self.state, self.columns(), self.k)
+
+    def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
+        n, learned = len(rows), int(self.state.clock["rows"])
+        brought_up_to_date = (learned + n) // PERIOD > learned // PERIOD
+        return None if brought_up_to_date or ladder.moves_within(self.state, n) else rows.features
+
+    def check_state(self) -> None:
+        s = self.state
+        ladder.check_state(s, self.k)
+        for name in ("sum", "dual"):
+            ladder.check_optional(name, getattr(s, name), s.weight, self.form == "rda")
+        # the kernel walks from `then` to now, row by row
+        rows = int(s.clock["rows"])
+        tables = [s.weight, s.split, *([s.sum, s.dual] if self.form == "rda" else [])]
+        then = s.then[np.any(tables, axis=0)]
+        if ((then < rows - rows % PERIOD) | (then > rows) | (then != np.floor(then))).any():
+            raise ValueError(f"then: weights are as of rows that are not the last of {rows}.")

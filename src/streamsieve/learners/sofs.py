@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._base import param
-from ._budgeted import Budgeted
-from ._learner import Array, Core, LabelLearner
+from ..base import Method
+from ..params import Param
+from ..rows import Array, Rows
+from ..state import State, check_finite, zeros
+from . import heap, steps
+from .heap import POSITIVE, check_heap, heap_features, new_heap, resize_heap
+from .steps import check_clock
 
 
-class SOFSClassifier(Budgeted, LabelLearner):
-    """Linear classifier of the k features it is surest of, by diagonal AROW (SOFS).
+class SOFS(Method):
+    """The k features whose weights are surest, by diagonal AROW (SOFS).
 
     O(nnz + touched log k) a row whatever p is, and O(p) memory. More than two classes are learned jointly,
     one against the rest, and share the k features.
-
-    Attributes
-    ----------
-    classes_ : array of labels
-    coef_ : array of shape (1, p) or (q, p)
-        At most k non-zero columns.
-    intercept_ : array of shape (1,) or (q,)
 
     Notes
     -----
@@ -36,60 +33,67 @@ class SOFSClassifier(Budgeted, LabelLearner):
     Differences from the paper: of q > 2 classes each has its own variances, and features are ranked by the
     sum of 1 / S_j over classes; ``fit_intercept`` adds a feature that is always 1 and is not counted; a row
     of weight r has gamma / r in place of gamma.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import SOFSClassifier
-    >>> X = np.random.default_rng(0).normal(size=(5000, 20)) * np.where(np.arange(20) % 7, 1, 2)
-    >>> SOFSClassifier(3).fit(X, X[:, 7] > X[:, 14]).get_support(indices=True)
-    array([ 0,  7, 14])
     """
 
-    gamma: float = param(
-        1.0, "float > 0", "Regularisation of AROW, gamma: the larger, the smaller the steps."
+    k = heap.K
+    gamma = Param(
+        1.0,
+        POSITIVE,
+        "Regularisation of AROW: the larger, the smaller the steps.",
+        symbol="gamma",
+        live=True,
     )
+    fit_intercept, grow = heap.FIT_INTERCEPT, steps.GROW
 
-    _features: ClassVar[tuple[str, ...]] = ("place_", "weight_")
-    _others: ClassVar[tuple[str, ...]] = (*Budgeted._others, "bias_precision_")
+    losses = {"classification": ("hinge",)}
+    limit = heap.LIMIT
+    can_overflow = True  # truncation takes away what bounds AROW's weights
+    examples = {
+        "classification": """
+        >>> import numpy as np
+        >>> from streamsieve import SOFSClassifier
+        >>> X = np.random.default_rng(0).normal(size=(5000, 20)) * np.where(np.arange(20) % 7, 1, 2)
+        >>> SOFSClassifier(3).fit(X, X[:, 7] > X[:, 14]).get_support(indices=True)
+        array([ 0,  7, 14])
+        """,
+    }
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        self._check_number("gamma", zero=False)
-
-    def _reset(self, p: int, q: int) -> None:
-        super()._reset(p, q)
-        self.weight_ = np.zeros((p, 2 * q))  # of each output the precision gained, 1 / S - 1, and the weight
-        self.bias_precision_ = np.zeros(q)
-
-    def _kernel(self, rows: Core, y: Array, w: Array | None) -> int:
-        return _core.sofs(
-            rows,
-            y,
-            w,
-            float(self.gamma),
-            bool(self.fit_intercept),
-            self.clock_,
-            self.book_,
-            self.kept_,
-            self.place_,
-            self.weight_,
-            self.bias_,
-            self.bias_precision_,
+    def start(self, p: int, q: int) -> State:
+        return State(
+            clock=heap.row_count(),
+            kept=new_heap(min(self.k, p)),
+            place=zeros(feature=p, dtype=np.int32),
+            weight=zeros(
+                feature=p, fixed=2 * q
+            ),  # of each output the precision gained, 1 / S - 1, and weight
+            bias=zeros(output=q),
+            bias_precision=zeros(output=q),
         )
 
-    def _can_overflow(self) -> bool:
-        return True  # truncation takes away what bounds AROW's weights
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        rule = {"gamma": self.gamma, "fit_intercept": self.fit_intercept}
+        return _core.sofs(rows.kernel, self.loss, y, w, rule, self.state)
 
-    def _may_change(self, seen: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
-        return np.union1d(seen, self._chosen())  # a kept feature may have to go
+    def weights(self) -> tuple[Array, Array]:
+        return self.state.weight[:, 1::2].T.copy(), self.state.bias.copy()
 
-    def _restored(self) -> None:
-        kept = self._chosen()
-        self.place_[kept] = np.arange(1, len(kept) + 1)
+    def resize(self, p: int) -> None:
+        super().resize(p)
+        resize_heap(self.state.kept, min(self.k, p))
 
-    def _blame(self) -> tuple[str, str]:
-        return f"gamma={self.gamma} is too small", "a larger gamma"
+    def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
+        seen = rows.features
+        if seen is None or len(seen) >= self.p:
+            return None
+        return np.concatenate([seen, heap_features(self.state.kept)])  # a kept feature may have to go
 
-    def _linear(self) -> tuple[Array, Array]:
-        return self.weight_[:, 1::2].T.copy(), self.bias_.copy()
+    def overflow_hint(self) -> str:
+        return f"gamma={self.gamma} is too small for these rows: pass a larger gamma"
+
+    def check_state(self) -> None:
+        s = self.state
+        check_finite(s)
+        check_clock(s.clock)
+        check_heap("kept", s.kept, s.place)
+        if (s.weight[:, ::2] < 0).any() or (s.bias_precision < 0).any():
+            raise ValueError("a precision is below 0.")

@@ -1,322 +1,35 @@
-"""Stabilized truncated SGD: Ma and Zheng, Stabilized Sparse Online Learning for Sparse Data."""
+"""Stabilized truncated SGD: Ma and Zheng, Stabilized Sparse Online Learning for Sparse Data, [Ma]."""
 
 from __future__ import annotations
 
-import copy
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base import param
-from .._input import Rows, is_frame, is_sparse
-from ._ladder import check_number
-from ._learner import Array, ClassificationLearner, Core, RegressionLearner, _resized
-from ._paths import HISTORY, Paths, check_counts
-from ._rung import part_of
-from ._waiting import Waiting
+from .. import passes
+from ..base import Method
+from ..params import Int, Or, Param, Real
+from ..rows import Array, Rows, threads
+from ..state import State
+from . import steps
+from .paths import STAGE, Paths
+from .plot_stages import plot
+from .row_buffer import RowBuffer
+from .steps import scatter
 
-_CALL = 64  # blocks of a call of the kernel, at most: in between a signal is heard
-
-
-class StabilizedSGD(Paths):
-    _remark: ClassVar[str] = """
-    Paths run on threads; their number does not change the model. The rows that come are put aside until
-    there are `block_size` of them; then every path goes over that block in an order of its own, so that it
-    does not matter how a stream is cut into calls. A model that is read in between is that of all rows so
-    far, as if the block and the burst had ended: this costs the rows put aside once more."""
-    _attributes: ClassVar[str] = """
-    coef_ : array of shape (p,), (1, p) of a classifier, or (q, p)
-        Mean over the paths. With k, at most k non-zero columns.
-    intercept_ : float or array
-    selection_probabilities_ : array of shape (p,)
-        Share of the bursts that left a feature non-zero, of those that saw it, when it was last judged;
-        1 while it has not been, 0 once it is purged.
-    n_stable_ : int
-        Features seen and not purged.
-    gravity_, rejection_ : float
-        g_0 and beta of the current stage.
-    history_ : dict of arrays
-        'stage', 'stable', 'gravity', 'rejection' and 'K' after each stage, or, of more than 512, after every
-        2nd, 4th, ...
-    K_ : int
-        Rows of a burst at first, as given or derived; 0 before the first block.
-    n_iter_ : int
-        Passes that `fit` made."""
-
-    passes: int = param(60, "int >= 1", "Passes over the data that `fit` makes, at most.")
-    tol: float = param(
-        1e-3,
-        "float >= 0",
-        "`fit` stops when a pass moves the mean weights by less than this share of their norm.",
-    )
-    shuffle: bool = param(
-        True,
-        "bool",
-        "Put rows held in memory in a new order before each pass of `fit`, the same for all paths.",
-    )
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_counts(self, "passes")
-        check_number("tol", self.tol, 0)
-
-    # ---------------------------------------------------------------- state
-
-    def _reset(self, p: int, q: int) -> None:
-        super()._reset(p, q)
-        self.waiting_ = Waiting()
-        self._fresh = True
-
-    def _check_state(self) -> None:
-        if self._started():
-            super()._check_state()
-            self.waiting_.check(self.n_features_in_, self.n_outputs_, self._limit)
-
-    def _resize(self, p: int) -> None:
-        self.slot_ = _resized(self.slot_, p)
-        self.n_features_in_ = p
-
-    # ---------------------------------------------------------------- learning
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Forget everything and learn in passes over the data.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, p), or a source
-            A source is an object that can be iterated over again and again, each time over blocks (X, y) or
-            (X, y, sample_weight) of the same rows; y is then None. Labels are collected in a first reading.
-        y : array of shape (n,) or (n, q)
-        sample_weight : array of shape (n,) or None
-        """
-        if y is None and _is_source(X):
-            return self._fit_source(X)
-        self._passes = True
-        try:
-            fitted: Self = super().fit(X, y, sample_weight)
-        finally:
-            for name in ("_passes", "_held"):
-                self.__dict__.pop(name, None)
-        return fitted
-
-    def _fit_source(self, source: Any) -> Self:
-        if iter(source) is source:
-            raise ValueError(
-                f"{type(source).__name__} can be read once only, and fit reads its data {self.passes} times; "
-                "pass an object whose __iter__ starts again, or use partial_fit."
-            )
-        before = dict(vars(self))
-        try:
-            classes = None
-            if isinstance(self, ClassificationLearner) or self.K == "auto":
-                labels, self._held = [], 0
-                for block in source:
-                    target = np.asarray(block[1])
-                    self._held += len(target)
-                    if isinstance(self, ClassificationLearner):
-                        labels.append(np.unique(target))
-                classes = np.unique(np.concatenate(labels)) if labels else None
-            first = True
-            last = None
-            for at in range(self.passes):
-                for block in source:
-                    X, y, w = (*block, None)[:3]
-                    self._learn(X, y, classes, w, reset=first)
-                    first = False
-                if first:
-                    raise ValueError("The source has no rows; pass one that yields blocks (X, y).")
-                self._flush()
-                last, still = self._moved(last)
-                self.n_iter_ = at + 1
-                if still:
-                    break
-        except Exception:
-            self.__dict__ = before
-            raise
-        self.__dict__.pop("_held", None)
-        return self
-
-    def _update(self, X: Rows, y: Array, w: Array | None) -> None:
-        if not self.__dict__.pop("_passes", False):
-            super()._update(X, y, w)
-            return
-        self._check_size(y, w)
-        n, step, last = len(y), _CALL * int(self.block_size), None
-        self._held = n
-        if not is_sparse(X):
-            X = np.ascontiguousarray(X)
-        rows: Core = (X.indptr, X.indices, X.data) if is_sparse(X) else X
-        for at in range(self.passes):
-            order = self._order(at, n) if self.shuffle else np.arange(n)
-            for a in range(0, n, step):  # a call at a time, or nobody could interrupt it
-                part = order[a : a + step]
-                if self._run(rows, y[part], None if w is None else w[part], part) < len(part):
-                    raise self._overflow()
-            last, still = self._moved(last)
-            self.n_iter_ = at + 1
-            if still:
-                break
-
-    def _moved(self, last: Any) -> tuple[Any, bool]:
-        """The mean weights now, in units of the features, and whether they are where they were, `last`."""
-        ids, weights, _ = self._mean()
-        if last is None:
-            return (ids, weights), False
-        old = np.zeros_like(weights)  # purged features had weights that are gone
-        _, here, there = np.intersect1d(ids, last[0], assume_unique=True, return_indices=True)
-        old[here] = last[1][there]
-        gone = np.square(last[1]).sum() - np.square(old).sum()
-        moved = np.square(weights - old).sum() + max(0.0, gone)
-        norm = np.square(last[1]).sum()  # 0 while all is still rejected
-        return (ids, weights), bool(norm > 0 and moved <= self.tol**2 * norm)
-
-    def _order(self, at: int, n: int) -> NDArray[np.int64]:
-        """The order of n rows in pass `at`."""
-        key = np.array([self.random_state, at], dtype=np.uint64)
-        return np.random.Generator(np.random.Philox(key=key)).permutation(n)
-
-    def _take(self, blocks: Any, width: int, seen: NDArray[np.integer[Any]] | None) -> None:
-        blocks = list(blocks)
-        self.__dict__.pop("_settled", None)
-        full = self.waiting_.n + sum(len(y) for _, y, _ in blocks) >= self.block_size
-        # A derived step does not overflow; one that was given may, and then all is put back.
-        guarded = full and self._can_overflow() and not self.__dict__.get("_fresh", False)
-        self._before = self._copied() if guarded else None
-        try:
-            super()._take(blocks, width, seen)
-        finally:
-            del self._before
-
-    def _copied(self) -> dict[str, Any]:
-        return {name: copy.copy(value) for name, value in vars(self).items() if name.endswith("_")}
-
-    def _restored(self) -> None:
-        self.__dict__.update(self._before or {})
-
-    def _kernel(self, rows: Core, y: Array, w: Array | None) -> int:
-        n, at, step = len(y), 0, int(self.block_size)
-        while at < n:
-            whole = self.waiting_.n == 0 and n - at >= step
-            stop = at + min(_CALL, (n - at) // step) * step if whole else min(n, at + step - self.waiting_.n)
-            part = part_of(rows, at, stop), y[at:stop], None if w is None else w[at:stop]
-            if not whole:
-                self.waiting_.put(*part)
-                if self.waiting_.n < step:
-                    return n
-                part = self.waiting_.all()
-                self.waiting_ = Waiting()
-            done = self._run(*part)
-            if done < len(part[1]):
-                return at + done if whole else at
-            at = stop
-        return n
-
-    def _flush(self) -> None:
-        """Let the rows that wait be a block of their own."""
-        if self.waiting_.n:
-            part = self.waiting_.all()
-            self.waiting_ = Waiting()
-            self.__dict__.pop("_settled", None)
-            if self._run(*part) < len(part[1]):
-                raise self._overflow()
-
-    def _overflow(self) -> ValueError:
-        told, instead = self._blame()
-        return ValueError(
-            f"The weights overflow: {told} for these rows, or their values are too large. Pass {instead}, or "
-            "rescale the features and targets."
-        )
-
-    # ---------------------------------------------------------------- reading
-
-    def _read_now(self) -> Self:
-        """This model after the rows that wait."""
-        if not self.waiting_.n:
-            return self
-        if "_settled" not in self.__dict__:
-            other = copy.copy(self)
-            other.__dict__.update(self._copied())
-            other._flush()
-            self._settled = other
-        return self._settled
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_settled"}
-
-    def _model(self) -> tuple[NDArray[np.int64], Array, Array]:
-        """The features, their weights (k, q) and the intercepts, as of now."""
-        now = self._read_now()
-        slots, weights, bias = now._mean()
-        size = np.abs(weights).max(axis=1, initial=0.0) * now.unit_[slots, 1]
-        kept = np.flatnonzero(size > 0)
-        if self.k is not None and len(kept) > self.k:
-            rank = np.lexsort((now.id_[slots[kept]], -size[kept], -now.tally_[slots[kept], 2]))
-            kept = kept[rank[: self.k]]
-        return now.id_[slots[kept]], weights[kept] * now.unit_[slots[kept], :1], bias
-
-    @property
-    def selection_probabilities_(self) -> Array:
-        """Selection probability of each feature: [Ma] (8) and (16)."""
-        now = self._read_now()
-        out = np.where(now.slot_ < 0, 0.0, 1.0)
-        slots = np.flatnonzero(now.alive_[: int(now._now("size"))])
-        out[now.id_[slots]] = now.tally_[slots, 2]
-        return out
-
-    @property
-    def n_stable_(self) -> int:
-        """Features seen and not purged."""
-        now = self._read_now()
-        return int(now._now("size") - now._now("dead"))
-
-    @property
-    def gravity_(self) -> float:
-        """g_0, what a burst pulls a weight towards zero by for each time it saw the feature."""
-        return self._read_now()._now("gravity")
-
-    @property
-    def rejection_(self) -> float:
-        """beta, the share of changes below the gravity."""
-        return self._read_now()._now("rejection")
-
-    @property
-    def history_(self) -> dict[str, Array]:
-        """Stage, stable features, gravity, rejection rate and burst length, where stages ended."""
-        now = self._read_now()
-        return {name: now.lines_[: now.n_lines_, i].copy() for i, name in enumerate(HISTORY)}
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the stable set, gravity and rejection rate against the stages, and selection probabilities.
-
-        Needs matplotlib (``pip install 'streamsieve[plot]'``).
-
-        Parameters
-        ----------
-        ax : array of four matplotlib axes or None
-            None makes a new figure.
-
-        Returns
-        -------
-        array of the axes
-        """
-        from ._plot_stages import plot_stages
-
-        return plot_stages(self, ax)
+_CALL = 64  # blocks of a call of the kernel, at most: in between Python handles signals
 
 
-def _is_source(X: Any) -> bool:
-    """Whether X is something to read blocks from, and no rows itself."""
-    if isinstance(X, np.ndarray | list | tuple | str | bytes | dict) or is_sparse(X):
-        return False
-    return hasattr(X, "__iter__") and not hasattr(X, "__array__") and not is_frame(X)
-
-
-class StabilizedSGDRegressor(StabilizedSGD, RegressionLearner):
-    """Sparse least squares by truncated gradient steps, stabilized by selection over many short runs.
+class StabilizedSGD(Method):
+    """Truncated gradient steps, stabilized by selection over many short runs ([Ma] Algorithm 4).
 
     O(nnz) a row and path, where purged features cost nothing; memory for each path follows the stable set.
+    Paths run on threads; their number does not change the model. Rows are held until there are `block_size`
+    of them; then every path goes over that block in an order of its own, so that it does not matter how a
+    stream is cut into calls. A model that is read in between is that of all rows so far, as if the block and
+    the burst had ended: this learns the rows that are held once more. More than two classes are learned
+    jointly, one against the rest, and share the features.
 
     Notes
     -----
@@ -325,54 +38,263 @@ class StabilizedSGDRegressor(StabilizedSGD, RegressionLearner):
     ``g_0 k_j``. After a stage of n_K bursts of all paths (Algorithms 3 and 4):
 
     - the selection probability of a feature is the share of bursts that left it non-zero, of those that saw
-      it (8); what was seen in delta bursts or less is carried over to the next stage (16);
-    - features below pi are purged for good (9), (10);
+      it (8); what was seen in delta_K (`min_bursts`) or less is carried over to the next stage (16);
+    - features below pi_0 (`threshold`) are purged for good (9), (10);
     - the rejection rate beta falls with the share d of features purged, of those that may be, from beta_0
-      to 0 (12): as
+      (`rejection`) to 0 (12): with gamma (`rejection_decay`) as
       ``exp(-gamma d) - d exp(-gamma)``, or for gamma < 0 as ``log(1 - gamma (1 - d)) / log(1 - gamma)``;
     - the gravity g_0 is the beta-quantile of ``|change of w_j| / k_j`` over the bursts of the stage (11);
-    - bursts get longer, ``K log(1 / (K_rate (1 - d)))`` rows, never less than K.
+    - bursts get longer, ``K_0 log(1 / (burst_growth (1 - d)))`` rows, never less than K_0 (`burst_size`).
 
-    The answer is the mean over the paths. In the first stage g_0 is 0.
+    The answer is the mean over the paths. In the first stage g_0 is 0. The paper's losses are 'hinge' and
+    'logistic'.
 
     Differences from the paper: (11) and (12) are read as they must be meant, quantile and share purged.
-    Shares are of the features seen so far, so that columns that nobody fills do not count, and all but k (or
-    one) may be purged: where no more may go nothing is rejected, and what goes on is plain SGD. Of n stable
-    features no more than ``1 - 5 / n`` of the changes are rejected, so that few that all matter stay. (16) is
-    evaluated above delta and carried over up to it, so that no count is lost. With `standardize` steps are
-    taken in units of the root mean square of a feature's non-zero values, and changes are weighed by its
-    deviation in that unit: with data scaled to variance 1, and without that, a feature is kept for being
-    rare, since its values are large. The first bursts are as long as it takes to see a typical feature 20
-    times, where the paper has 5 rows for all data: a change over one or two rows is their noise, the gravity
-    its quantile, and weak signals drown. An intercept, never truncated. Steps need not be given: they are
-    derived as those of `SGDRegressor` are, from the features that are stable and the last 256 rows or so.
+    Shares are of the features seen so far, so that columns that are always zero do not count, and all but k
+    (or one) may be purged: where no more may go nothing is rejected, and what goes on is plain SGD. Of n
+    stable features no more than ``1 - 5 / n`` of the changes are rejected, so that few that all matter stay.
+    (16) is evaluated above delta_K and carried over up to it, so that no count is lost. With `standardize`
+    steps are taken in units of the root mean square of a feature's non-zero values, and changes are weighed
+    by its deviation in that unit: with data scaled to variance 1, and without that, a feature is kept for
+    being rare, since its values are large. The first bursts are as long as it takes to see a typical feature
+    20 times, where the paper has 5 rows for all data: a change over one or two rows is their noise, the
+    gravity its quantile, and weak signals are lost. An intercept, never truncated. Steps need not be given:
+    they are derived as those of `SGD` are, from the features that are stable and the last 256 rows or so.
     Several targets share the features: a change is the largest over them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import StabilizedSGDRegressor
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> StabilizedSGDRegressor(2).fit(X, X[:, 7] - 2 * X[:, 31]).get_support(indices=True)
-    array([ 7, 31])
     """
 
+    k = Param(
+        None,
+        Or(None, Int(1)),
+        "Number of features to keep, at most: purging stops at k, and the answer is cut to k by selection "
+        "probability, then weight. None: what is stable.",
+    )
+    max_iter = passes.max_iter(60)
+    tol, shuffle, random_state = passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
+    n_paths = Param(16, Int(1), "Paths.", symbol="M")
+    burst_size = Param(
+        "auto",
+        Or("auto", Int(1)),
+        "Rows of a burst at first. 'auto': as many as it takes to see the feature of a typical value 20 "
+        "times, from the first block; in `fit` no more than let a stage end within a pass; at least 50.",
+        symbol="K_0",
+    )
+    burst_growth = Param(
+        0.3,
+        Real(above=0),
+        "How bursts grow as features go, the smaller the longer: to burst_size log(1 / (burst_growth d)) "
+        "rows, at least burst_size, d the share of features kept.",
+        symbol="alpha",
+    )
+    n_bursts = Param(5, Int(1), "Bursts of a stage.", symbol="n_K")
+    rejection = Param(
+        0.9,
+        Real(0, below=1),
+        "Rejection rate at first: the share of changes below the gravity. Of few features less is rejected: "
+        "the changes of 5 (or k, if that is less) are spared, in the mean.",
+        symbol="beta_0",
+    )
+    rejection_decay = Param(
+        0.0,
+        Real(),
+        "How the rejection rate falls as features go: above 0 exponentially, 0 linearly, below 0 "
+        "logarithmically, which keeps it up longest.",
+        symbol="gamma",
+    )
+    threshold = Param(
+        0.9, Real(0, 1), "Features with a selection probability below it are purged.", symbol="pi_0"
+    )
+    min_bursts = Param(
+        5.0,
+        Real(0),
+        "Bursts that must have seen a feature before its selection probability counts: more than that.",
+        symbol="delta_K",
+    )
+    block_size = Param(1024, Int(1), "Rows that a path puts in its own order at a time.")
+    n_jobs = Param(-1, Or(Int(1), Int(-1, -1)), "Threads that share the paths, -1 for all processors.")
+    eta, schedule = steps.ETA, steps.SCHEDULE
+    standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
 
-class StabilizedSGDClassifier(StabilizedSGD, ClassificationLearner):
-    """Sparse linear classifier by truncated gradient steps, stabilized by selection over many short runs.
+    attributes = {
+        "selection_probabilities": "array of shape (p,): Share of the bursts that left a feature non-zero, "
+        "of those that saw it, when it last counted; 1 while it has not, 0 once the feature is purged.",
+        "n_stable": "int: Features seen and not purged.",
+        "gravity": "float: What a burst pulls a weight to zero by for each time it saw the feature, g_0.",
+        "current_rejection": "float: The share of changes below the gravity, beta of the current stage.",
+        "first_burst": "int: Rows of a burst at first, as given or derived; 0 before the first block.",
+        "history": "dict of arrays: 'stage', 'stable', 'gravity', 'rejection' and 'burst_size' after each "
+        "stage, or, of more than 512, after every 2nd, 4th, ...",
+    }
+    estimator_methods = (plot,)
 
-    O(nnz) a row and path, where purged features cost nothing; memory for each path follows the stable set.
-    More than two classes are learned jointly, one against the rest, and share the features.
+    def start(self, p: int, q: int) -> State:
+        return State(
+            paths=Paths(
+                p,
+                q,
+                n_paths=self.n_paths,
+                burst_size=0 if self.burst_size == "auto" else self.burst_size,
+                rejection=self.rejection,
+                standardize=self.standardize,
+            ),
+            buffer=RowBuffer(),
+        )
 
-    Notes
-    -----
-    As `StabilizedSGDRegressor`, with the gradient of the loss chosen; the paper's are 'hinge' and 'logistic'.
+    def check_state(self) -> None:
+        self.state.paths.check(self.n_bursts)
+        self.state.buffer.check(self.p, self.q, self.block_size, self.limit)
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from streamsieve import StabilizedSGDClassifier
-    >>> X = np.random.default_rng(0).normal(size=(2000, 50))
-    >>> StabilizedSGDClassifier(2).fit(X, X[:, 7] > X[:, 31]).get_support(indices=True)
-    array([ 7, 31])
-    """
+    # ---------------------------------------------------------------- learning
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        s, n, at, block = self.state, len(rows), 0, self.block_size
+        s._settled = None
+        while at < n:
+            held = len(s.buffer)
+            direct = held == 0 and n - at >= block  # whole blocks, not held before
+            stop = at + min(_CALL, (n - at) // block) * block if direct else min(n, at + block - held)
+            part = rows[at:stop], y[at:stop], None if w is None else w[at:stop]
+            if not direct:
+                s.buffer.append(*part)
+                if held + stop - at < block:
+                    return n
+                part = s.buffer.joined()
+                s.buffer.clear()
+            learned = self._run(s.paths, *part)
+            if learned < len(part[1]):
+                return at + learned if direct else at
+            at = stop
+        return n
+
+    def _run(
+        self, paths: Paths, rows: Rows, y: Array, w: Array | None, order: NDArray[np.int64] | None = None
+    ) -> int:
+        rule = {
+            "n_bursts": self.n_bursts,
+            "burst_growth": self.burst_growth,
+            "rejection": self.rejection,
+            "rejection_decay": self.rejection_decay,
+            "threshold": self.threshold,
+            "min_bursts": self.min_bursts,
+            "budget": self.k or 0,
+            "eta": 0.0 if self.eta == "auto" else self.eta,
+            "schedule": self.schedule,
+            "fit_intercept": self.fit_intercept,
+            "block_size": self.block_size,
+            "seed": self.random_state,
+            "threads": threads() if self.n_jobs == -1 else self.n_jobs,
+        }
+        pass_rows = getattr(self.state, "_pass_rows", np.inf)
+        return paths.learn(rows, self.loss, y, w, rule, order, pass_rows)
+
+    def changed_by(self, rows: Rows) -> None:  # noqa: ARG002
+        return None  # the end of a stage purges features that its rows do not have
+
+    def _snapshot(self, rows: Rows) -> dict[str, Any] | None:
+        # rows that do not fill a block are held, which cannot fail
+        return super()._snapshot(rows) if len(self.state.buffer) + len(rows) >= self.block_size else None
+
+    # ---------------------------------------------------------------- passes of `fit`
+
+    @property
+    def plans(self) -> bool:
+        return bool(self.burst_size == "auto")
+
+    def plan(self, n: int) -> None:
+        if self.plans:
+            self.state._pass_rows = n
+
+    def learn_order(self, rows: Rows, order: NDArray[np.int64], y: Array, w: Array | None) -> int:
+        step = _CALL * self.block_size
+        for at in range(0, len(order), step):
+            part = order[at : at + step]
+            learned = self._run(self.state.paths, rows, y[part], None if w is None else w[part], part)
+            if learned < len(part):
+                return at + learned
+        return len(order)
+
+    def end_pass(self) -> None:
+        """Let the rows that are held be a block of their own."""
+        s = self.state
+        if len(s.buffer):
+            part = s.buffer.joined()
+            s.buffer.clear()
+            s._settled = None
+            if self._run(s.paths, *part) < len(part[1]):
+                raise self.overflow_error()
+
+    def iterate(self) -> Array:
+        paths = self.state.paths
+        slots, weights, _ = paths.mean()
+        return scatter(paths.id[slots], weights, self.p)
+
+    # ---------------------------------------------------------------- reading
+
+    def _settled(self) -> Paths:
+        """The paths as if the rows that are held were a block."""
+        s = self.state
+        paths: Paths = s.paths
+        if not len(s.buffer):
+            return paths
+        if getattr(s, "_settled", None) is None:
+            part = s.buffer.joined()
+            copy = paths.copy()
+            assert isinstance(copy, Paths)
+            if self._run(copy, *part) < len(part[1]):
+                raise self.overflow_error()
+            s._settled = copy
+        settled: Paths = s._settled
+        return settled
+
+    def weights(self) -> tuple[Array, Array]:
+        paths = self._settled()
+        slots, weights, bias = paths.mean()
+        size = np.abs(weights).max(axis=1, initial=0.0) * paths.unit["deviation"][slots]
+        kept = np.flatnonzero(size > 0)
+        if self.k is not None and len(kept) > self.k:
+            probability = paths.tally["probability"][slots[kept]]
+            rank = np.lexsort((paths.id[slots[kept]], -size[kept], -probability))
+            kept = kept[rank[: self.k]]
+        at = slots[kept]
+        return scatter(paths.id[at], weights[kept] * paths.unit["scale"][at, None], self.p), bias
+
+    @property
+    def selection_probabilities(self) -> Array:
+        """Selection probability of each feature: [Ma] (8) and (16)."""
+        paths = self._settled()
+        out: Array = np.where(paths.slot < 0, 0.0, 1.0)
+        slots = np.flatnonzero(paths.alive[: paths.size])
+        out[paths.id[slots]] = paths.tally["probability"][slots]
+        return out
+
+    @property
+    def n_stable(self) -> int:
+        """Features seen and not purged."""
+        clock = self._settled().clock
+        return int(clock["size"] - clock["dead"])
+
+    @property
+    def gravity(self) -> float:
+        """g_0, what a burst pulls a weight towards zero by for each time it saw the feature."""
+        return float(self._settled().clock["gravity"])
+
+    @property
+    def current_rejection(self) -> float:
+        """beta, the share of changes below the gravity."""
+        return float(self._settled().clock["rejection"])
+
+    @property
+    def first_burst(self) -> int:
+        """Rows of a burst at first; 0 before the first block."""
+        return int(self.state.paths.first_burst)
+
+    @property
+    def history(self) -> dict[str, Array]:
+        """Stage, stable features, gravity, rejection rate and burst size, where stages ended."""
+        paths = self._settled()
+        return {name: paths.history[name][: paths.n_history].copy() for name in STAGE}
+
+    @property
+    def n_rows(self) -> int:
+        """Rows learned, those that are held among them."""
+        return int(self.state.paths.head["rows"][0]) + len(self.state.buffer)

@@ -46,6 +46,17 @@ def clock() -> Field:
     return record(rows=0.0, weight=0.0, norms=0.0, entries=0.0, horizon=3.0)  # log(a) / a is largest at 3
 
 
+def check_clock(clock: NDArray[Any]) -> None:
+    """Raise ValueError for a clock from a file that no stream leads to: kernels and loops count by it."""
+    values = {name: float(clock[name]) for name in clock.dtype.names or ()}
+    if not all(0 <= value < np.inf for value in values.values()):
+        raise ValueError(f"clock={values}; expected finite numbers, none below 0.")
+    if values["rows"] != int(values["rows"]) or values["rows"] >= 2**53:
+        raise ValueError(f"clock: {values['rows']} rows were learned; expected a whole number below 2^53.")
+    if values.get("horizon", 3.0) < 3:
+        raise ValueError(f"clock: the horizon is {values['horizon']}; it is never below 3.")
+
+
 def moments(p: int, standardize: bool) -> Field | None:
     """Of each feature's non-zero values: weight, the first, sum and sum of squares of differences from it."""
     return zeros(feature=p, moment=4) if standardize else None

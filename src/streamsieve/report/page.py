@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..averages.crossval import FoldAverages
+from ..averages.folds import FoldAverages
 from ..averages.path import path
 from . import _figures
 

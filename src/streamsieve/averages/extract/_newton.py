@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
 from ... import _core
-from ..standardize import Array
+from ...rows import Array
 from .penalties import Penalty
 
 TOL = 1e-11
@@ -71,7 +71,7 @@ class Factor:
         return True
 
     def _rebuild(self, want: NDArray[np.int64], c: Array) -> bool:
-        """From scratch, where LAPACK's blocks beat updates (an elastic net changes every c with lam)."""
+        """From scratch, where LAPACK's blocks beat updates (an elastic net changes every c with alpha)."""
         A = self.R[np.ix_(want, want)]
         m = len(A)
         A[np.diag_indices(m)] += c
@@ -97,7 +97,7 @@ class Factor:
 
 
 class Solver:
-    """Solves min_b 1/2 b'Rb - b'r + P(b; lam) for one lam after another, each from where the last one ended.
+    """Solves min_b 1/2 b'Rb - b'r + P(b; alpha) for one alpha after another, each from the last solution.
 
     A Newton step takes for every weight the piece of the penalty on which its prox lies, and solves the
     linear equations that hold there. The Cholesky factor of the last step is updated: O(m^2) for each feature
@@ -127,43 +127,43 @@ class Solver:
         self.violation = np.inf
         self.steps = self.sweeps = 0
 
-    def lam_max(self) -> float:
-        """Smallest lam whose solution is zero."""
-        return self.penalty.lam_max(self.r[self.usable], self.d[self.usable], self.usable)
+    def alpha_max(self) -> float:
+        """Smallest alpha whose solution is zero."""
+        return self.penalty.alpha_max(self.r[self.usable], self.d[self.usable], self.usable)
 
-    def objective(self, lam: float) -> float:
-        """1/2 b'Rb - b'r + P(b; lam)."""
+    def objective(self, alpha: float) -> float:
+        """1/2 b'Rb - b'r + P(b; alpha)."""
         at = np.flatnonzero(self.b)
         b = self.b[at]
-        return float(self.penalty.value(b, lam, at).sum() - 0.5 * b @ (self.r[at] + self.g[at]))
+        return float(self.penalty.value(b, alpha, at).sum() - 0.5 * b @ (self.r[at] + self.g[at]))
 
-    def solve(self, lam: float) -> float:
-        """Move to a solution at lam that is no worse than the present weights; returns the violation left."""
+    def solve(self, alpha: float) -> float:
+        """Move to a solution at alpha that is no worse than the present weights; the violation left."""
         for round_ in range(ROUNDS):
             tol = min(TOL * 10**round_, LOOSE)
-            b, g, before = self.b, self.g, self.objective(lam)
-            if self._newton(lam, tol, predict=round_ == 0):
+            b, g, before = self.b, self.g, self.objective(alpha)
+            if self._newton(alpha, tol, predict=round_ == 0):
                 # a large weight shared by nearly equal columns costs its square in rounding
                 slack = ROUNDING * (1 + float(self.b @ self.b))
-                if self.objective(lam) <= before + slack:
+                if self.objective(alpha) <= before + slack:
                     break
             self.b, self.g = b, g
-            if self._descend(lam, SWEEPS << round_, tol):
+            if self._descend(alpha, SWEEPS << round_, tol):
                 break
-            if round_ > 0 and (self._one_by_one if self.penalty.convex else self._downhill)(lam, tol):
+            if round_ > 0 and (self._one_by_one if self.penalty.convex else self._downhill)(alpha, tol):
                 break
         return self.violation
 
-    def _newton(self, lam: float, tol: float, *, predict: bool) -> bool:
-        target = self._target(lam)
+    def _newton(self, alpha: float, tol: float, *, predict: bool) -> bool:
+        target = self._target(alpha)
         if predict:
             # The first step only moves the present weights: which others must enter is seen from there,
-            # while the gradient at the last lam would let in far too many.
+            # while the gradient at the last alpha would let in far too many.
             target[self.b == 0] = 0.0
         for _ in range(STEPS):
             want = self._admit(target)
             a = np.zeros(len(self.b))
-            a[want], c = self.penalty.pieces(target[want], lam, want)
+            a[want], c = self.penalty.pieces(target[want], alpha, want)
             if not self.factor.follow(want, c):
                 return False
             at = self.factor.at
@@ -175,19 +175,19 @@ class Solver:
                 b[at] += self.factor.solve(left)
                 self._move(b)
             self.steps += 1
-            target = self._target(lam)
+            target = self._target(alpha)
             if self.violation <= tol:
                 return True
         return False
 
-    def _one_by_one(self, lam: float, tol: float) -> bool:
+    def _one_by_one(self, alpha: float, tol: float) -> bool:
         """Let one feature in or out at a time, always downhill: finite where columns are (nearly) dependent.
 
         The weights move towards the Newton step until the first one reaches zero, which then leaves. Along a
         direction in which the averages are flat, they move until that happens.
         """
         for _ in range(MOVES * len(self.b)):
-            target = self._target(lam)
+            target = self._target(alpha)
             if self.violation <= tol:
                 return True
             inside = self.b != 0
@@ -199,7 +199,7 @@ class Solver:
                 signs[enters] = np.sign(target[enters])
                 want = np.append(want, enters)
             a = np.zeros(len(self.b))
-            a[want], c = self.penalty.pieces(signs[want], lam, want)
+            a[want], c = self.penalty.pieces(signs[want], alpha, want)
             self.factor.follow(want, c)
             at, limit = self.factor.at, 1.0
             way = np.zeros(len(self.b))
@@ -222,7 +222,7 @@ class Solver:
             self._move(b)
         return False
 
-    def _downhill(self, lam: float, tol: float) -> bool:
+    def _downhill(self, alpha: float, tol: float) -> bool:
         """Newton steps on the support, cut where the objective is lowest, and a sweep after each.
 
         For folded concave penalties where columns are nearly dependent, and sweeps alone would crawl.
@@ -230,26 +230,26 @@ class Solver:
         for _ in range(len(self.b) + STEPS):
             inside = np.flatnonzero(self.b)
             a, full = np.zeros(len(self.b)), np.zeros(len(self.b))
-            a[inside], c = self.penalty.pieces(self.b[inside], lam, inside)
+            a[inside], c = self.penalty.pieces(self.b[inside], alpha, inside)
             if not self.factor.follow(inside, c):
                 return False
             full[inside] = c
             at = self.factor.at
             left_out = np.setdiff1d(inside, at)
             if len(left_out):
-                self._drop(lam, int(left_out[0]))
+                self._drop(alpha, int(left_out[0]))
                 continue
             way = self.factor.solve(self.g[at] - a[at] - full[at] * self.b[at])
-            step, lands = self._cut(lam, at, way)
+            step, lands = self._cut(alpha, at, way)
             b = self.b.copy()
             b[at] += step * way
             b[at[lands]] = 0.0
             self._move(b)
-            if self._descend(lam, 1, tol):
+            if self._descend(alpha, 1, tol):
                 return True
         return False
 
-    def _drop(self, lam: float, j: int) -> None:
+    def _drop(self, alpha: float, j: int) -> None:
         """Move along the direction in which feature j and those in the factor cancel, until one is zero.
 
         The averages are flat along it, and a penalty is concave while no weight changes its sign: so one of
@@ -268,12 +268,12 @@ class Solver:
                 b = start + step * way
                 b[at[steps == step]] = 0.0
                 self._move(b)
-                ends.append((self.objective(lam), b))
+                ends.append((self.objective(alpha), b))
         self._move(min(ends, key=lambda end: end[0])[1])
 
-    def _cut(self, lam: float, at: NDArray[np.int64], way: Array) -> tuple[float, NDArray[np.bool_]]:
+    def _cut(self, alpha: float, at: NDArray[np.int64], way: Array) -> tuple[float, NDArray[np.bool_]]:
         """The step in (0, 1] along `way` with the lowest objective, and which weights it makes zero."""
-        b, kinks = self.b[at], np.array(self.penalty.kinks(lam))
+        b, kinks = self.b[at], np.array(self.penalty.kinks(alpha))
         moving = way != 0
         ends = np.concatenate([kinks, -kinks])[:, None] - b[moving]
         breaks = np.unique(np.append((ends / way[moving]).ravel(), [0.0, 1.0]))
@@ -282,12 +282,12 @@ class Solver:
         pull = np.empty(len(self.b))  # -R way
         _core.residual(self.R, np.zeros(len(self.b)), at, way, pull)
         slope, curve = -float(way @ self.g[at]), -float(way @ pull[at])
-        a, c = self.penalty.pieces(b + np.outer(middles, way), lam, at)
+        a, c = self.penalty.pieces(b + np.outer(middles, way), alpha, at)
         curves = curve + (c * way**2).sum(axis=1)
         slopes = slope + (a * way + c * way * b).sum(axis=1)
         lowest = np.divide(-slopes, curves, out=breaks[1:].copy(), where=curves > 0)
         tries = np.append(breaks[1:], np.clip(lowest, breaks[:-1], breaks[1:]))
-        values = self.penalty.value(b + np.outer(tries, way), lam, at).sum(axis=1)
+        values = self.penalty.value(b + np.outer(tries, way), alpha, at).sum(axis=1)
         step = float(tries[np.argmin(values + tries * (slope + tries * curve / 2))])
         return step, moving & (-b / np.where(moving, way, 1.0) == step)
 
@@ -301,9 +301,9 @@ class Solver:
         urgent = new[np.argsort(-np.abs(target[new]) * self.root[new], kind="stable")[limit:]]
         return np.setdiff1d(want, urgent, assume_unique=True)
 
-    def _target(self, lam: float) -> Array:
+    def _target(self, alpha: float) -> Array:
         """The optimum of each weight given the others; sets the violation."""
-        target = self.penalty.prox(self.g + self.d * self.b, self.d, lam)
+        target = self.penalty.prox(self.g + self.d * self.b, self.d, alpha)
         target[self.barred] = 0.0
         self.violation = float((np.abs(target - self.b) * self.root).max(initial=0.0))
         return target
@@ -313,10 +313,10 @@ class Solver:
         self.b, self.g = b, np.empty(len(b))
         _core.residual(self.R, self.r, at, b[at], self.g)
 
-    def _descend(self, lam: float, sweeps: int, tol: float) -> bool:
+    def _descend(self, alpha: float, sweeps: int, tol: float) -> bool:
         b, g = self.b.copy(), self.g.copy()
-        done, _ = self.penalty.descend(self.R, self.usable, lam, sweeps, tol / 4, g, b)
+        done, _ = self.penalty.descend(self.R, self.usable, alpha, sweeps, tol / 4, g, b)
         self.sweeps += done
         self._move(b)
-        self._target(lam)
+        self._target(alpha)
         return self.violation <= tol

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...params import Param, Real
+from ..folds import N_FOLDS
+from ..method import CRITERION, AveragesMethod, K
 from ..model import LinearModel
 from ..standardize import Standardized
-from .penalized import documented, extract
+from .penalized import ALPHA, REFIT, budget, documented, extract
 
 if TYPE_CHECKING:
     from ..running import RunningAverages
@@ -17,7 +20,7 @@ def oadaptivelasso(
     averages: RunningAverages | Standardized,
     k: int | None = None,
     *,
-    lam: float | None = None,
+    alpha: float | None = None,
     gamma: float = 1.0,
     refit: bool = True,
     fit_intercept: bool = True,
@@ -34,7 +37,7 @@ def oadaptivelasso(
 
     Notes
     -----
-    Minimises 1/2 b' S_xx b - b' S_xy + lam sum_j w_j |b_j| with w_j = |b_ols_j|^-gamma. Where S_xx is
+    Minimises 1/2 b' S_xx b - b' S_xy + alpha sum_j w_j |b_j| with w_j = |b_ols_j|^-gamma. Where S_xx is
     singular a ridge estimate takes the place of least squares; ``info["initial_ridge"]`` tells how large.
 
     **Differences from the paper.** Algorithm 3 rescales S_xx by the weights and takes gradient steps for the
@@ -44,10 +47,28 @@ def oadaptivelasso(
         averages,
         "adaptivelasso",
         k,
-        lam,
+        alpha,
         method="oadaptivelasso",
         refit=refit,
         fit_intercept=fit_intercept,
         scale=standardize,
         gamma=gamma,
     )
+
+
+class OAdaptiveLasso(AveragesMethod):
+    """Online adaptive lasso ([Slides] Alg. 3): l1 penalty weighted by the least squares fit.
+
+    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see
+    `extract.oadaptivelasso`. Labels are fitted as -1 and +1, of more than two classes one against the rest;
+    the features of all count together.
+    """
+
+    k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
+    gamma = Param(1.0, Real(above=0), "Exponent of the weights 1 / |beta_ols|^gamma.", live=True)
+
+    penalty = "adaptivelasso"
+    options = ("gamma",)
+
+    def extract(self, s: Standardized) -> LinearModel:
+        return oadaptivelasso(s, **budget(self, s), gamma=self.gamma)

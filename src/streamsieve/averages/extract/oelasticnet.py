@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...params import Param, Real
+from ..folds import N_FOLDS
+from ..method import CRITERION, AveragesMethod, K
 from ..model import LinearModel
 from ..standardize import Standardized
-from .penalized import documented, extract
+from .penalized import ALPHA, REFIT, budget, documented, extract
 
 if TYPE_CHECKING:
     from ..running import RunningAverages
@@ -17,7 +20,7 @@ def oelasticnet(
     averages: RunningAverages | Standardized,
     k: int | None = None,
     *,
-    lam: float | None = None,
+    alpha: float | None = None,
     l1_ratio: float = 0.99,
     refit: bool = True,
     fit_intercept: bool = True,
@@ -36,8 +39,8 @@ def oelasticnet(
 
     Notes
     -----
-    Minimises 1/2 b' S_xx b - b' S_xy + lam sum_j (l1_ratio |b_j| + (1 - l1_ratio) b_j^2 / 2) on standardised
-    averages.
+    Minimises 1/2 b' S_xx b - b' S_xy + alpha sum_j (l1_ratio |b_j| + (1 - l1_ratio) b_j^2 / 2) on
+    standardised averages.
 
     **Differences from the paper.** Algorithm 5 takes n_iter gradient steps of a fixed size. Here the same
     minimum is found to rounding by Newton steps on the support, which need no step size.
@@ -46,10 +49,34 @@ def oelasticnet(
         averages,
         "elasticnet",
         k,
-        lam,
+        alpha,
         method="oelasticnet",
         refit=refit,
         fit_intercept=fit_intercept,
         scale=standardize,
         l1_ratio=l1_ratio,
     )
+
+
+class OElasticNet(AveragesMethod):
+    """Online elastic net ([Sun] Alg. 5): l1 and l2 penalty, from running averages.
+
+    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see
+    `extract.oelasticnet`. Labels are fitted as -1 and +1, of more than two classes one against the rest; the
+    features of all count together.
+    """
+
+    k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
+    l1_ratio = Param(
+        0.99,
+        Real(above=0, most=1),
+        "Share of the l1 penalty; 1 is the lasso. Less of it keeps correlated features together, and finds "
+        "fewer of the true ones.",
+        live=True,
+    )
+
+    penalty = "elasticnet"
+    options = ("l1_ratio",)
+
+    def extract(self, s: Standardized) -> LinearModel:
+        return oelasticnet(s, **budget(self, s), l1_ratio=self.l1_ratio)

@@ -8,8 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
+from ...params import Int, Or, Param, Real
+from ...rows import Array
+from ..folds import N_FOLDS
+from ..method import CRITERION, AveragesMethod, K
 from ..model import LinearModel, as_standardized, check_k, finish
-from ..standardize import Array, Standardized
+from ..path import Ints, Path, path_over_supports, some_sizes
+from ..standardize import Standardized
 
 if TYPE_CHECKING:
     from ..running import RunningAverages
@@ -17,13 +22,19 @@ if TYPE_CHECKING:
 # A step of 2 / largest eigenvalue is where gradient descent ceases to converge.
 RELAXATION = 1.9
 
+MATURITY = Param(500, Int(1), "Gradient steps until k features are left.", symbol="T", live=True)
+ANNEALING = Param(
+    1.0, Real(above=-1), "How early features go: the larger, the sooner.", symbol="mu", live=True
+)
+WARMUP = Param(0.1, Real(0, below=1), "Share of the steps before the first feature is dropped.", live=True)
+
 
 def ofsa(
     averages: RunningAverages | Standardized,
     k: int,
     *,
-    steps: int = 500,
-    mu: float = 1.0,
+    maturity: int = 500,
+    annealing: float = 1.0,
     warmup: float = 0.1,
     eta: float | Literal["auto"] = "auto",
     refit: bool = True,
@@ -40,11 +51,11 @@ def ofsa(
     averages : RunningAverages
     k : int in [0, p]
         Features to keep. Constant columns are never kept, so fewer remain where fewer than k columns vary.
-    steps : int >= 1, default=500
-        T (n^iter) of Alg. 4.
-    mu : float > -1, default=1.0
-        Annealing: how early the features go. 0 removes as many in every step; a larger mu removes more in the
-        first steps, which is faster and greedier.
+    maturity : int >= 1, default=500
+        Gradient steps until k features are left, T (n^iter) of Alg. 4.
+    annealing : float > -1, default=1.0
+        mu of Alg. 4: how early the features go. 0 removes as many in every step; a larger one removes more in
+        the first steps, which is faster and greedier.
     warmup : float in [0, 1), default=0.1
         Share of the steps before the first removal; 0 is Alg. 4 as printed.
     eta : "auto" or float > 0, default="auto"
@@ -59,7 +70,7 @@ def ofsa(
     Returns
     -------
     LinearModel
-        `info` holds `steps` and `eta`, the step of every t.
+        `info` holds `eta`, the step of every t.
 
     Notes
     -----
@@ -82,27 +93,23 @@ def ofsa(
     """
     s = as_standardized(averages, fit_intercept, standardize)
     k = check_k(s, k)
-    support, weights, etas = anneal(s, k, steps, mu, eta, warmup)
+    support, weights, etas = anneal(s, k, maturity, annealing, eta, warmup)
     beta = np.zeros((s.p, s.q))
     beta[support] = weights
-    return finish(s, beta, "ofsa", refit=refit, support=support, steps=steps, eta=etas)
+    return finish(s, beta, "ofsa", refit=refit, support=support, eta=etas)
 
 
 def anneal(
     s: Standardized,
     k: int,
-    steps: int = 500,
-    mu: float = 1.0,
+    maturity: int = 500,
+    annealing: float = 1.0,
     eta: float | Literal["auto"] = "auto",
     warmup: float = 0.1,
 ) -> tuple[NDArray[np.int64], Array, Array]:
     """The support left by Alg. 4, its weights (k, q), and the step of every t."""
-    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-        raise ValueError(f"steps={steps!r} must be an int of at least 1.")
-    if not -1 < mu < np.inf:
-        raise ValueError(f"mu={mu!r} must be a finite number above -1.")
-    if not 0 <= warmup < 1:
-        raise ValueError(f"warmup={warmup!r} must be at least 0 and below 1.")
+    maturity = MATURITY.check("maturity", maturity)
+    annealing, warmup = ANNEALING.check("annealing", annealing), WARMUP.check("warmup", warmup)
     active = np.flatnonzero(s.usable).astype(np.int64)
     m = len(active)
     if k == 0 or m == 0:
@@ -112,16 +119,42 @@ def anneal(
         if not 0 < eta < limit:
             raise ValueError(f'eta={eta!r} must be between 0 and {limit:.6g}, where it diverges, or "auto".')
     beta = np.zeros((s.q, m))
-    used = np.zeros(steps)
+    used = np.zeros(maturity)
     r = np.ascontiguousarray(s.r[active].T)
     step = 0.0 if eta == "auto" else float(eta)
-    _core.ofsa(s.R, r, schedule(m, k, steps, mu, warmup), step, RELAXATION, active, beta, used)
+    _core.ofsa(s.R, r, schedule(m, k, maturity, annealing, warmup), step, RELAXATION, active, beta, used)
     return active[:k], beta[:, :k].T, used
 
 
-def schedule(p: int, k: int, steps: int, mu: float, warmup: float = 0.0) -> NDArray[np.int64]:
+def schedule(p: int, k: int, maturity: int, annealing: float, warmup: float = 0.0) -> NDArray[np.int64]:
     """Features left after each step, floor(M_t)."""
-    wait = int(warmup * steps)
-    t, T = np.maximum(np.arange(1, steps + 1) - wait, 0), steps - wait
-    left = np.floor(k + (p - k) * np.maximum(0.0, (T - t) / (t * mu + T)))
+    wait = int(warmup * maturity)
+    t, T = np.maximum(np.arange(1, maturity + 1) - wait, 0), maturity - wait
+    left = np.floor(k + (p - k) * np.maximum(0.0, (T - t) / (t * annealing + T)))
     return left.astype(np.int64)
+
+
+class OFSA(AveragesMethod):
+    """Online feature selection with annealing ([Sun] Alg. 4): gradient steps while features are dropped.
+
+    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see `extract.ofsa`.
+    Labels are fitted as -1 and +1, of more than two classes one against the rest, with one support for all
+    ([Sun] 3.2.6).
+    """
+
+    k, criterion, n_folds = K, CRITERION, N_FOLDS
+    maturity, annealing, warmup = MATURITY, ANNEALING, WARMUP
+    eta = Param(
+        "auto", Or(Real(above=0), "auto"), "Step; 'auto' derives it from the largest eigenvalue.", live=True
+    )
+
+    options = ("maturity", "annealing", "warmup", "eta")
+
+    def extract(self, s: Standardized) -> LinearModel:
+        return ofsa(s, min(self.k, s.p), **{name: getattr(self, name) for name in self.options})
+
+    def path(self, s: Standardized, sizes: Ints | None, ebic_gamma: float) -> Path:
+        sizes = some_sizes(s) if sizes is None else sizes
+        options = {name: getattr(self, name) for name in self.options}
+        supports = [anneal(s, int(k), **options)[0] for k in sizes]
+        return path_over_supports(s, "ofsa", supports, ebic_gamma)

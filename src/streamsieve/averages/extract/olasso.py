@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..folds import N_FOLDS
+from ..method import CRITERION, AveragesMethod, K
 from ..model import LinearModel
 from ..standardize import Standardized
-from .penalized import documented, extract
+from .penalized import ALPHA, REFIT, budget, documented, extract
 
 if TYPE_CHECKING:
     from ..running import RunningAverages
@@ -17,7 +19,7 @@ def olasso(
     averages: RunningAverages | Standardized,
     k: int | None = None,
     *,
-    lam: float | None = None,
+    alpha: float | None = None,
     refit: bool = True,
     fit_intercept: bool = True,
     standardize: bool = True,
@@ -31,7 +33,7 @@ def olasso(
 
     Notes
     -----
-    Minimises 1/2 b' S_xx b - b' S_xy + lam sum_j |b_j|, eq. (3.9), on standardised averages.
+    Minimises 1/2 b' S_xx b - b' S_xy + alpha sum_j |b_j|, eq. (3.9), on standardised averages.
 
     **Differences from the paper.** Algorithm 5 takes n_iter gradient steps of a fixed size. Here the same
     minimum is found to rounding by Newton steps on the support, which need no step size.
@@ -40,9 +42,25 @@ def olasso(
         averages,
         "lasso",
         k,
-        lam,
+        alpha,
         method="olasso",
         refit=refit,
         fit_intercept=fit_intercept,
         scale=standardize,
     )
+
+
+class OLasso(AveragesMethod):
+    """Online lasso ([Sun] Alg. 5): the l1 penalty, from running averages.
+
+    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see
+    `extract.olasso`. Labels are fitted as -1 and +1, of more than two classes one against the rest; the
+    features of all count together.
+    """
+
+    k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
+
+    penalty = "lasso"
+
+    def extract(self, s: Standardized) -> LinearModel:
+        return olasso(s, **budget(self, s))

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.linalg.lapack import dpotrs
 
+from ...params import Param
+from ...rows import Array
+from ..method import RIDGE, AveragesMethod
 from ..model import LinearModel, as_standardized, block, cholesky, finish
 from ..ridge import likeliest_ridge, low_rank_ridge
-from ..standardize import Array, Standardized
+from ..standardize import Standardized
 
 if TYPE_CHECKING:
     from ..running import RunningAverages
@@ -110,3 +113,38 @@ def _likeliest_ridge(s: Standardized) -> tuple[Array, float]:
         weights, _ = dpotrs(L, r, lower=1)
     beta[np.ix_(use, varying)] = weights
     return beta, lam
+
+
+class OLS(AveragesMethod):
+    """Online least squares ([Sun] 3.2.2): all features, no selection.
+
+    Rows become running averages, O(p^2) memory; the model is extracted when it is read, O(p^3 / 3), see
+    `extract.ols`. Labels are fitted as -1 and +1, of more than two classes one against the rest.
+    """
+
+    ridge = Param(
+        "auto",
+        RIDGE,
+        "Ridge added to the standardised S_xx; 'auto' adds one only where S_xx is singular.",
+        live=True,
+    )
+
+    examples = {
+        "regression": """
+        >>> import numpy as np
+        >>> from streamsieve import OLSRegressor
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> OLSRegressor().fit(X, X[:, 0] - 2 * X[:, 2]).coef_.round(3) + 0.0
+        array([ 1.,  0., -2.])
+        """,
+        "classification": """
+        >>> import numpy as np
+        >>> from streamsieve import OLSClassifier
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> OLSClassifier().fit(X, X[:, 0] > X[:, 2]).get_support(indices=True)
+        array([0, 1, 2])
+        """,
+    }
+
+    def extract(self, s: Standardized) -> LinearModel:
+        return ols(s, ridge=self.ridge)

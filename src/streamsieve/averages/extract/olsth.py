@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ...params import Param
+from ...rows import Array
+from ..folds import N_FOLDS
+from ..method import CRITERION, RIDGE, AveragesMethod, K
 from ..model import LinearModel, as_standardized, check_k, finish, largest_rows
-from ..standardize import Array, Standardized
+from ..path import Ints, Path, largest_size, path_over_order
+from ..standardize import Standardized
 from .ols import Ridge, ols_weights
 
 if TYPE_CHECKING:
@@ -64,3 +71,31 @@ def olsth(
 def first_fit(s: Standardized, ridge: Ridge = "auto") -> tuple[Array, float]:
     """Step 1 of Alg. 3: the weights that rank the features, and the ridge behind them."""
     return ols_weights(s, ridge, rows_per_feature=CROWDED)
+
+
+class OLSth(AveragesMethod):
+    """Online least squares with thresholding ([Sun] Alg. 3): fit all features, keep the k largest, refit.
+
+    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see `extract.olsth`.
+    Labels are fitted as -1 and +1, of more than two classes one against the rest, with one support for all
+    ([Sun] 3.2.6).
+    """
+
+    k, criterion, n_folds = K, CRITERION, N_FOLDS
+    ridge = Param(
+        "auto",
+        RIDGE,
+        "Ridge of the first step; 'auto' adds one where S_xx is singular or n <= 4 p.",
+        live=True,
+    )
+
+    options = ("ridge",)
+
+    def extract(self, s: Standardized) -> LinearModel:
+        return olsth(s, min(self.k, s.p), ridge=self.ridge)
+
+    def path(self, s: Standardized, sizes: Ints | None, ebic_gamma: float) -> Path:
+        beta, added = first_fit(s, self.ridge)
+        sizes = np.arange(largest_size(s) + 1) if sizes is None else sizes
+        order = largest_rows(beta, s.usable, int(sizes[-1]))
+        return path_over_order(s, "olsth", order, sizes, ebic_gamma, added)

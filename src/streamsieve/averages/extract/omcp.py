@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...params import Param, Real
+from ..folds import N_FOLDS
+from ..method import CRITERION, AveragesMethod, K
 from ..model import LinearModel
 from ..standardize import Standardized
-from .penalized import documented, extract
+from .penalized import ALPHA, REFIT, budget, documented, extract
 
 if TYPE_CHECKING:
     from ..running import RunningAverages
@@ -17,7 +20,7 @@ def omcp(
     averages: RunningAverages | Standardized,
     k: int | None = None,
     *,
-    lam: float | None = None,
+    alpha: float | None = None,
     gamma: float = 3.0,
     refit: bool = True,
     fit_intercept: bool = True,
@@ -29,19 +32,19 @@ def omcp(
     ----------
     {source}
     gamma : float > 1, default=3.0
-        The constant b of eq. (3.10): weights beyond gamma lam are not shrunk. Small values are nearer to best
-        subset selection, with more local minima; large ones are nearer to the lasso.
+        The constant b of eq. (3.10): weights beyond gamma alpha are not shrunk. Small values are nearer to
+        best subset selection, with more local minima; large ones are nearer to the lasso.
     {answer}
 
     Notes
     -----
-    Minimises 1/2 b' S_xx b - b' S_xy + sum_j P(b_j), P'(b) = (lam - b / gamma)_+ for b > 0, Zhang (2010).
+    Minimises 1/2 b' S_xx b - b' S_xy + sum_j P(b_j), P'(b) = (alpha - b / gamma)_+ for b > 0, Zhang (2010).
     The problem has many local minima; the one returned is reached from the empty model along a decreasing
-    sequence of lam, each of which starts from the last one and ends no higher than it started, where no
-    single weight can lower the objective. Given k, the path is followed beyond the first lam with more than k
-    features: the right ones, once in, push others out.
+    sequence of alpha, each of which starts from the last one and ends no higher than it started, where no
+    single weight can lower the objective. Given k, the path is followed beyond the first alpha with more
+    than k features: the right ones, once in, push others out.
 
-    **Differences from the paper.** With a step eta, the threshold Theta(.; eta lam) of Algorithm 5 has the
+    **Differences from the paper.** With a step eta, the threshold Theta(.; eta alpha) of Algorithm 5 has the
     fixed points of an MCP of constant eta b, not b: at steps small enough to converge, nearly a hard
     threshold whose answer depends on the step. Here gamma is the constant of the penalty itself.
     """
@@ -49,10 +52,33 @@ def omcp(
         averages,
         "mcp",
         k,
-        lam,
+        alpha,
         method="omcp",
         refit=refit,
         fit_intercept=fit_intercept,
         scale=standardize,
         gamma=gamma,
     )
+
+
+class OMCP(AveragesMethod):
+    """Online minimax concave penalty ([Sun] eq. 3.10): sparse without the lasso's bias.
+
+    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see
+    `extract.omcp`. Labels are fitted as -1 and +1, of more than two classes one against the rest; the
+    features of all count together.
+    """
+
+    k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
+    gamma = Param(
+        3.0,
+        Real(above=1),
+        "Where the penalty levels off, in units of alpha; b of [Sun] eq. (3.10).",
+        live=True,
+    )
+
+    penalty = "mcp"
+    options = ("gamma",)
+
+    def extract(self, s: Standardized) -> LinearModel:
+        return omcp(s, **budget(self, s), gamma=self.gamma)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...params import Param, Real
+from ..folds import N_FOLDS
+from ..method import CRITERION, AveragesMethod, K
 from ..model import LinearModel
 from ..standardize import Standardized
-from .penalized import documented, extract
+from .penalized import ALPHA, REFIT, budget, documented, extract
 
 if TYPE_CHECKING:
     from ..running import RunningAverages
@@ -17,7 +20,7 @@ def oscad(
     averages: RunningAverages | Standardized,
     k: int | None = None,
     *,
-    lam: float | None = None,
+    alpha: float | None = None,
     gamma: float = 3.7,
     refit: bool = True,
     fit_intercept: bool = True,
@@ -29,22 +32,42 @@ def oscad(
     ----------
     {source}
     gamma : float > 2, default=3.7
-        The constant a of Fan and Li: weights beyond gamma lam are not shrunk.
+        The constant a of Fan and Li: weights beyond gamma alpha are not shrunk.
     {answer}
 
     Notes
     -----
-    Minimises 1/2 b' S_xx b - b' S_xy + sum_j P(b_j) with P'(b) = lam for 0 < b <= lam and
-    (gamma lam - b)_+ / (gamma - 1) beyond, Fan and Li (2001). Local minima are treated as in `omcp`.
+    Minimises 1/2 b' S_xx b - b' S_xy + sum_j P(b_j) with P'(b) = alpha for 0 < b <= alpha and
+    (gamma alpha - b)_+ / (gamma - 1) beyond, Fan and Li (2001). Local minima are treated as in `omcp`.
     """
     return extract(
         averages,
         "scad",
         k,
-        lam,
+        alpha,
         method="oscad",
         refit=refit,
         fit_intercept=fit_intercept,
         scale=standardize,
         gamma=gamma,
     )
+
+
+class OSCAD(AveragesMethod):
+    """Online smoothly clipped absolute deviation (Fan and Li 2001).
+
+    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see
+    `extract.oscad`. Labels are fitted as -1 and +1, of more than two classes one against the rest; the
+    features of all count together.
+    """
+
+    k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
+    gamma = Param(
+        3.7, Real(above=2), "Where the penalty levels off, in units of alpha; a of Fan and Li.", live=True
+    )
+
+    penalty = "scad"
+    options = ("gamma",)
+
+    def extract(self, s: Standardized) -> LinearModel:
+        return oscad(s, **budget(self, s), gamma=self.gamma)

@@ -1,4 +1,4 @@
-"""What the penalised extractors share: the path over lam, its walk to k features, the model at the end."""
+"""What the penalised extractors share: the path over alpha, its walk to k features, the model at the end."""
 
 from __future__ import annotations
 
@@ -9,30 +9,41 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csc_array
 
+from ...params import Bool, Or, Param, Real
+from ...rows import Array
 from ..model import LinearModel, as_standardized, finish
-from ..standardize import Array, Standardized
+from ..standardize import Standardized
 from ._newton import Solver
 from .penalties import L1L2, MCP, SCAD, Penalty
 
 if TYPE_CHECKING:
     from ..running import RunningAverages
 
-RATIO = 1e-4 ** (1 / 199)  # of one lam to the next: the papers' 200 on an exponential grid
-LAST = 1e-4  # of lam_max, where a walk of a folded concave penalty ends
-VANISHING = 1e-8  # of lam_max, where every other walk ends
+RATIO = 1e-4 ** (1 / 199)  # of one alpha to the next: the papers' 200 on an exponential grid
+LAST = 1e-4  # of alpha_max, where a walk of a folded concave penalty ends
+VANISHING = 1e-8  # of alpha_max, where every other walk ends
 CROWDED = 3  # times k: beyond this a folded concave path is not expected back
 ACCEPTED = 1e-8
+
+ALPHA = Param(
+    None,
+    Or(Real(0), None),
+    "Strength of the penalty, lambda of [Sun] eq. (3.9), on standardised features; instead of k. Given k, "
+    "the path is followed to the largest support of at most k features.",
+    live=True,
+)
+REFIT = Param(True, Bool(), "Refit the selected features by least squares.", live=True)
 
 SOURCE = """
 averages : RunningAverages or Standardized
     `fit_intercept` and `standardize` are settled already in the latter.
 k : int in [0, p] or None, default=None
     Follow the path from the empty model to the largest support of at most k features. With several
-    targets the features of all of them count together. Exactly one of `k` and `lam` is needed.
-lam : float >= 0 or None, default=None
+    targets the features of all of them count together. Exactly one of `k` and `alpha` is needed.
+alpha : float >= 0 or None, default=None
     Penalty lambda of eq. (3.9), in units of the target per deviation of a feature.
 """
 ANSWER = """
@@ -52,27 +63,27 @@ State = list[tuple[Array, Array]]  # weights and gradient of every target
 
 
 def documented(function: Extractor) -> Extractor:
-    """Put what all of them take and give back into the docstring, at {source} and {answer}."""
+    """Put the shared parameters and the return value into the docstring, at {source} and {answer}."""
     if function.__doc__:  # not under -OO
-        said = inspect.cleandoc(function.__doc__)
-        said = said.replace("{source}", SOURCE.strip()).replace("{answer}", ANSWER.strip())
-        function.__doc__ = said + "\n"
+        text = inspect.cleandoc(function.__doc__)
+        text = text.replace("{source}", SOURCE.strip()).replace("{answer}", ANSWER.strip())
+        function.__doc__ = text + "\n"
     return function
 
 
 class Walk:
-    """One solver per target, moved along lam together."""
+    """One solver per target, moved along alpha together."""
 
     def __init__(self, s: Standardized, penalties: Sequence[Penalty]) -> None:
         self.solvers = [Solver(s.R, s.r[:, t], s.usable, penalty) for t, penalty in enumerate(penalties)]
 
-    def lam_max(self) -> float:
-        return max(solver.lam_max() for solver in self.solvers)
+    def alpha_max(self) -> float:
+        return max(solver.alpha_max() for solver in self.solvers)
 
-    def solve(self, lam: float) -> int:
-        """Move to lam; returns the number of features in any target's support."""
+    def solve(self, alpha: float) -> int:
+        """Move to alpha; returns the number of features in any target's support."""
         for solver in self.solvers:
-            solve(solver, lam)
+            solve(solver, alpha)
         return self.size
 
     @property
@@ -101,23 +112,23 @@ class Walk:
         }
 
 
-def solve(solver: Solver, lam: float) -> None:
-    """Solve at lam, and say so if it did not succeed."""
-    violation = solver.solve(lam)
+def solve(solver: Solver, alpha: float) -> None:
+    """Solve at alpha, and warn if it did not succeed."""
+    violation = solver.solve(alpha)
     if not violation <= ACCEPTED:
         from sklearn.exceptions import ConvergenceWarning
 
         warnings.warn(
-            f"The optimality conditions at lam={lam:.6g} (standardised units) are violated by "
+            f"The optimality conditions at alpha={alpha:.6g} (standardised units) are violated by "
             f"{violation:.2g}, more than {ACCEPTED:g}, after {solver.sweeps} sweeps of coordinate descent; "
-            "the averages are nearly singular there. A larger lam or a smaller k helps.",
+            "the averages are nearly singular there. A larger alpha or a smaller k helps.",
             ConvergenceWarning,
             stacklevel=2,
         )
 
 
 def grid(start: float, stop: float) -> Iterator[float]:
-    """Descending lams from start to stop, at least as dense as the papers'; stop may be zero."""
+    """Descending alphas from start to stop, at least as dense as the papers'; stop may be zero."""
     low = max(stop, VANISHING * start)
     if start > low:
         steps = math.ceil(math.log(low / start) / math.log(RATIO))
@@ -125,49 +136,49 @@ def grid(start: float, stop: float) -> Iterator[float]:
     yield stop
 
 
-def walk_to_lam(walk: Walk, lam: Array) -> None:
-    """Move every target down the path to its own lam."""
-    for solver, end in zip(walk.solvers, lam):
+def walk_to_alpha(walk: Walk, alpha: Array) -> None:
+    """Move every target down the path to its own alpha."""
+    for solver, end in zip(walk.solvers, alpha):
         if math.isfinite(end):  # a constant target has none, and no weights
-            for step in grid(solver.lam_max(), end):
+            for step in grid(solver.alpha_max(), end):
                 solve(solver, step)
 
 
 def walk_to_k(walk: Walk, k: int, *, folded: bool) -> tuple[float, Array]:
-    """The largest support of at most k features on the path: its lam and weights.
+    """The largest support of at most k features on the path: its alpha and weights.
 
-    The path is followed down to the first lam with more than k features, and the step that led there is
+    The path is followed down to the first alpha with more than k features, and the step that led there is
     bisected. The support of a folded concave penalty often outgrows k and comes back, when the right features
     have entered and push the wrong ones out; so there the walk goes on to the end, and of equally large
     supports the later one counts.
     """
-    start = walk.lam_max()
+    start = walk.alpha_max()
     best = (0, start, walk.beta)
     if k == 0 or start == 0:
         return start, walk.beta
     high = start
     state: State | None = walk.state
-    for lam in grid(start, (LAST if folded else VANISHING) * start):
-        size = walk.solve(lam)
+    for alpha in grid(start, (LAST if folded else VANISHING) * start):
+        size = walk.solve(alpha)
         if size > k:
             if state is not None:
                 after = walk.state
-                best = max(best, bisect(walk, k, high, lam, state), key=lambda found: found[0])
+                best = max(best, bisect(walk, k, high, alpha, state), key=lambda found: found[0])
                 walk.state = after
             if not folded or size > CROWDED * k:
                 break
             state = None
         else:
-            high, state = lam, walk.state
+            high, state = alpha, walk.state
             if size >= best[0]:
-                best = (size, lam, walk.beta)
+                best = (size, alpha, walk.beta)
             if size == k and not folded:
                 break
     return best[1:]
 
 
 def bisect(walk: Walk, k: int, high: float, low: float, state: State) -> tuple[int, float, Array]:
-    """Between lam `high` with at most k features (and that state), and `low` with more."""
+    """Between alpha `high` with at most k features (and that state), and `low` with more."""
     walk.state = state
     best = (walk.size, high, walk.beta)
     while best[0] < k and high - low > 1e-9 * high:
@@ -187,7 +198,7 @@ def extract(
     averages: RunningAverages | Standardized,
     name: str,
     k: int | None,
-    lam: float | None,
+    alpha: float | None,
     *,
     method: str,
     refit: bool,
@@ -196,8 +207,8 @@ def extract(
     **parameters: float,
 ) -> LinearModel:
     """What every penalised extractor does, with its penalty by name."""
-    if (k is None) == (lam is None):
-        raise ValueError(f"Pass either k or lam, and not both; got k={k}, lam={lam}.")
+    if (k is None) == (alpha is None):
+        raise ValueError(f"Pass either k or alpha, and not both; got k={k}, alpha={alpha}.")
     check(name, **parameters)
     s = as_standardized(averages, fit_intercept, scale)
     penalties, ridge = penalties_for(s, name, **parameters)
@@ -208,17 +219,23 @@ def extract(
         internal, beta = walk_to_k(walk, int(k), folded=name in FOLDED)
         used = internal * s.y_scale
     else:
-        assert lam is not None
-        if not (lam >= 0 and math.isfinite(lam)):
-            raise ValueError(f"lam={lam} is not a penalty; pass a finite lam >= 0.")
-        used = np.full(s.q, float(lam))
-        walk_to_lam(walk, np.divide(lam, s.y_scale, out=np.full(s.q, np.inf), where=s.y_scale > 0))
+        assert alpha is not None
+        if not (alpha >= 0 and math.isfinite(alpha)):
+            raise ValueError(f"alpha={alpha} is not a penalty; pass a finite alpha >= 0.")
+        used = np.full(s.q, float(alpha))
+        walk_to_alpha(walk, np.divide(alpha, s.y_scale, out=np.full(s.q, np.inf), where=s.y_scale > 0))
         beta = walk.beta
     shown = float(used[0]) if s.q == 1 else used
     info: dict[str, Any] = {**parameters, **walk.info}
     if name == "adaptivelasso":
         info["initial_ridge"] = ridge
-    return finish(s, beta, method, refit=refit, lam=shown, **info)
+    return finish(s, beta, method, refit=refit, alpha=shown, **info)
+
+
+def budget(method: Any, s: Standardized) -> dict[str, Any]:
+    """How sparse the model of a method is to be, by k or by alpha, and whether it is refitted."""
+    size = {"k": min(method.k, s.p)} if method.alpha is None else {"alpha": method.alpha}
+    return {**size, "refit": method.refit}
 
 
 FOLDED = ("mcp", "scad")
@@ -232,7 +249,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
 
 
 def check(name: str, **parameters: float) -> None:
-    """Refuse parameters that the penalty does not have, or outside their domain."""
+    """Raise ValueError for parameters that the penalty does not have, or outside their domain."""
     if name not in DEFAULTS:
         raise ValueError(f"penalty {name!r} is not one of {', '.join(map(repr, DEFAULTS))}.")
     for key, value in parameters.items():
@@ -273,56 +290,55 @@ def penalty_path(
     s: Standardized,
     penalty: str,
     *,
-    n_lambdas: int = 100,
+    n_alphas: int = 100,
     eps: float = 1e-3,
-    lambdas: ArrayLike | None = None,
+    alphas: ArrayLike | None = None,
     max_features: int | None = None,
     **parameters: float,
 ) -> tuple[Array, list[csc_array]]:
     """Solutions along a decreasing sequence of penalties, each started from the one before.
 
-    Costs a few Newton steps per lam, each O(pm) for m features in the support, and O(m^2) for every feature
+    Costs a few Newton steps per alpha, each O(pm) for m features in the support, and O(m^2) for every feature
     that enters or leaves.
 
     Parameters
     ----------
     s : Standardized
     penalty : {"lasso", "elasticnet", "adaptivelasso", "mcp", "scad"}
-    n_lambdas : int >= 1, default=100
-        Length of the geometric grid that begins at the smallest lam without any feature.
+    n_alphas : int >= 1, default=100
+        Length of the geometric grid that begins at the smallest alpha without any feature.
     eps : float in (0, 1), default=1e-3
-        Ratio of the last lam to the first.
-    lambdas : array-like or None, default=None
-        Lams to use instead of a grid, in the standardised units of `s` (targets of variance 1). They are
+        Ratio of the last alpha to the first.
+    alphas : array-like or None, default=None
+        Alphas to use instead of a grid, in the standardised units of `s` (targets of variance 1). They are
         walked in descending order.
     max_features : int or None, default=None
-        Stop before the first lam with more features than this (in the union over targets).
+        Stop before the first alpha with more features than this (in the union over targets).
     **parameters : float
         `l1_ratio` of the elastic net, `gamma` of the adaptive lasso, MCP and SCAD, as in their extractors.
 
     Returns
     -------
-    lams : ndarray of shape (L,)
+    alphas : ndarray of shape (L,)
         Descending, in standardised units; a target's own are these times ``s.y_scale``.
     betas : list of L sparse arrays of shape (p, q)
         Standardised weights.
     """
     walk = Walk(s, penalties_for(s, penalty, **parameters)[0])
-    lams: NDArray[np.float64]
-    if lambdas is not None:
-        lams = np.sort(np.asarray(lambdas, dtype=np.float64).ravel())[::-1].copy()
-        if not (np.isfinite(lams).all() and (lams >= 0).all()):
-            raise ValueError("lambdas must be finite and at least 0.")
+    if alphas is not None:
+        used = np.sort(np.asarray(alphas, dtype=np.float64).ravel())[::-1].copy()
+        if not (np.isfinite(used).all() and (used >= 0).all()):
+            raise ValueError("alphas must be finite and at least 0.")
     else:
-        if n_lambdas < 1 or not 0 < eps < 1:
-            raise ValueError(f"Expected n_lambdas >= 1 and 0 < eps < 1, got {n_lambdas} and {eps}.")
-        start = walk.lam_max()
+        if n_alphas < 1 or not 0 < eps < 1:
+            raise ValueError(f"Expected n_alphas >= 1 and 0 < eps < 1, got {n_alphas} and {eps}.")
+        start = walk.alpha_max()
         # averages that explain nothing have the empty model only
-        lams = np.geomspace(start, eps * start, n_lambdas) if start > 0 else np.zeros(1)
+        used = np.geomspace(start, eps * start, n_alphas) if start > 0 else np.zeros(1)
     betas = []
-    for lam in lams:
-        size = walk.solve(float(lam))
+    for alpha in used:
+        size = walk.solve(float(alpha))
         if max_features is not None and size > max_features:
             break
         betas.append(sparse(walk))
-    return lams[: len(betas)], betas
+    return used[: len(betas)], betas

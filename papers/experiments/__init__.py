@@ -1,0 +1,61 @@
+"""The experiments, a module each.
+
+An experiment is a module of this package with three functions:
+
+- ``jobs(runs, quick)``: the independent pieces of work, each a dict of keyword arguments that JSON can hold;
+- ``measure(**job)``: the outcome of one of them, JSON too: figures by name, nested as it likes;
+- ``report(outcomes)``: the tables and figures, beside the published numbers. A setting that was not run
+  (`outcomes.where(...)` is empty) has no row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What an experiment reproduces, and its minutes on two cores (quick scale, 1 run; paper scale, 5 runs).
+
+    Measured, but for `wide` at paper scale: extrapolated from shorter streams. None is not measured.
+    """
+
+    reproduces: str
+    quick_minutes: float
+    paper_minutes: float | None
+
+
+EXPERIMENTS = {
+    "detection": Experiment(
+        "[Sun] Tables 5.1, 5.2, A.1, [Slides]: features found by the averages, p = 1,000", 0.3, 6
+    ),
+    "wide": Experiment("[Sun] Table A.1, [Slides], its second half: p = 10,000, k = 1,000", 16, 140),
+    "classification": Experiment(
+        "[Sun] Tables 5.3, 5.4, [Slides]: features found from labels, p = 1,000", 0.1, 5
+    ),
+    "sfsa": Experiment("[Sun] Tables 4.1 to 4.4: found by SFSA and competitors, p = 10,000", 0.6, 34),
+    "readings": Experiment("[Sun] Table 4.4: how the competitors' numbers may have come about", 0.2, 2.5),
+    "recovery": Experiment("[Sun] Figures 5.1 to 5.3: what OLSth finds, in theory and in fact", 0.1, 3),
+    "regret": Experiment("[Sun] Figure 5.4, [Susan] Figure 1: regret against n", 0.7, 7),
+    "drift": Experiment(
+        "[Sun] Table 5.5, Figures 5.5, 5.6: drifting coefficients, with and without adaptation", 0.2, 6
+    ),
+    "susan": Experiment("[Susan] Table 2: SIHT, OLST and OLST-then-TSGD, p = 1,000", 0.2, 5),
+    "real": Experiment(
+        "[Sun] Tables 4.5, 5.6, Figure 3.1, [Slides], [Susan] Table 1: real data at hand", 0.4, 3
+    ),
+    "zhai": Experiment("[Zhai] Figures 1 to 3: accuracy against the budget on real data", 0.1, 23),
+    "ma": Experiment(
+        "[Ma] Tables 2 to 4, Figures 1 to 3: error, sparsity and stability on real data", 0.5, None
+    ),
+}
+
+
+def load_experiment(name: str) -> ModuleType:
+    """The module of an experiment, imported on first use."""
+    return import_module(f".{name}", __name__)

@@ -1,0 +1,161 @@
+"""[Sun] Tables 5.1, 5.2, A.1, [Slides] pp. 35, 36: true features found by the running averages, and how fast.
+
+Features correlated 0.5, every tenth of them real, noise 1; every method is given k. One stream serves all n
+of a signal: shorter ones are its beginning. Lasso is scikit-learn's, on the rows themselves, as far as they
+were kept; the largest of 200 models with at most k features. SGD does not select.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from streamsieve import (
+    RunningAverages,
+    SADMMRegressor,
+    SGDRegressor,
+    SIHTRegressor,
+    extract,
+    metrics,
+    simulate,
+)
+from streamsieve.averages.standardize import standardize
+
+from ..baselines import lasso
+from ..published.detection import EARLIER, PUBLISHED
+from ..report import Cell, Outcomes, Part, Table
+from ..timing import timed
+
+EXTRACTORS: dict[str, Any] = {
+    "OLSth": extract.olsth,
+    "OFSA": extract.ofsa,
+    "OALa": extract.oadaptivelasso,
+    "OElnet": extract.oelasticnet,
+    "OLasso": extract.olasso,
+    "OMCP": extract.omcp,
+}
+LEARNERS: dict[str, Any] = {
+    "SGD": lambda k: SGDRegressor(),  # noqa: ARG005
+    "SIHT": SIHTRegressor,
+    "SADMM": SADMMRegressor,
+}
+METHODS = ("Lasso", *LEARNERS, *EXTRACTORS)
+# The longest streams, by p, of the methods that would take hours on the others.
+LONGEST = {
+    1_000: {"Lasso": 10_000, "SADMM": 100_000},
+    10_000: dict.fromkeys(("Lasso", "SADMM", "OMCP"), 0),
+}
+
+
+def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
+    return streams(1_000, 10_000 if quick else 1_000_000, runs)
+
+
+def streams(p: int, longest: int, runs: int) -> list[dict[str, Any]]:
+    """A stream each, the longest first."""
+    signals = dict.fromkeys(signal for q, signal, _ in reversed(PUBLISHED) if q == p)
+    return [
+        {
+            "p": p,
+            "signal": s,
+            "ns": [n for q, t, n in PUBLISHED if (q, t) == (p, s) and n <= longest],
+            "seed": r,
+        }
+        for s in signals
+        for r in range(runs)
+    ]
+
+
+def measure(p: int, signal: float, ns: list[int], seed: int) -> dict[str, Any]:
+    """By n and method: percent found, test RMSE and seconds; RAVE is the time of the averages."""
+    k = p // 10
+    stream = simulate.correlated(max(ns), p, k, signal=signal, random_state=seed)
+    test = simulate.correlated(None, p, k, signal=signal, random_state=10_000 + seed).take(5000)
+    averages, seconds = RunningAverages(), dict.fromkeys(("RAVE", *METHODS), 0.0)
+    learners = {name: make(k) for name, make in LEARNERS.items()}
+    row_buffer: list[tuple[Any, Any]] = []
+    out: dict[str, Any] = {}
+    for X, y in stream:
+        with timed(seconds, "RAVE"):
+            averages.update(X, y)
+        n = averages.n_samples_
+        learners = {name: model for name, model in learners.items() if n <= LONGEST[p].get(name, n)}
+        for name, model in learners.items():
+            with timed(seconds, name):
+                model.partial_fit(X, y)
+        with_lasso = n <= LONGEST[p]["Lasso"]
+        row_buffer = [*row_buffer, (X, y)] if with_lasso else []
+        if n not in ns:
+            continue
+        found: dict[str, tuple[Any, Any]] = {}
+        if with_lasso:
+            with timed(seconds, "Lasso", reset=True):
+                X_all, y_all = (np.concatenate(part) for part in zip(*row_buffer))
+                support, predict = lasso(X_all, y_all, k)
+            found["Lasso"] = support, predict(test[0])
+        with timed(seconds, "standardize", reset=True):
+            s = standardize(averages)
+        for name, method in EXTRACTORS.items():
+            if n > LONGEST[p].get(name, n):
+                continue
+            with timed(seconds, name, reset=True):
+                fitted = method(s, k=k)
+            found[name] = fitted.support, fitted.predict(test[0])
+        for name, model in learners.items():
+            found[name] = model.get_support(indices=True), model.predict(test[0])
+        out[str(n)] = {"RAVE": {"seconds": seconds["RAVE"]}} | {
+            name: {
+                "found": None if name == "SGD" else 100 * metrics.detection_rate(support, stream.support),
+                "rmse": metrics.rmse(test[1], predicted),
+                "seconds": seconds[name],
+            }
+            for name, (support, predicted) in found.items()
+        }
+    return out
+
+
+def report(outcomes: Outcomes) -> list[Part]:
+    titles: dict[str, tuple[str, list[str], int, str, str]] = {
+        "found": (
+            "True features found, percent: [Slides] p. 35, [Sun] Tables 5.1, A.1",
+            [m for m in METHODS if m != "SGD"],
+            1,
+            "more",
+            f"k = p / 10, {outcomes.runs()} runs; published: 20 to 100.",
+        ),
+        "rmse": ("Test RMSE (noise 1)", list(METHODS), 3, "less", ""),
+        "seconds": (
+            "Seconds: [Slides] p. 36, [Sun] Table 5.2",
+            ["RAVE", *METHODS],
+            3,
+            "",
+            "One thread: learning n rows (RAVE, SGD, SIHT, SADMM), or a model from what was kept. RAVE: the "
+            "running averages, from which OLSth and all after it are read.",
+        ),
+    }
+    parts: list[Part] = []
+    for i, (what, (title, methods, digits, better, note)) in enumerate(titles.items()):
+        rows: list[list[str | Cell]] = []
+        for at, published in PUBLISHED.items():
+            paper = dict(zip((*METHODS, "RAVE"), published[i]))
+            rows += _row(outcomes, at, [(m, what, paper.get(m), better, digits) for m in methods])
+        parts.append(Table(title, ["p, signal", "n", *methods], rows, note))
+    rows = []
+    for at, (found, rmse) in EARLIER.items():
+        cells = [(m, "found", x, "more", 1) for m, x in zip(("OFSA", "OMCP"), found)]
+        cells += [(m, "rmse", x, "less", 3) for m, x in zip(("OFSA", "OMCP"), rmse)]
+        rows += _row(outcomes, at, cells)
+    columns = ["p, signal", "n", "OFSA, found %", "OMCP, found %", "OFSA, RMSE", "OMCP, RMSE"]
+    title = "The same beside the figures of [Sun] Tables 5.1 and A.1, where the slides have others"
+    return [*parts, Table(title, columns, rows)]
+
+
+def _row(outcomes: Outcomes, at: Any, cells: list[tuple[str, str, Any, str, int]]) -> list[list[str | Cell]]:
+    """What was measured of a setting, if it was: method, measure, published, which way is up, digits."""
+    p, signal, n = at
+    part = outcomes.where(p=p, signal=signal)
+    if not part.values(n):
+        return []
+    shown = [part.cell(n, m, what, published=x, better=up, digits=d) for m, what, x, up, d in cells]
+    return [[f"{p:,}, {signal:g}", f"{n:,}", *shown]]

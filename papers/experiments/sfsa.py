@@ -1,0 +1,164 @@
+"""[Sun] Tables 4.1 to 4.4: SFSA, its variants and competitors; p = 10,000 correlated features, sparse rows.
+
+Every method is given k. One stream serves all n of a signal: shorter ones are its beginning. SFSA matures at
+the end of its n rows, as published; with the refit, beyond the paper, at two thirds of them. TSGD is [Sun]
+Algorithm 2, FOFS `OFSClassifier`, OPG `FOBOS...`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from streamsieve import SFSAClassifier, SFSARegressor, TSGDClassifier, TSGDRegressor, metrics, simulate
+
+from ..baselines import SPARSE_FOFS, online_methods
+from ..published.sfsa import PUBLISHED, SPARSE
+from ..report import Cell, Outcomes, Part, Table
+from ..timing import timed
+from ..tuning import Params
+
+P, K, BATCH = 10_000, 100, 25
+VARIANTS = {"SFSA": "plain", "SFSA-AG": "nesterov", "SFSA-Adam": "adam"}
+METHODS = {
+    "regression": ("SFSA", "SFSA-AG", "TSGD", "OPG", "RDA"),
+    "classification": ("SFSA", "SFSA-AG", "SFSA-Adam", "TSGD", "FOFS", "SOFS", "OPG", "RDA"),
+}
+ROWS = 100_000
+
+
+def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
+    """A stream each, the longest first."""
+    longest = 10_000 if quick else max(n for _, _, n in PUBLISHED)
+    designs = dict.fromkeys((task, signal) for task, signal, _ in reversed(PUBLISHED))
+    correlated: list[dict[str, Any]] = [
+        {"task": task, "signal": signal, "ns": ns}
+        for task, signal in designs
+        for ns in [[n for t, s, n in PUBLISHED if (t, s) == (task, signal) and n <= longest]]
+    ]
+    sparse = [
+        {"p": p, "k": k, "nnz": nnz, "n": 30_000 if quick else ROWS}
+        for p, k, nnz in SPARSE
+        if not quick or p <= P
+    ]
+    return [design | {"seed": 2000 + seed} for seed in range(runs) for design in [*correlated, *sparse]]
+
+
+def sfsa_variants(task: str, k: int, n: int) -> dict[str, Any]:
+    """SFSA for n rows, by variant."""
+    kind: Any = SFSARegressor if task == "regression" else SFSAClassifier
+    models = {
+        name: kind(k, maturity=n // BATCH, ladder=False, variant=variant)
+        for name, variant in VARIANTS.items()
+        if name in METHODS[task]
+    }
+    if task == "regression":
+        models["refit"] = kind(k, maturity=2 * n // 3 // BATCH, ladder=False, refit=True)
+    return models
+
+
+def measure(seed: int, **design: Any) -> dict[str, Any]:
+    """By n and method: percent found, test RMSE or AUC, and the seconds of learning."""
+    return (
+        measure_correlated(seed=seed, **design) if "signal" in design else measure_sparse(seed=seed, **design)
+    )
+
+
+def measure_correlated(task: str, signal: Any, ns: list[int], seed: int) -> dict[str, Any]:
+    options: dict[str, Any] = {"signal": signal, "task": task, "dtype": np.float32}
+    stream = simulate.correlated(max(ns), P, K, random_state=seed, **options)
+    test = simulate.correlated(None, P, K, random_state=10_000 + seed, **options).take(2000)
+    return learn_stream(stream, task, K, ns, test)
+
+
+def measure_sparse(p: int, k: int, nnz: int, n: int, seed: int) -> dict[str, Any]:
+    stream = simulate.sparse(n, p, k, nnz, random_state=seed)
+    return learn_stream(stream, "classification", k, [n], stream.take(10_000, start=n), SPARSE_FOFS)
+
+
+def learn_stream(
+    stream: Any, task: str, k: int, ns: list[int], test: tuple[Any, Any], fofs: Params | None = None
+) -> dict[str, Any]:
+    labels = {} if task == "regression" else {"classes": (-1, 1)}
+    any_n = {
+        "TSGD": (TSGDRegressor if task == "regression" else TSGDClassifier)(k),
+        **online_methods(task, k, fofs),
+    }
+    models = {(name, 0): model for name, model in any_n.items()}
+    models |= {(name, n): model for n in ns for name, model in sfsa_variants(task, k, n).items()}
+    seconds = dict.fromkeys(models, 0.0)
+    rows, out = 0, {}
+    for X, y in stream:
+        rows += len(y)
+        for at, model in models.items():
+            if at[1] == 0 or rows <= at[1]:
+                with timed(seconds, at):
+                    model.partial_fit(X, y, **labels)
+        if rows in ns:
+            out[str(rows)] = {
+                name: quality(model, stream.support, *test) | {"seconds": seconds[name, n]}
+                for (name, n), model in models.items()
+                if n in (0, rows)
+            }
+    return out
+
+
+def quality(model: Any, support: Any, X: Any, y: Any) -> dict[str, float]:
+    """Detection rate in percent, and RMSE or AUC on test rows."""
+    rate = 100 * metrics.detection_rate(model.get_support(indices=True), support)
+    if hasattr(model, "classes_"):
+        return {"found": rate, "fit": metrics.auc(y, model.decision_function(X))}
+    return {"found": rate, "fit": metrics.rmse(y, model.predict(X))}
+
+
+def report(outcomes: Outcomes) -> list[Part]:
+    parts: list[Part] = []
+    for task, table, fit, better in (
+        ("regression", "4.1", "test RMSE", "less"),
+        ("classification", "4.2, 4.3", "test AUC", "more"),
+    ):
+        methods = [*METHODS[task], *(["refit"] if task == "regression" else [])]
+        rows: list[list[str | Cell]] = []
+        for (t, signal, n), published in PUBLISHED.items():
+            part = outcomes.where(task=t, signal=signal)
+            if t == task and part.values(n):
+                label = f"{signal:g}" if isinstance(signal, float) else f"{signal[0]:g} to {signal[1]:g}"
+                rows += _rows([label, f"{n:,}"], part, n, methods, published, fit, better)
+        note = (
+            f"p = {P:,}, k = {K}, correlation 0.5, noise 1; mini-batches of {BATCH} in SFSA, defaults "
+            f"otherwise; {outcomes.where(task=task).runs()} runs, published: 20. Seconds of learning n rows, "
+            "one thread; those of OPG and RDA are for all penalties together, here as published."
+        )
+        if task == "regression":
+            note += " refit: beyond the paper, least squares on the last third of the rows."
+        title = f"True features found, {task}: [Sun] Table{'s' if ',' in table else ''} {table}"
+        parts.append(Table(title, ["signal", "n", "", *methods], rows, note))
+    rows = []
+    for (p, k, nnz), published in SPARSE.items():
+        for n in (30_000, ROWS):
+            part = outcomes.where(p=p, nnz=nnz, n=n)
+            if part:
+                beside = published if n == ROWS else []
+                head = [f"p = {p:,}, k = {k}, {nnz} a row", f"{n:,}"]
+                rows += _rows(head, part, n, METHODS["classification"], beside, "test AUC", "more")
+    note = f"{outcomes.where(nnz=200).runs()} runs; published: 20, with no times."
+    columns = ["design", "n", "", *METHODS["classification"]]
+    parts.append(Table("True features found, sparse rows: [Sun] Table 4.4", columns, rows, note))
+    return parts
+
+
+def _rows(
+    head: list[str], part: Outcomes, n: int, methods: Any, published: Any, fit: str, better: str
+) -> list[list[str | Cell]]:
+    """Of one setting: a row of rates, one of test errors, one of times."""
+    kinds = (("found %", "found", "more", 1), (fit, "fit", better, 3), ("seconds", "seconds", "", 2))
+    rows: list[list[str | Cell]] = []
+    for i, (label, name, way, digits) in enumerate(kinds):
+        paper = published[i] if i < len(published) else []
+        paper = [*paper, *[None] * (len(methods) - len(paper))]
+        cells = [
+            part.cell(n, m, name, published=x, better=way, digits=digits) for m, x in zip(methods, paper)
+        ]
+        rows.append([*(head if i == 0 else ["", ""]), label, *cells])
+    return rows

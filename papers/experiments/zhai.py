@@ -1,0 +1,191 @@
+"""[Zhai] Figures 1, 2 and 3: test accuracy against the number of features, on dexter, basehock and arcene.
+
+As in [Zhai] 5.2: tau = ceil(2 d / n) shuffled passes, delta = 0.01, and the parameters that are best on the
+training data, from a grid of powers of sqrt(10); the average over runs, each with its own order of the rows.
+As in 5.3, of l1-ARDA and Ada-FOBOS the step is chosen so, and then the penalty is lowered to have more and
+more features.
+
+Parameters are chosen by the first 50 passes: arcene has 200, and the order of the candidates is settled long
+before. B-ARDA and B-AMD are run at the same budgets in all figures, where the paper gives them as many
+features as the penalties happened to leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamsieve import (
+    AdaFOBOSClassifier,
+    BAMDClassifier,
+    BARDAClassifier,
+    L1ARDAClassifier,
+    OFSClassifier,
+    SOFSClassifier,
+)
+
+from ..data import load
+from ..report import Cell, Figure, Outcomes, Panel, Part, Table
+from ..tuning import Params, best_params
+
+BUDGETED: dict[str, Any] = {
+    "B-ARDA": BARDAClassifier,
+    "B-AMD": BAMDClassifier,
+    "OFS": OFSClassifier,
+    "SOFS": SOFSClassifier,
+}
+PENALIZED: dict[str, Any] = {"l1-ARDA": L1ARDAClassifier, "Ada-FOBOS": AdaFOBOSClassifier}
+DATASETS = ("dexter", "basehock", "arcene")
+BUDGETS = (10, 20, 50, 100, 200, 500, 1000, 2000)
+SMALL = 200  # budgets up to here are Figure 1
+# Chosen by `search_params` on all of the grid, at a budget of 500, so that a quick run need not search.
+STORED_PARAMS: dict[str, Params] = {
+    "B-ARDA": {"alpha": 1e-2, "eta": 1e-4},
+    "B-AMD": {"alpha": 1e-2, "eta": 1e-4},
+    "OFS": {"alpha": 1e-2, "eta": 1e-4},
+    "SOFS": {"gamma": 1e4},
+    "l1-ARDA": {"eta": 1e-3},
+    "Ada-FOBOS": {"eta": 1e-3},
+}
+HALVINGS = 14  # of the l1 penalty, from 16 times the largest at which l1-ARDA would take a first feature
+
+
+def shuffled_passes(X: Any, y: NDArray[np.float64], seed: int, times: int) -> Iterator[tuple[Any, Any]]:
+    """The rows again and again, each time in another order."""
+    rng = np.random.default_rng(seed)
+    for _ in range(times):
+        order = rng.permutation(X.shape[0])
+        yield X[order], y[order]
+
+
+def make_model(method: str, k: int, params: Params) -> Any:
+    if method in BUDGETED:
+        return BUDGETED[method](k, **params)
+    fixed = {"loss": "squared_hinge", "schedule": "constant", "fit_intercept": False}
+    return PENALIZED[method](**fixed, **{"alpha": 0.0, **params})
+
+
+def fit(method: str, k: int, params: Params, X: Any, y: Any, seed: int, times: int) -> Any:
+    model = make_model(method, k, params)
+    for rows, labels in shuffled_passes(X, y, seed, times):
+        model.partial_fit(rows, labels, classes=(-1, 1))
+    return model
+
+
+def grid(method: str) -> list[Params]:
+    """{10^-1, 10^-1.5, ..., 10^-8} for lambda and eta, and for 1 / gamma."""
+    powers = [float(v) for v in 10.0 ** np.arange(-1, -8.5, -0.5)]
+    if method == "SOFS":
+        return [{"gamma": 1 / g} for g in powers]
+    if method in PENALIZED:
+        return [{"eta": eta} for eta in powers]
+    return [{"alpha": alpha, "eta": eta} for alpha, eta in product(powers, powers)]
+
+
+def search_params(method: str, X: Any, y: Any, times: int, k: int = 500) -> Params:
+    """The parameters that do best on the training data, one run each.
+
+    That is the accuracy on every row before it is learned, over all passes: after the last of them many
+    parameters fit all rows, and there is nothing left to choose by.
+    """
+    options = grid(method)
+
+    def scored() -> Iterator[tuple[Params, float]]:
+        for params in options:
+            model, correct = make_model(method, k, params), 0.0
+            for rows, labels in shuffled_passes(X, y, 0, times):
+                if hasattr(model, "classes_"):
+                    correct += model.score(rows, labels)
+                model.partial_fit(rows, labels, classes=(-1, 1))
+            yield params, correct
+
+    return best_params(scored(), len(options))
+
+
+def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
+    sets = DATASETS[:1] if quick else DATASETS[::-1]  # what takes longest first
+    methods = (*BUDGETED, *PENALIZED)
+    return [{"data": d, "method": m, "runs": runs, "search": not quick} for d in sets for m in methods]
+
+
+def measure(data: str, method: str, runs: int, search: bool) -> dict[str, Any]:
+    """The parameters, and for each budget or penalty the features kept and the accuracies of all runs."""
+    X, y = load(data, "train")
+    X_test, y_test = load(data, "test")
+    times = int(np.ceil(2 * X.shape[1] / X.shape[0]))
+    params = search_params(method, X, y, min(times, 50)) if search else STORED_PARAMS[method]
+    if method in BUDGETED:
+        trials = [(k, params) for k in BUDGETS]
+    else:  # the gradient of the squared hinge at w = 0 is -2 y x
+        most = 32 * float(np.abs(X.T @ y).max()) / len(y)
+        trials = [(0, params | {"alpha": most * 0.5**i}) for i in range(HALVINGS + 1)]
+    curve = []
+    for k, options in trials:
+        models = [fit(method, k, options, X, y, 1 + r, times) for r in range(runs)]
+        sizes = [int(np.count_nonzero(model.coef_)) for model in models]
+        accuracies = [100 * model.score(X_test, y_test) for model in models]
+        curve.append({"k": k, "features": float(np.mean(sizes)), "accuracy": accuracies})
+    return {"params": params, "curve": curve}
+
+
+def report(outcomes: Outcomes) -> list[Part]:
+    searched = any(job["search"] for job, _ in outcomes)
+    how = "parameters best on the training data (at B = 500)" if searched else "given parameters"
+    runs = max(job["runs"] for job, _ in outcomes)
+    note = f"Test accuracy in percent, ceil(2 d / n) shuffled passes, {how}, {runs} runs."
+    columns = ["data", "method", *(f"B = {k}" for k in BUDGETS), "parameters"]
+    return [
+        Table("Accuracy against budget, [Zhai] Figures 1 and 2", columns, _budget_rows(outcomes), note),
+        Table(
+            "Accuracy against features left by l1, [Zhai] Figure 3",
+            ["data", "method", "features", "accuracy", "parameters"],
+            _penalty_rows(outcomes),
+            "Mean number of features over the runs, each line half the penalty of the line above.",
+        ),
+        *_figures(outcomes, note),
+    ]
+
+
+def _curves(
+    outcomes: Outcomes, methods: Iterable[str]
+) -> Iterator[tuple[str, str, str, list[float], list[Cell]]]:
+    """Data, method, parameters, and along the curve the features and the accuracies."""
+    for data in DATASETS:
+        for method in methods:
+            for _, outcome in outcomes.where(data=data, method=method):
+                params = ", ".join(f"{p} = {v:.0e}" for p, v in outcome["params"].items())
+                sizes = [point["features"] for point in outcome["curve"]]
+                yield data, method, params, sizes, [Cell(point["accuracy"]) for point in outcome["curve"]]
+
+
+def _budget_rows(outcomes: Outcomes) -> list[list[str | Cell]]:
+    return [[data, method, *cells, params] for data, method, params, _, cells in _curves(outcomes, BUDGETED)]
+
+
+def _penalty_rows(outcomes: Outcomes) -> list[list[str | Cell]]:
+    return [
+        [data, method, f"{size:.0f}", cell, params]
+        for data, method, params, sizes, cells in _curves(outcomes, PENALIZED)
+        for size, cell in zip(sizes, cells)
+        if 1 <= size <= 2 * SMALL
+    ]
+
+
+def _figures(outcomes: Outcomes, note: str) -> Iterator[Figure]:
+    for name, title, methods, low, high in (
+        ("small", "[Zhai] Figure 1: accuracy against small budgets", BUDGETED, 0, SMALL),
+        ("large", "[Zhai] Figure 2: accuracy against large budgets", BUDGETED, SMALL, np.inf),
+        ("l1", "[Zhai] Figure 3: budgets beside l1 penalties", ("B-ARDA", "B-AMD", *PENALIZED), 1, 2 * SMALL),
+    ):
+        lines: dict[str, dict[str, tuple[list[float], list[float]]]] = {}
+        for data, method, _, sizes, cells in _curves(outcomes, methods):
+            points = [(size, cell.mean) for size, cell in zip(sizes, cells) if low <= size <= high]
+            panel = lines.setdefault(data, {})
+            if points:
+                panel[method] = ([size for size, _ in points], [accuracy for _, accuracy in points])
+        panels = [Panel(d, "features kept", "test accuracy, %", by, xlog=True) for d, by in lines.items()]
+        yield Figure(f"zhai-{name}", title, panels, note)

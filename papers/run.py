@@ -1,0 +1,65 @@
+"""Run an experiment: its jobs, those that are not stored yet, and its report."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from .causes import CAUSES
+from .experiments import load_experiment
+from .report import Note, Outcomes, Part, Provenance
+from .report.pages import write_results
+from .store import Record, Store, job_key
+from .versions import current_version
+from .workers import describe, n_processors, run_jobs
+
+Progress = Callable[[str, int, int], None]  # what is being done, jobs done, jobs in all
+
+
+def run(
+    name: str,
+    out: Path,
+    *,
+    runs: int = 5,
+    quick: bool = False,
+    fresh: bool = False,
+    stale: bool = False,
+    workers: int | None = None,
+    progress: Progress = lambda *_: None,
+) -> list[Part]:
+    """Run an experiment and return its tables and figures, which are also written to the folder `out`.
+
+    Outcomes are stored in ``out/outcomes.jsonl`` and not computed again by the same version of the code,
+    unless `fresh`. With `stale` those of other versions are used too, where there are no others, and the
+    report says so.
+    """
+    experiment = load_experiment(name)
+    jobs = [json.loads(json.dumps(job)) for job in experiment.jobs(runs, quick)]
+    version = current_version(Path(str(experiment.__file__)))
+    out.mkdir(parents=True, exist_ok=True)
+    store = Store(out / "outcomes.jsonl")
+    records = {} if fresh else store.find(version, stale)
+    missing = [job for job in jobs if job_key(job) not in records]
+    done = len(jobs) - len(missing)
+    progress(describe(missing[0]) if missing else "done", done, len(jobs))
+
+    def on_message(message: str) -> None:
+        progress(message, done, len(jobs))
+
+    for job, outcome, seconds in run_jobs(name, missing, workers or n_processors(), on_message):
+        record = Record(job, outcome, seconds, version)
+        records[job_key(job)] = record
+        store.append(record)
+        done += 1
+        progress(describe(job), done, len(jobs))
+    used = [records[job_key(job)] for job in jobs]
+    parts: list[Part] = experiment.report(Outcomes([(r.job, r.outcome) for r in used]))
+    if name in CAUSES:
+        parts = [*parts, Note(CAUSES[name])]
+    counts = Counter(str(record.version) for record in used)
+    parts = [*parts, Provenance(str(version), counts)]
+    command = f"python -m papers {name} --scale {'quick' if quick else 'paper'} --runs {runs}"
+    write_results(f"## {name}\n\n`{command}`\n", parts, out)
+    return parts

@@ -1,0 +1,246 @@
+"""`AveragesMethod`: learn running averages; extract the model from them when it is read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..base import Method
+from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
+from ..rows import Array, Rows
+from ..state import State
+from .crossval import cross_validate
+from .folds import FoldAverages
+from .forgetting import DECAY, HALF_LIFE, decay_per_row
+from .interactions import Pairs
+from .model import LinearModel
+from .path import Path, path
+from .running import DTYPE, INTERACTIONS, LIMIT, MISSING, WEIGHT_LIMIT, RunningAverages
+from .standardize import Standardized, standardize
+
+K = Param(
+    "auto",
+    Or(Int(0), "auto"),
+    "Number of features; 'auto' selects the best model of the path by `criterion`.",
+    live=True,
+)
+CRITERION = Param(
+    "bic",
+    OneOf("aic", "bic", "ebic", "cv"),
+    "How k='auto' chooses; 'cv' needs averages for each fold, and is given before the first rows.",
+    live=True,
+)
+RIDGE = Or(Real(0), "auto")
+
+#: What a model needs at least, and what the averages depend on.
+_AVERAGED = ("decay", "half_life", "missing", "interactions", "dtype")
+
+
+class AveragesMethod(Method):
+    """Base of the methods on running averages: an extractor, and the choice of k.
+
+    A method provides `extract(standardized) -> LinearModel` and, if it selects, the parameters `K`,
+    `CRITERION` and `N_FOLDS` and its path: either `path(standardized, sizes, ebic_gamma) -> Path`, or the
+    name of its `penalty`, whose strength `alpha` is then a parameter too.
+    """
+
+    decay, half_life, missing, interactions, dtype = DECAY, HALF_LIFE, MISSING, INTERACTIONS, DTYPE
+    grow = Param(
+        False,
+        Bool(),
+        "Let a sparse batch be wider than those before: the averages grow, `n_features_in_` moves on, and "
+        "narrower batches are read as if the missing columns were zero.",
+    )
+    fit_intercept = Param(True, Bool(), "Fit an intercept; it is never penalised nor counted.", live=True)
+    standardize = Param(
+        True, Bool(), "Compare features on a common scale; without it raw weights are compared.", live=True
+    )
+
+    losses = {"regression": ("squared",), "classification": ("squared",)}
+    attributes = {
+        "model": "LinearModel: Support, standard errors, t values, R^2, residual variance, ridge or penalty.",
+        "averages": "RunningAverages: What has been learned; FoldAverages with criterion='cv'.",
+    }
+    #: The extractor's own parameters, which shape its path too.
+    options: ClassVar[tuple[str, ...]] = ()
+    #: The penalty whose path is followed, where models are not found by size.
+    penalty: ClassVar[str | None] = None
+
+    if TYPE_CHECKING:  # parameters of methods that select
+        k: Any
+        criterion: Any
+        n_folds: Any
+
+    _cache: Any = None  # the model last read and what it depends on; not state, it follows from the averages
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        limit = LIMIT[self.dtype]
+        self.limit = limit**0.5 if self.interactions else limit
+        self.weight_limit = WEIGHT_LIMIT[self.dtype]
+
+    # ---------------------------------------------------------------- what a method provides
+
+    def extract(self, s: Standardized) -> LinearModel:
+        """The model of the size or penalty asked for."""
+        raise NotImplementedError(f"{type(self).__name__} must define extract")  # pragma: no cover
+
+    def path(self, s: Standardized, sizes: Any, ebic_gamma: float) -> Path:
+        """Models of some sizes, None for those that the method chooses."""
+        raise NotImplementedError(f"{type(self).__name__} must define path")  # pragma: no cover
+
+    # ---------------------------------------------------------------- learning
+
+    def check(self) -> None:
+        decay_per_row(self.decay, self.half_life)
+        alpha = getattr(self, "alpha", None)
+        if alpha is not None and self.k != "auto":
+            raise ParamError("k", self.k, f"expected 'auto' beside alpha={alpha}: both say how sparse it is.")
+        held = getattr(self, "state", None)
+        if held is not None and held.folds is None and self._by_folds:
+            raise ParamError(
+                "criterion", "cv", "expected from the first rows on, which have gone to no fold; call fit."
+            )
+
+    @property
+    def _automatic(self) -> bool:
+        """Whether the model is the best of a path."""
+        return getattr(self, "k", None) == "auto" and getattr(self, "alpha", None) is None
+
+    @property
+    def _by_folds(self) -> bool:
+        return self._automatic and self.criterion == "cv"
+
+    def start(self, p: int, q: int) -> State:
+        width = Pairs(p).n_features if self.interactions else p
+        k: Any = getattr(self, "k", "auto")
+        if k != "auto" and k > width and p > 0 and not self.grow:
+            raise ParamError("k", k, f"expected at most {width}, the number of features.")
+        values = {name: getattr(self, name) for name in _AVERAGED}
+        if self._by_folds:
+            return State(averages=None, folds=FoldAverages(self.n_folds, **values).begin(p, q))
+        return State(averages=RunningAverages(**values).begin(p, q), folds=None)
+
+    def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
+        """Add checked rows, of any strides; no sum can overflow, so that nothing has to be undone."""
+        if len(rows):
+            with self.lock:
+                self.averages.add(rows, y, w)
+                self.p = self.averages.n_features_in_
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        self.averages.add(rows, y, w)
+        return len(rows)
+
+    def resize(self, p: int) -> None:
+        self.averages.widen(p)
+        self.p = p
+
+    def merge(self, other: AveragesMethod) -> None:
+        """Add what another method of the same kind has learned."""
+        with self.lock:
+            self.averages.merge(other.averages)
+
+    def check_state(self) -> None:
+        if (self.state.averages is None) == (self.state.folds is None):
+            raise ValueError("there are averages and folds, or neither.")
+        self.averages.check()
+        if self.averages.n_features_in_ != self.p:
+            raise ValueError(f"the averages are not of {self.p} columns.")
+
+    # ---------------------------------------------------------------- the model
+
+    @property
+    def averages(self) -> Any:
+        """What has been learned."""
+        return self.state.averages if self.state.folds is None else self.state.folds
+
+    @property
+    def pairs(self) -> Pairs | None:
+        """The products that are features too, with `interactions`."""
+        return self.averages.pairs
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.averages.n_samples_)
+
+    @property
+    def model(self) -> LinearModel:
+        """The model as of now, extracted when first read."""
+        with self.lock:
+            if self._cache is None or self._cache[0] != self._as_of:
+                self._cache = self._as_of, self._named(self._select())
+            chosen: LinearModel = self._cache[1]
+            return chosen
+
+    @property
+    def _as_of(self) -> Any:
+        """What the model depends on."""
+        return self.averages._changes, tuple(self.values.items())
+
+    def _select(self) -> LinearModel:
+        options = {"fit_intercept": self.fit_intercept, "standardize": self.standardize}
+        refit = getattr(self, "refit", True)
+        averages = self.averages
+        if self._by_folds:
+            return cross_validate(averages, self, refit=refit, **options).best()
+        if isinstance(averages, FoldAverages):
+            averages = averages.total()
+        if self._automatic:
+            return path(averages, self, refit=refit, **options).best(self.criterion)
+        return self.extract(standardize(averages, fit_intercept=self.fit_intercept, scale=self.standardize))
+
+    def _named(self, model: LinearModel) -> LinearModel:
+        names = self.feature_names
+        if names is None:
+            return model
+        named = names if self.pairs is None else self.pairs.names(names)
+        return replace(model, feature_names=np.array(list(named), dtype=object))
+
+    def weights(self) -> tuple[Array, Array]:
+        model = self.model
+        return np.atleast_2d(model.coef), np.atleast_1d(model.intercept)
+
+    def scores(self, rows: Rows) -> Array:
+        with self.lock:
+            coef, intercept = self.weights()
+            rows = self._imputed(rows)
+        pairs = self.pairs
+        if pairs is not None:
+            support = np.flatnonzero(coef.any(axis=0))
+            rows, coef = Rows(pairs.expand(rows.to_array(), support)), coef[:, support]
+        return rows.scores(np.ascontiguousarray(coef.T), intercept)
+
+    def _imputed(self, rows: Rows) -> Rows:
+        """The rows with the means so far in place of missing values."""
+        values: Any = rows.data if rows.sparse else rows.values
+        if self.missing != "mean" or not (missing := np.isnan(values)).any():
+            return rows
+        averages = self.averages if self.state.folds is None else self.averages.total()
+        mean = averages.mean_x_[: self.p]
+        if rows.sparse:
+            rows = rows.copy()
+            missing = np.isnan(rows.data)
+            rows.data[missing] = mean[rows.indices[missing]]
+            return rows
+        filled: Any = np.where(missing, mean, values)
+        return Rows(filled)
+
+    def linear_model(self) -> LinearModel:
+        return self.model
+
+    def extracted(self) -> Any:
+        """The model, if it has been read since the last rows; to read it now would add rows that wait."""
+        fresh = self._cache is not None and self._cache[0] == self._as_of
+        return self._cache[1].to_plain() if fresh else None
+
+    def set_extracted(self, model: Any) -> None:
+        chosen, width = LinearModel.from_plain(model), self.p if self.pairs is None else self.pairs.n_features
+        if np.shape(np.atleast_2d(chosen.coef)) != (self.q, width):
+            raise ValueError(f"the model has weights of shape {np.shape(chosen.coef)}.")
+        self._cache = self._as_of, chosen
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_cache": None}

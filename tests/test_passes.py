@@ -1,0 +1,83 @@
+"""Several passes of `fit`: a method that declares the parameters has them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+from sklearn.datasets import load_wine
+
+from streamsieve import passes
+from streamsieve.learners.tsgd import TSGD
+from streamsieve.rows import Rows, as_rows
+from streamsieve.tasks import Classification
+
+
+class Repeated(TSGD):
+    """A row-wise learner with passes, and nothing else to say about them."""
+
+    max_iter = passes.max_iter(50)
+    tol, shuffle, random_state = passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
+
+
+def fitted(rows, y, **options):
+    method = Repeated(**options).begin(rows.p, y.shape[1])
+    return method, passes.fit_rows(method, rows, y, None)
+
+
+def regression(n=300, p=8):
+    X = np.random.default_rng(0).normal(size=(n, p))
+    return X, (X[:, :2] @ [[1.0], [-2.0]]) + 0.1
+
+
+def test_rows_in_order_are_the_stream_again_and_again():
+    X, y = regression()
+    method, made = fitted(Rows(X), y, shuffle=False, max_iter=3, tol=0.0)
+    stream = Repeated().begin(8, 1)
+    for _ in range(3):
+        stream.update(Rows(X), y)
+    assert made == 3
+    assert not list(method.state.differences(stream.state))
+
+
+@pytest.mark.parametrize("made", [np.asarray, np.asfortranarray, sp.csr_array])
+def test_orders_follow_the_seed_and_no_layout(made):
+    X, y = regression()
+    rows = as_rows(made(X))[0]
+    method, _ = fitted(rows, y, max_iter=2, tol=0.0)
+    stream = Repeated().begin(8, 1)
+    for at in range(2):
+        order = passes.shuffled(300, 0, at)
+        stream.update(Rows(X[order]), y[order])
+    assert np.allclose(method.weights()[0], stream.weights()[0], rtol=1e-9, atol=1e-12)
+    other, _ = fitted(rows, y, max_iter=2, tol=0.0, random_state=1)
+    assert (other.weights()[0] != method.weights()[0]).any()
+
+
+def test_passes_end_when_the_weights_settle():
+    X, y = regression()
+    assert 2 <= fitted(Rows(X), y, tol=0.1)[1] < 50
+    assert fitted(Rows(X), 0 * y, max_iter=4)[1] == 4  # weights of zero have not settled
+    assert not passes.settled(np.zeros(3), np.zeros(3), 0.1)
+    assert passes.settled(np.ones(3), np.ones(3), 0.0)
+
+
+def test_labels_in_sorted_order_are_learned():
+    X, labels = load_wine(return_X_y=True)
+    assert_array_equal(labels, np.sort(labels))
+    task = Classification.of(labels)
+    Y = task.encode(labels, len(labels))
+
+    def accuracy(method):
+        return np.mean(task.decode(method.scores(Rows(X))) == labels)
+
+    once = Repeated(k=13, loss="logistic").begin(13, 3)
+    once.update(Rows(X), Y)
+    often, _ = fitted(Rows(X), Y, k=13, loss="logistic")
+    assert accuracy(once) < 0.5
+    assert accuracy(often) > 0.9
+
+
+def test_an_overflow_names_pass_and_row():
+    X, y = regression()
+    with pytest.raises(ValueError, match=r"overflow in pass 1, at row \d+: eta=1e\+150"):
+        fitted(Rows(X), y, eta=1e150)
