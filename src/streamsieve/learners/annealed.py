@@ -170,7 +170,8 @@ class AnnealedModel(State):
 
         In parts, so that there is never room for many more new features than are in use.
         """
-        self._count_new()
+        if self.counted != len(self.slot):
+            self._count_new()
         at, n, begun = 0, len(rows), int(self.clock["batches"])
         losses = rule["losses"]
         while at < n:
