@@ -148,7 +148,7 @@ class FittedModel:
     @property
     def support(self) -> NDArray[np.int64]:
         """The selected features, ascending."""
-        return np.flatnonzero(self.method.weights()[0].any(axis=0))
+        return np.flatnonzero(self.method.coefficients()[0].any(axis=0))
 
     def _names(self) -> Callable[[int], str]:
         """What a user calls feature j: the name of its column, or its number as the source counts."""
@@ -160,7 +160,7 @@ class FittedModel:
 
     def features(self) -> list[Feature]:
         """The selected features, the strongest first: by t value, or by weight."""
-        coef = self.method.weights()[0]
+        coef = self.method.coefficients()[0]
         linear = self.method.linear_model()
         error = tvalue = None
         if linear is not None and linear.stderr is not None and len(coef) == 1:

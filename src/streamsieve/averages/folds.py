@@ -145,6 +145,10 @@ class FoldAverages(State):
             self.n_samples_ += other.n_samples_
         return self
 
+    def without(self, fold: int, total: RunningAverages) -> RunningAverages:
+        """The averages of all rows but those of a fold."""
+        return total.copy().combine(self.folds_[fold], -1, warn=False)
+
     def total(self) -> RunningAverages:
         """The averages of all rows."""
         with self._lock:

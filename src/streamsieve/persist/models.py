@@ -181,12 +181,12 @@ def _decode_model(node: dict[str, Any], decoder: Decoder, about: dict[str, Any],
         if task is None or not isinstance(state, State):
             raise CheckpointError("its state is of no task")
         _check_size(method, p, task.q, size)
-        fresh = method.start(p, task.q)
+        fresh = method.new_state(p, task.q)
         if type(state) is not type(fresh):
             raise CheckpointError(f"its state is a {type(state).__name__}, not a {type(fresh).__name__}")
         state.verify(fresh)
         method.p, method.q, method.state = p, task.q, state
-        method.check_state()
+        method.verify_state()
         if extracted is not None:
             method.set_extracted(extracted)
     return model
@@ -195,7 +195,7 @@ def _decode_model(node: dict[str, Any], decoder: Decoder, about: dict[str, Any],
 def _check_size(method: Any, p: int, q: int, size: int) -> None:
     """Raise CheckpointError for more features than the file can hold, before memory is taken for them."""
     few = min(p, 64)
-    if q > size or method.start(few, q).bytes_at(p, few) > 16 * size + (1 << 20):
+    if q > size or method.new_state(few, q).bytes_at(p, few) > 16 * size + (1 << 20):
         raise CheckpointError(f"it claims {p:,} features and {q:,} outputs, more than it has room for")
 
 

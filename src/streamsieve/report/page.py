@@ -90,7 +90,7 @@ def _facts(model: FittedModel, selected: int, about: dict[str, Any]) -> dict[str
         facts["residual deviation"] = float(np.mean(np.sqrt(linear.sigma2)))
         if linear.ridge:
             facts["ridge"] = float(linear.ridge)
-    intercept = model.method.weights()[1]
+    intercept = model.method.coefficients()[1]
     if len(intercept) == 1:
         facts["intercept"] = float(intercept[0])
     return facts

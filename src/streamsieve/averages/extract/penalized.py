@@ -271,9 +271,11 @@ def penalties_for(s: Standardized, name: str, **parameters: float) -> tuple[list
 
         initial, ridge = ols_weights(s)
         with np.errstate(divide="ignore", over="ignore"):
-            weights = np.abs(initial) ** -given["gamma"]
+            weights = np.abs(initial * s.y_scale) ** -given["gamma"]  # in the units of the targets
         return [L1L2(weights=np.ascontiguousarray(w)) for w in weights.T], float(ridge)
-    kind = {"lasso": L1L2, "elasticnet": L1L2, "mcp": MCP, "scad": SCAD}[name]
+    if name == "elasticnet":
+        return [L1L2(given["l1_ratio"], unit=float(unit)) for unit in s.y_scale], 0.0
+    kind = {"lasso": L1L2, "mcp": MCP, "scad": SCAD}[name]
     return [kind(**given)] * s.q, 0.0
 
 
