@@ -11,7 +11,7 @@ from .. import _core
 from ..base import Method
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows, threads
-from ..state import State, zeros
+from ..state import State, optional, zeros
 from . import gram
 from .folds import assign
 from .memory import Bytes, size_of
@@ -88,12 +88,12 @@ class Sieve(Method):
             )
         return State(
             rows=0,
-            chosen=None,  # columns to keep, where a first pass has chosen them
-            store=None,
-            H=None,
-            h=None,
-            yy=None,
-            target_units=None,
+            chosen=optional(),  # columns to keep, where a first pass has chosen them
+            store=optional(),
+            H=optional(),
+            h=optional(),
+            yy=optional(),
+            target_units=optional(),
             ridge=0.0,  # of the last fit to all rows, times their weight
             strata=zeros(slot=q + 1, dtype=np.int64),
             mean_sum=zeros(feature=p if self.missing == "mean" else 0),
