@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..rows import FLOATS, Array, Rows, check_rows
-from ..state import State, optional
+from .rows import FLOATS, Array, Rows, check_rows
+from .state import State, optional
 
 
 class RowBuffer(State):
