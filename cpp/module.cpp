@@ -12,6 +12,7 @@ Bind bind_olst, bind_sfsa, bind_sgd, bind_siht;
 Bind bind_bamd, bind_barda, bind_ofs, bind_sofs;
 Bind bind_adafobos, bind_fobos, bind_l1arda, bind_rda, bind_sadmm, bind_truncated_gradient;
 Bind bind_stabilized;
+Bind bind_sieve;
 Bind bind_text;
 
 }  // namespace streamsieve
@@ -45,6 +46,9 @@ NB_MODULE(_core, m) {
     bind_l1arda(m);
     bind_sadmm(m);
     bind_stabilized(m);
+
+    // sieve/
+    bind_sieve(m);
 
     // text/
     bind_text(m);

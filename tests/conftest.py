@@ -1,7 +1,18 @@
-"""What all tests share: one Hypothesis profile."""
+"""What all tests share: one Hypothesis profile, and learners as the papers have them."""
 
+import pytest
 from hypothesis import settings
 
 # No deadlines: on a busy machine they measure the machine.
 settings.register_profile("streamsieve", deadline=None)
 settings.load_profile("streamsieve")
+
+
+@pytest.fixture(scope="module")
+def without_centering():
+    """Learners take columns as they come, as the slow twins do."""
+    from streamsieve import centering
+
+    before, centering.ROWS = centering.ROWS, 0
+    yield
+    centering.ROWS = before

@@ -19,6 +19,8 @@ from streamsieve import (
 )
 from streamsieve.learners.heap import heap_features
 
+pytestmark = pytest.mark.usefixtures("without_centering")
+
 
 def rows(seed, n, p, density, kind):
     """Gaussian values, or whole numbers, which tie."""

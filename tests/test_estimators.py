@@ -258,6 +258,7 @@ def test_a_model_can_be_read_after_any_row(cls, n):
         ({"k": 13}, "k=13; expected at most 12"),
         ({"k": -1}, "expected int >= 0 or 'auto'"),
         ({"k": 2.5}, "expected int >= 0 or 'auto'"),
+        ({"k": None}, "k=None; expected int >= 0 or 'auto'"),
         ({"k": "some"}, "expected int >= 0 or 'auto'"),
         ({"criterion": "r2"}, "criterion='r2'"),
         ({"decay": 2}, r"\[0, 1\)"),
@@ -410,6 +411,16 @@ def test_what_the_state_depends_on_may_not_change_after_the_first_rows():
     with pytest.raises(ValueError, match="interactions was False"):
         model.set_params(decay=None, interactions=True).predict(X)
     assert model.fit(X, y).get_support().sum() == 3
+
+
+def test_columns_that_no_model_can_use_are_reported():
+    X, y = data()
+    X[:, 2], X[:, 5], X[:, 11] = 4.0, 3 - 2 * X[:, 1], X[:, 9]
+    for model in (OLSRegressor().fit(X, y).model_, OLSthRegressor(3).fit(X, y).model_):
+        assert_array_equal(model.dropped, [2, 5, 11])
+        assert np.isnan(model.stderr[[2, 5, 11]]).all()
+        assert not np.isnan(model.stderr[model.support]).any()
+        assert "3 columns are constant or copies of others: 2, 5, 11" in str(model)
 
 
 def test_averages_changed_behind_the_estimator_change_the_model():

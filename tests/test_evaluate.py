@@ -5,7 +5,18 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from streamsieve import OFSARegressor, SFSAClassifier, SGDClassifier, SGDRegressor, metrics, prequential
+from streamsieve import (
+    SGDClassifier,
+    SGDRegressor,
+    metrics,
+    prequential,
+)
+from streamsieve import (
+    TSGDClassifier as SFSAClassifier,
+)
+from streamsieve import (
+    TSGDRegressor as OFSARegressor,
+)
 
 
 def rows(n=1000, p=12, seed=0):

@@ -16,6 +16,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import streamsieve
+import streamsieve.centering
 from streamsieve.methods import ESTIMATORS
 
 N, P, K = 120, 30, 5
@@ -451,3 +452,44 @@ def test_check_estimator(kind):
     # one pass is too few for the scores that some checks ask for
     model = make(kind, max_iter=60) if "max_iter" in inspect.signature(kind).parameters else make(kind)
     check_estimator(model, expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail="raise")
+
+
+#: Learners by gradient steps, which centre columns that are far from zero.
+CENTERING = [kind for kind in LEARNERS if getattr(kind, "_method_class", None) and kind._method_class.centers]
+
+
+@pytest.mark.parametrize("kind", CENTERING, ids=lambda kind: kind.__name__)
+@layouts
+def test_shift_does_not_decide(kind, layout):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 12))
+    target = X[:, 3] - 2 * X[:, 7] + 0.1 * rng.normal(size=3000)
+    y = target > 0 if is_classifier(kind()) else target
+    known = inspect.signature(kind).parameters
+    options = {"fit_intercept": True, "alpha": 1e-3} | ({"k": None} if "n_penalties" in known else {})
+    options = {name: value for name, value in options.items() if name in known}
+    plain, shifted = make(kind, **options), make(kind, **options)
+    for a, b in pairwise([0, 30, 130, 3000]):
+        feed(plain, X[a:b], y[a:b])
+        feed(shifted, layout(X[a:b] + 20), y[a:b])
+    scores = [m.score(Z, y) for m, Z in ((plain, X), (shifted, layout(X + 20)))]
+    assert scores[1] > scores[0] - 0.05
+
+
+@pytest.mark.parametrize("kind", CENTERING, ids=lambda kind: kind.__name__)
+@layouts
+def test_centring_is_learning_rows_about_the_mean_of_the_first(kind, layout, monkeypatch):
+    X, y = data(kind, n=260)
+    X = np.where(np.arange(P) % 3, X, X + np.random.default_rng(1).normal(9, 1, X.shape))
+    if "fit_intercept" not in inspect.signature(kind).parameters:
+        pytest.skip("this learner has no intercept")
+    centred = feed(begin(kind, y, fit_intercept=True), layout(X), y)
+    first = X[:100]
+    center = np.where(first.mean(axis=0) ** 2 > first.var(axis=0), first.mean(axis=0), 0.0)
+    assert 0 < np.count_nonzero(center) < P
+    monkeypatch.setattr(streamsieve.centering, "ROWS", 0)
+    plain = feed(begin(kind, y, fit_intercept=True), layout(X - center), y)
+    assert_allclose(centred.coef_, plain.coef_, rtol=1e-6, atol=1e-9)
+    assert_allclose(
+        centred.intercept_, plain.intercept_ - np.squeeze(plain.coef_ @ center), rtol=1e-6, atol=1e-9
+    )

@@ -20,6 +20,8 @@ from streamsieve import (
     TSGDRegressor,
 )
 
+pytestmark = pytest.mark.usefixtures("without_centering")
+
 
 def rows(seed, n=60, p=8, density=0.6):
     rng = np.random.default_rng(seed)

@@ -26,6 +26,8 @@ from streamsieve import (
 from streamsieve.learners.inverse import InverseMoments
 from streamsieve.rows import Rows
 
+pytestmark = pytest.mark.usefixtures("without_centering")
+
 
 def data(n=300, p=12, seed=0, density=1.0, q=None):
     rng = np.random.default_rng(seed)

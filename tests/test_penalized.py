@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import lasso_path
+from sklearn.linear_model import ElasticNet, lasso_path
 
 from reference.proximal import mcp, proximal, scad, soft
 from streamsieve import _core
@@ -115,8 +115,9 @@ def slope(name, size, lam, weights=1.0):
 
 
 def violation(name, s, b, lam, weights):
-    """Distance of zero from the subdifferential, in standardised units."""
-    g, p = s.r[:, 0] - s.R @ b, slope(name, np.abs(b), lam, weights)
+    """Distance of zero from the subdifferential of the documented objective, in standardised units."""
+    unit = s.y_scale[0]
+    g, p = s.r[:, 0] - s.R @ b, slope(name, np.abs(b) * unit, lam * unit, weights) / unit
     out = np.where(b == 0, np.maximum(np.abs(g) - p, 0), np.abs(g * np.where(b < 0, -1, 1) - p))
     return (out / np.sqrt(s.R.diagonal()))[s.usable].max(initial=0.0)
 
@@ -223,22 +224,24 @@ def test_solutions_are_optimal(name, s, share):
 def test_equals_the_papers_iteration(name, theta, constants, seed):
     """From our solution the slow iteration does not move; for convex penalties it comes there by itself."""
     s = standardized(*sample(seed, 200, 15))
-    lams, betas = penalty_path(s, name, n_alphas=6, eps=0.01)
-    for lam, beta in zip(lams, betas):
-        b = beta.toarray()[:, 0]
-        assert_allclose(proximal(s.R, s.r[:, 0], theta, lam, b, 50, **constants), b, atol=1e-9)
+    unit = s.y_scale[0]  # the objective is in units of the target
+    alphas, betas = penalty_path(s, name, n_alphas=6, eps=0.01)
+    for alpha, beta in zip(alphas * unit, betas):
+        b = beta.toarray()[:, 0] * unit
+        assert_allclose(proximal(s.R, s.r[:, 0] * unit, theta, alpha, b, 50, **constants), b, atol=1e-9)
         if name in ("lasso", "elasticnet"):
-            assert_allclose(proximal(s.R, s.r[:, 0], theta, lam, **constants), b, atol=1e-9)
+            assert_allclose(proximal(s.R, s.r[:, 0] * unit, theta, alpha, **constants), b, atol=1e-9)
 
 
 def test_adaptive_lasso_is_a_lasso_on_rescaled_averages():
     """[Slides] Algorithm 3, lines 2 and 3."""
     s = standardized(*sample(3, 100, 12))
-    w = np.abs(ols_weights(s)[0][:, 0])
-    lams, betas = penalty_path(s, "adaptivelasso", n_alphas=8)
-    for lam, beta in zip(lams, betas):
-        theirs = proximal(s.R * np.outer(w, w), s.r[:, 0] * w, soft, lam)
-        assert_allclose(w * theirs, beta.toarray()[:, 0], atol=1e-8)
+    unit = s.y_scale[0]
+    w = np.abs(ols_weights(s)[0][:, 0]) * unit
+    alphas, betas = penalty_path(s, "adaptivelasso", n_alphas=8)
+    for alpha, beta in zip(alphas * unit, betas):
+        theirs = proximal(s.R * np.outer(w, w), s.r[:, 0] * unit * w, soft, alpha)
+        assert_allclose(w * theirs, beta.toarray()[:, 0] * unit, atol=1e-8)
 
 
 @pytest.mark.parametrize("n", [30, 300])
@@ -312,15 +315,29 @@ def test_duplicate_and_constant_columns(name):
 
 
 @pytest.mark.parametrize("name", EXTRACTORS)
-def test_alpha_is_in_the_targets_units(name):
+@pytest.mark.parametrize("unit", [0.2, 1.0, 30.0])
+def test_alpha_is_that_of_the_documented_objective(name, unit):
     X, y = sample(7, 100, 10)
-    scale = 1.0 if name != "adaptivelasso" else 0.1
-    one = EXTRACTORS[name](standardized(X, y), alpha=0.2 * scale, refit=False)
-    assert one.k > 0
-    # the adaptive weights are standardised, and do not grow with the target
-    ten = EXTRACTORS[name](standardized(X, 10 * y), alpha=2.0 * scale, refit=False)
-    assert_allclose(ten.coef, 10 * one.coef, rtol=1e-8, atol=1e-10)
-    assert one.alpha == 0.2 * scale
+    y = unit * y
+    x = (X - X.mean(axis=0)) / X.std(axis=0)
+    S_xx, S_xy = x.T @ x / 100, x.T @ (y[:, 0] - y.mean()) / 100
+    weights = 1 / np.abs(np.linalg.solve(S_xx, S_xy))
+    alpha = 0.1 * unit * (unit if name == "adaptivelasso" else 1.0)
+    model = EXTRACTORS[name](standardized(X, y), alpha=alpha, refit=False)
+    b = model.coef * X.std(axis=0)
+    assert model.alpha == alpha
+    assert 0 < model.k < 10
+    g, p = S_xy - S_xx @ b, slope(name, np.abs(b), alpha, weights)
+    assert_allclose((g * np.sign(b) - p)[b != 0], 0, atol=1e-9 * unit)
+    assert (np.abs(g) - p)[b == 0].max() <= 1e-9 * unit
+
+
+def test_the_elastic_net_is_that_of_scikit_learn():
+    X, y = sample(7, 100, 10)
+    x = (X - X.mean(axis=0)) / X.std(axis=0)
+    theirs = ElasticNet(0.7, l1_ratio=0.3, tol=1e-12).fit(x, 5 * y[:, 0])
+    ours = oelasticnet(standardized(X, 5 * y), alpha=0.7, l1_ratio=0.3, refit=False)
+    assert_allclose(ours.coef * X.std(axis=0), theirs.coef_, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", EXTRACTORS)

@@ -13,6 +13,8 @@ import streamsieve
 from reference import regularised as twins
 from streamsieve.learners.ladder import supports
 
+pytestmark = pytest.mark.usefixtures("without_centering")
+
 #: name of the learner, options that make a variant, its twin
 VARIANTS = [
     ("TruncatedGradient", {}, twins.truncated_gradient),

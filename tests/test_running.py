@@ -22,6 +22,7 @@ from streamsieve.averages import buffer
 from streamsieve.averages.folds import FoldAverages
 from streamsieve.averages.interactions import Pairs
 from streamsieve.averages.running import RunningAverages
+from streamsieve.averages.standardize import standardize
 
 P = 7
 
@@ -374,6 +375,132 @@ def test_bad_weights_are_refused(weights):
     X, y = data(100)
     with pytest.raises(ValueError, match="sample_weight"):
         RunningAverages().update(X, y, weights)
+
+
+@pytest.mark.parametrize(("dtype", "limit"), [("float64", 1e30), ("float32", 1e5)])
+def test_weights_beyond_all_bounds_are_refused(dtype, limit):
+    X, y = data(100)
+    averages = RunningAverages(dtype=dtype).update(X, y)
+    for weight in (10 * limit, 0.1 / limit, 1e155, 1e-300):
+        with pytest.raises(ValueError, match=r"sample_weight\[0\] = .* rescale them"):
+            averages.update(X, y, np.full(100, weight))
+        if dtype == "float64":
+            with pytest.raises(ValueError, match=r"sample_weight\[0\] = .* rescale them"):
+                OFSARegressor(2).fit(X, y[:, 0], np.full(100, weight))
+    for weight in (limit, 1 / limit):
+        heavy = RunningAverages(dtype=dtype).update(X, y, np.full(100, weight))
+        assert_allclose(heavy.S_xx_, averages.S_xx_, rtol=1e-5, atol=1e-6)
+
+
+def test_averages_merged_with_themselves_are_twice_the_rows():
+    X, y = data(300, mean=5.0)
+    for options in ({}, {"half_life": 50.0}, {"missing": "mean"}):
+        twice = RunningAverages(**options).update(X, y)
+        expected = twice.copy().merge(twice.copy())
+        twice.merge(twice)
+        assert_same(twice, expected)
+        if "missing" in options:  # what is imputed next is the mean
+            twice.update(np.full((1, P), np.nan), [0.0])
+            assert_allclose(twice.mean_x_, X.mean(axis=0), rtol=1e-12)
+    folds = FoldAverages(3, half_life=50.0).update(X, y)
+    expected = folds.copy().merge(folds.copy()).total()
+    assert_same(folds.merge(folds).total(), expected)
+
+
+@pytest.mark.parametrize("decay", [None, 0.01])
+def test_folds_merge(decay):
+    X, y = data(603)
+    folds = FoldAverages(3, decay=decay).update(X[:300], y[:300])
+    other = FoldAverages(3, decay=decay).update(X[300:], y[300:])
+    whole = RunningAverages(decay=decay).update(X[:300], y[:300])
+    whole.merge(RunningAverages(decay=decay).update(X[300:], y[300:]))
+    assert_same(folds.merge(other).total(), whole, rtol=1e-9)
+    assert_same(
+        folds.update(X, y).total(),
+        whole.update(X, y),
+        rtol=1e-9,
+    )
+    with pytest.raises(ValueError, match="3 folds with 5"):
+        FoldAverages(5).merge(FoldAverages(3).update(X, y))
+
+
+def test_rows_that_were_never_there_cannot_be_subtracted():
+    X, y = data(300)
+    averages = RunningAverages().update(X, y)
+    before = averages.copy()
+    for other in (
+        RunningAverages().update(10 * X[:200], y[:200]),
+        RunningAverages().update(X + 1, y),
+        RunningAverages().update(X[:200], y[:200], np.full(200, 2.0)),
+        RunningAverages().update(X[1:], y[1:], np.full(299, 1.01)),
+    ):
+        with pytest.raises(ValueError, match="never merged or seen here"):
+            averages.subtract(other)
+        assert_same(averages, before)
+
+
+def test_digits_that_subtracting_leaves_are_told():
+    X, y = data(300)
+    large = X.copy()
+    large[:, 2] *= 1e7
+    averages = RunningAverages().update(X, y).merge(RunningAverages().update(large, y))
+    with pytest.warns(UserWarning, match=r"1 columns: of column 2 about [12] digits are left"):
+        averages.subtract(RunningAverages().update(large, y))
+    rest = np.delete(np.arange(P), 2)
+    expected = RunningAverages().update(X, y)
+    assert_allclose(
+        averages.S_xx_[np.ix_(rest, rest)], expected.S_xx_[np.ix_(rest, rest)], rtol=1e-9, atol=1e-9
+    )
+    huge = X.copy()
+    huge[:, 2] *= 1e9
+    averages = expected.copy().merge(RunningAverages().update(huge, y))
+    with pytest.warns(UserWarning, match="about 0 digits are left"):
+        averages.subtract(RunningAverages().update(huge, y))
+    assert standardize(averages).x_scale[2] == 0  # constant, rather than rounding
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "match"),
+    [
+        ({"half_life": 10}, {"half_life": 20}, "fade alike"),
+        ({"decay": 0.1}, {}, "fade alike"),
+        ({"interactions": True}, {}, "interactions"),
+    ],
+)
+def test_averages_of_another_kind_are_not_merged(mine, theirs, match):
+    X, y = data(100)
+    for averages in (RunningAverages(**mine), RunningAverages(**mine).update(X, y)):
+        with pytest.raises(ValueError, match=match):
+            averages.merge(RunningAverages(**theirs).update(X, y))
+    with pytest.raises(ValueError, match="fade alike"):
+        FoldAverages(2, half_life=10).merge(FoldAverages(2, half_life=20).update(X, y))
+
+
+def test_named_columns_are_not_merged_with_unnamed_ones():
+    X, y = data(100)
+    named = RunningAverages().update(pd.DataFrame(X, columns=list("abcdefg")), y)
+    unnamed = RunningAverages().update(X, y)
+    for a, b in ((named, unnamed), (unnamed, named)):
+        with pytest.raises(ValueError, match="named columns"):
+            a.merge(b)
+    assert list(RunningAverages().merge(named).feature_names_) == list("abcdefg")
+
+
+def test_values_whose_squares_vanish_are_told():
+    X, y = data(100)
+    averages = RunningAverages().update(X * 1e-170, y)
+    with pytest.warns(UserWarning, match="7 columns, 0 among them, have values so small"):
+        standardize(averages)
+
+
+def test_two_threads_that_learn_lose_no_rows():
+    X, y = data(4000)
+    parts = np.array_split(np.arange(len(X)), 200)
+    for averages in (RunningAverages(), FoldAverages(3)):
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda rows, a=averages: a.update(X[rows], y[rows]), parts))
+        total = averages.total() if isinstance(averages, FoldAverages) else averages
+        assert_same(total, RunningAverages().update(X, y), rtol=1e-9)
 
 
 def test_a_bad_schedule_is_found_before_any_row_is_taken():

@@ -18,6 +18,8 @@ from reference.sgd import fade
 from streamsieve import SFSAClassifier, SFSARegressor, simulate
 from streamsieve.learners.annealed import AnnealedModel
 
+pytestmark = pytest.mark.usefixtures("without_centering")
+
 LOSSES = ("squared", "logistic", "hinge", "squared_hinge")
 VARIANTS = ("plain", "momentum", "nesterov", "adam")
 

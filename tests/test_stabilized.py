@@ -26,6 +26,8 @@ from streamsieve.metrics import selection_stability
 from streamsieve.rows import Rows
 from test_laws import EXPECTED_FAILURES, assert_same_state
 
+pytestmark = pytest.mark.usefixtures("without_centering")
+
 #: The twin has the symbols of the paper.
 SYMBOLS = {"burst_size": "K", "burst_growth": "K_rate", "rejection": "beta", "rejection_decay": "gamma"}
 SYMBOLS |= {"threshold": "pi", "min_bursts": "delta"}

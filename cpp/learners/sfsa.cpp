@@ -69,7 +69,7 @@ void bind_sfsa(nb::module_& m) {
         const Annealing annealing = read_rule(rule, f);
         const AnnealedState state = read_state(f);
         double* losses = rule.has("losses") ? rule.vector<double>("losses").data() : nullptr;
-        return call.dispatch([&](const auto& rows, const Loss& loss, auto q) {
+        return call.dispatch([&](const auto& rows, const auto& loss, auto q) {
             AnnealedModel model(state, annealing, q);
             return sfsa(rows, loss, q, call.y, call.weight, model, losses);
         });

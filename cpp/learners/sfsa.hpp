@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/fields.hpp"
+#include "core/losses.hpp"
 #include "core/ties.hpp"
 #include "learners/sgd.hpp"
 

@@ -8,7 +8,7 @@ using namespace nb::literals;
 
 namespace {
 
-Stabilizing read_rule(Fields& rule, const Loss& loss) {
+Stabilizing read_rule(const Loss& loss, Fields& rule) {
     return {loss,
             rule.number("burst_size"),
             rule.number("n_bursts"),
@@ -70,7 +70,7 @@ void bind_stabilized(nb::module_& m) {
                 if (order->data()[i] < 0 || order->data()[i] >= held)
                     throw nb::value_error("order names a row that is not there");
             Fields rule_fields(rule_), state_fields(state_);
-            const Stabilizing rule = read_rule(rule_fields, loss);
+            const Stabilizing rule = read_rule(loss, rule_fields);
             const StableState state = read_state(state_fields);
             Stage* stages = rule_fields.records<Stage>("stages").data();
             Learned out;

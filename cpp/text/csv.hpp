@@ -2,6 +2,7 @@
 // of what is not a number. No allocation per row but for a value met for the first time.
 #pragma once
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <unordered_map>
 
@@ -211,17 +212,24 @@ inline CsvOutcome csv(const char* p, const char* end, const CsvRules& rules, con
     return done;
 }
 
-// Which columns hold something else than numbers and missing values in the first `rows` rows.
-inline void csv_texts(const char* p, const char* end, char separator, Index columns, Index rows,
-                      std::uint8_t* text) {
-    for (; p < end && rows > 0; --rows) {
+// Of each column in the first `rows` rows: cells that are numbers, cells that are neither numbers nor
+// missing, and where the first of the latter begins.
+struct CellCounts {
+    std::int64_t numbers, texts, first_text;
+};
+
+inline void csv_texts(const char* const begin, const char* end, char separator, Index columns, Index rows,
+                      CellCounts* counts) {
+    for (const char* p = begin; p < end && rows > 0; --rows) {
         const char* const next = next_row(p, end, separator);
         if (!next) return;
         for (Index c = 0; c < columns; ++c) {
             const Cell found = cell(p, end, separator);
-            double x;
+            double x = 0;
             if (found.fault != Fault::none) break;
-            if (number_cell(found, Missing::keep, x) == Fault::value) text[c] = 1;
+            const Fault fault = number_cell(found, Missing::keep, x);
+            if (fault == Fault::value && counts[c].texts++ == 0) counts[c].first_text = found.begin - begin;
+            if (fault == Fault::none && !std::isnan(x)) ++counts[c].numbers;
             if (*found.next != separator) break;
             p = found.next + 1;
         }

@@ -76,11 +76,13 @@ void bind_text(nb::module_& m) {
         "others"_a.noconvert(), "codes"_a.noconvert(), NoGil());
     m.def(
         "csv_texts",
-        [](Text text, Index n, int separator, Index rows, Vector<std::uint8_t> out) {
+        [](Text text, Index n, int separator, Index rows, Matrix<std::int64_t> counts) {
             const auto [begin, end] = whole_lines(text, n);
-            csv_texts(begin, end, char(separator), Index(out.shape(0)), rows, out.data());
+            if (counts.shape(1) != 3) throw nb::value_error("counts are (columns, 3)");
+            csv_texts(begin, end, char(separator), Index(counts.shape(0)), rows,
+                      reinterpret_cast<CellCounts*>(counts.data()));
         },
-        "text"_a, "n"_a, "separator"_a, "rows"_a, "text_columns"_a.noconvert(), NoGil());
+        "text"_a, "n"_a, "separator"_a, "rows"_a, "counts"_a.noconvert(), NoGil());
     m.def(
         "csv_whole_rows",
         [](Text text, Index n, int separator, bool first) {

@@ -16,7 +16,7 @@ _PUBLIC = {
     "averages.folds": ["FoldAverages"],
     "averages.crossval": ["CrossValidation", "cross_validate"],
     "estimators": list(ESTIMATORS),
-    "evaluate": ["Prequential", "prequential"],
+    "runs.evaluate": ["Prequential", "prequential"],
     "persist": ["save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"],
 }
 _WHERE = {name: module for module, names in _PUBLIC.items() for name in names}

@@ -182,7 +182,7 @@ def csv(
     codes: NDArray[np.int32],
 ) -> tuple[int, int, int, int, int, list[list[tuple[int, int]]]]: ...
 def csv_texts(
-    text: NDArray[np.uint8], n: int, separator: int, rows: int, text_columns: NDArray[np.uint8]
+    text: NDArray[np.uint8], n: int, separator: int, rows: int, counts: NDArray[np.int64]
 ) -> None: ...
 def csv_whole_rows(text: NDArray[np.uint8], n: int, separator: int, first: bool = ...) -> int: ...
 
@@ -197,3 +197,103 @@ def stabilized(
     rule: dict[str, Any],
     state: Any,
 ) -> tuple[int, int, int, int]: ...
+
+class SieveStore: ...
+
+_Ints32 = NDArray[np.int32]
+_Fit = tuple[_Ints32, _Doubles, _Doubles]
+
+def sieve_tiles(tiles: NDArray[np.float32], n: int, width: int, R: int) -> SieveStore: ...
+def sieve_codes(
+    tiles: NDArray[np.int8],
+    n: int,
+    width: int,
+    R: int,
+    start: NDArray[np.int64],
+    row: NDArray[np.uint8],
+    column: _Ints32,
+    value: NDArray[np.float32],
+) -> SieveStore: ...
+def sieve_csr(
+    indptr: NDArray[np.int64], indices: _Ints32, data: NDArray[np.float32], n: int, width: int
+) -> SieveStore: ...
+def sieve_fit(
+    store: SieveStore,
+    kind: str,
+    y: _Doubles,
+    delta: float,
+    units: _Doubles,
+    H: _Doubles | None,
+    h: _Doubles | None,
+    intercept: bool,
+    tolerance: float,
+    share: float,
+    starts: list[Any],
+    copy_bytes: int,
+    threads: int,
+) -> list[list[_Fit]]: ...
+def sieve_predict(
+    store: SieveStore,
+    kind: str,
+    y: _Doubles,
+    delta: float,
+    units: _Doubles,
+    columns: _Ints32,
+    B: _Doubles,
+    b: _Doubles,
+    losses: _Doubles | None,
+    margins: _Doubles | None,
+    threads: int,
+) -> None: ...
+def sieve_append(
+    X: NDArray[Any],
+    source: _Ints32,
+    shift: _Doubles,
+    sum: _Doubles,
+    square: _Doubles,
+    weight: _Doubles | None,
+    tiles: NDArray[np.float32],
+    R: int,
+    at: int,
+) -> None: ...
+def sieve_append_codes(
+    X: NDArray[Any],
+    source: _Ints32,
+    shift: _Doubles,
+    sum: _Doubles,
+    square: _Doubles,
+    weight: _Doubles | None,
+    tiles: NDArray[np.int8],
+    R: int,
+    at: int,
+    offset: _Doubles,
+    unit: _Doubles,
+) -> tuple[NDArray[Any], ...]: ...
+def sieve_recode(
+    memory: NDArray[np.uint8], n: int, width: int, R: int, offset: _Doubles, unit: _Doubles
+) -> tuple[NDArray[Any], ...]: ...
+def sieve_narrow(
+    memory: NDArray[np.uint8], tiles: int, width: int, R: int, size: int, kept: _Ints32
+) -> None: ...
+def sieve_append_csr(
+    X: Any,
+    place: _Ints32,
+    sum: _Doubles,
+    square: _Doubles,
+    present: NDArray[np.int64],
+    weight: _Doubles | None,
+    indptr: NDArray[np.int64],
+    at: int,
+    indices: _Ints32,
+    data: NDArray[np.float32],
+    budget: int,
+    row_cost: int,
+) -> int: ...
+def sieve_select_csr(
+    store: SieveStore,
+    place: _Ints32,
+    indptr: NDArray[np.int64],
+    indices: _Ints32,
+    data: NDArray[np.float32],
+) -> int: ...
+def sieve_decode(store: SieveStore, first: int, place: _Ints32, out: _Doubles) -> None: ...

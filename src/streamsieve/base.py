@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from . import centering
 from .params import ParamError, Parameter
 from .rows import Array, Rows
 from .state import State
@@ -39,6 +40,12 @@ class Method:
     attributes: ClassVar[dict[str, str]] = {}
     #: Examples for the docstrings of the estimators, by task, where the common one does not do.
     examples: ClassVar[dict[str, str]] = {}
+    #: Whether it takes work, O(p^3) for instance, to read the model from the state.
+    extracts: ClassVar[bool] = False
+    #: Whether learning multiplies matrices by BLAS.
+    uses_blas: ClassVar[bool] = False
+    #: Whether columns far from zero are centred, where an intercept is fitted.
+    centers: ClassVar[bool] = False
     #: The largest magnitude that values and targets may have, and the largest sample weight.
     limit: float = 1e75
     weight_limit: float = 1e75
@@ -63,6 +70,7 @@ class Method:
         self.p = self.q = 0
         self.state: Any = None
         self.lock = RLock()
+        self._flushed: tuple[int, Any] | None = None
 
     # ---------------------------------------------------------------- what a method provides
 
@@ -80,6 +88,13 @@ class Method:
 
     def check_state(self) -> None:
         """Raise ValueError for state from a file whose indices a kernel could not follow."""
+
+    def verify_state(self) -> None:
+        """Raise ValueError for state from a file that does not fit together."""
+        self.check_state()
+        first = getattr(self.state, "centering", None)
+        if first is not None:
+            first.check(self.p, self.q, self.limit)
 
     def resize(self, p: int) -> None:
         """Make room for p features, or give it back."""
@@ -136,8 +151,15 @@ class Method:
         """Forget everything; p features and q outputs will come."""
         with self.lock:
             self.p, self.q = p, q
-            self.state = self.start(p, q)
+            self.state = self.new_state(p, q)
         return self
+
+    def new_state(self, p: int, q: int) -> State:
+        """The state before the first row, with what the base adds to the method's own."""
+        state = self.start(p, q)
+        if self.centers and getattr(self, "fit_intercept", False) and centering.ROWS:
+            state.centering = centering.Centering(p)
+        return state
 
     def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
         """Learn checked rows, all or, where the weights would overflow, none; other callers wait."""
@@ -149,19 +171,48 @@ class Method:
                 self.resize(rows.p)
             held = self._snapshot(rows)
             try:
-                done = 0
-                for at, part in rows.in_row_order():
-                    learned = self.learn(part, y[at], None if w is None else w[at])
-                    done += learned
-                    if learned < len(part):
-                        error = self.overflow_error(f" at row {done} of this call")
-                        raise ValueError(f"{error} The model is as it was before the call.")
+                first = getattr(self.state, "centering", None)
+                batches = [(rows, y, w)] if first is None else first.apply(rows, y, w)
+                for batch in batches:
+                    self._learn_all(*batch)
             except BaseException:
                 if held is not None:
                     self.state.restore(held)
                 if self.p != p:
                     self.resize(p)
                 raise
+
+    def _learn_all(self, rows: Rows, y: Array, w: Array | None) -> None:
+        done = 0
+        for at, part in rows.in_row_order():
+            learned = self.learn(part, y[at], None if w is None else w[at])
+            done += learned
+            if learned < len(part):
+                error = self.overflow_error(f" at row {done} of this call")
+                raise ValueError(f"{error} The model is as it was before the call.")
+
+    def settled(self) -> Self:
+        """This method, or a copy that has learned the rows which wait for their centre."""
+        first = getattr(self.state, "centering", None)
+        if first is None or first.waiting is None:
+            return self
+        with self.lock:
+            n = first.n_waiting
+            if self._flushed is None or self._flushed[0] != n:
+                other = copy.copy(self)
+                for batch in other.state.centering.flush():
+                    other._learn_all(*batch)
+                self._flushed = (n, other)
+            found: Self = self._flushed[1]
+            return found
+
+    def coefficients(self) -> tuple[Array, Array]:
+        """Coefficients (q, p) and intercepts (q,) as of now, for rows as they come."""
+        with self.lock:
+            now = self.settled()
+            coef, intercept = now.weights()
+            first = getattr(now.state, "centering", None)
+            return coef, intercept if first is None else intercept - first.shift(coef.T)
 
     def overflow_error(self, where: str = "") -> ValueError:
         return ValueError(
@@ -173,14 +224,18 @@ class Method:
         if not self.can_overflow:
             return None
         features = self.changed_by(rows)
+        first = getattr(self.state, "centering", None)
+        if (
+            first is not None and features is not None
+        ):  # rows that waited, or entries about the centre, change more
+            features = np.union1d(features, np.flatnonzero(first.center)) if first.placed else None
         if features is None or len(features) >= self.p:
             return self.state.snapshot()
         return self.state.snapshot(features)
 
     def scores(self, rows: Rows) -> Array:
         """The margins of rows of at most p features, shape (n, q)."""
-        with self.lock:
-            coef, intercept = self.weights()
+        coef, intercept = self.coefficients()
         return rows.scores(np.ascontiguousarray(coef.T), intercept)
 
     def probabilities(self, scores: Array) -> Array:
@@ -192,7 +247,7 @@ class Method:
         return None
 
     def extracted(self) -> Any:
-        """Plain data from which readers have the model at once, where extracting it takes work.
+        """Plain data that gives the model at once, where it takes work to extract it from the state.
 
         A model file holds it beside the state; `set_extracted` gets it back.
         """
@@ -212,19 +267,21 @@ class Method:
     @property
     def n_rows(self) -> int | None:
         """Rows learned, where the method counts them."""
-        clock = getattr(self.state, "clock", None)
-        return None if clock is None or "rows" not in (clock.dtype.names or ()) else int(clock["rows"])
+        clock, first = getattr(self.state, "clock", None), getattr(self.state, "centering", None)
+        if clock is None or "rows" not in (clock.dtype.names or ()):
+            return None
+        return int(clock["rows"]) + (0 if first is None else first.n_waiting)
 
     # ---------------------------------------------------------------- copies
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            state = {name: value for name, value in vars(self).items() if name != "lock"}
+            state = {name: value for name, value in vars(self).items() if name not in ("lock", "_flushed")}
             return state | {"state": None if self.state is None else self.state.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.lock = RLock()
+        self.lock, self._flushed = RLock(), None
 
     def __copy__(self) -> Self:
         other = object.__new__(type(self))

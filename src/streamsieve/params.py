@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -26,6 +27,24 @@ class ParamError(ValueError):
 
     def __reduce__(self) -> Any:
         return type(self), (self.name, self.value, self.expected)
+
+
+class Advice:
+    """What to do about an error, where that is to set parameters: each {} of the text is one.
+
+    `str` names them as Python does; who calls them by other names uses `render`.
+    """
+
+    def __init__(self, text: str, *params: tuple[str, Any] | str) -> None:
+        self.text = text
+        self.params = [param if isinstance(param, tuple) else (param, None) for param in params]
+
+    def render(self, name: Callable[[str, Any], str]) -> str:
+        """The text with each parameter as `name(parameter, value)` has it; the value None is any."""
+        return self.text.format(*(name(param, value) for param, value in self.params))
+
+    def __str__(self) -> str:
+        return self.render(lambda name, value: name if value is None else f"{name}={value!r}")
 
 
 @dataclass(frozen=True)

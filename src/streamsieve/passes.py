@@ -47,6 +47,10 @@ def fit_rows(method: Method, rows: Rows, y: Array, w: Array | None) -> int:
     """Learn rows in memory in passes; how many there were."""
     n = len(rows)
     rows = rows if rows.sparse else Rows(np.ascontiguousarray(rows.values))
+    centering = getattr(method.state, "centering", None)
+    if centering is not None:
+        centering.place(rows)
+        rows = centering.subtract(rows)
     method.plan(n)
 
     def one_pass(at: int) -> None:

@@ -24,7 +24,7 @@ from .rows import Rows
 class Field(NamedTuple):
     """An array and the role of each axis: 'feature' axes grow, 'slot' axes are of any length."""
 
-    array: NDArray[Any] | None
+    array: Any
     axes: tuple[str, ...]
 
 
@@ -41,6 +41,11 @@ def array(values: Any, *axes: str) -> Field:
 def square(p: int, dtype: Any = np.float64) -> Field:
     """Zeros (p, p) in column order, as BLAS updates them in place."""
     return Field(np.zeros((p, p), dtype=dtype, order="F"), ("feature", "feature"))
+
+
+def optional(value: Any = None) -> Field:
+    """A value that may be None, an array, a state or else: the method's own check verifies it."""
+    return Field(value, ("optional",))
 
 
 def record(**fields: float) -> Field:
@@ -163,14 +168,17 @@ class State:
         """Raise ValueError unless fields, types and shapes are those of a state just made.
 
         For what comes from a file: kernels trust names, types and lengths. Axes with the role 'slot' may have
-        any length, and a field that is None on either side is left to the method's own check.
+        any length. A state may be None, and an `optional` field anything: the method's own check
+        looks at those.
         """
         if self.fields().keys() != fresh.fields().keys():
             odd = sorted(self.fields().keys() ^ fresh.fields().keys())
             raise ValueError(f"{path}{odd[0]} is missing or unexpected.")
         for name, expected in fresh.fields().items():
             found, where = getattr(self, name), path + name
-            if found is None or expected is None:
+            if fresh.axes(name) == ("optional",):
+                continue
+            if found is None and isinstance(expected, State):
                 continue
             if isinstance(expected, State):
                 if type(found) is not type(expected):
@@ -203,6 +211,16 @@ def check_finite(state: State, path: str = "") -> None:
             parts = [value] if value.dtype.names is None else [value[field] for field in value.dtype.names]
             if not all(np.isfinite(part).all() for part in parts if part.dtype.kind == "f"):
                 raise ValueError(f"{path}{name} holds numbers that are not finite.")
+
+
+def check_counts(numbers: NDArray[Any], counts: tuple[str, ...]) -> None:
+    """Raise ValueError for records from a file that are not finite, or whose counts are no whole numbers."""
+    for name in numbers.dtype.names or ():
+        values = numbers[name]
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} is not finite.")
+        if name in counts and not ((values >= 0) & (values <= 2.0**53) & (values == np.floor(values))).all():
+            raise ValueError(f"{name} is not a count.")
 
 
 def resized(a: NDArray[Any], axes: tuple[str, ...], p: int) -> NDArray[Any]:

@@ -84,6 +84,11 @@ def csv_rows(text, target, missing="error", delimiter=","):
             return False
         return True
 
+    for c in range(len(header)):  # numbers with a few texts among them
+        cells = [row[c] for row in rows[:1000] if row[c].strip(" \t").lower() not in MISSING]
+        texts = [cell for cell in cells if not is_number(cell)]
+        if texts and len(cells) - len(texts) >= 9 * len(texts):
+            raise Bad(texts[0])
     kinds = [all(is_number(row[c]) for row in rows[:1000]) for c in range(len(header))]
     numbers = [c for c in range(len(header)) if c != at and kinds[c]]
     texts = [c for c in range(len(header)) if c != at and not kinds[c]]

@@ -126,7 +126,7 @@ def cross_validate(
         sizes = np.array([len(np.unique(b.indices)) for b in betas], dtype=np.int64)
         alpha = grid * s.y_scale[0] if s.q == 1 else np.outer(grid, s.y_scale)
     else:
-        most = min(largest_size(as_seen(total - fold)) for fold in folds.folds_)
+        most = min(largest_size(as_seen(folds.without(f, total))) for f in range(len(folds.folds_)))
         sizes = some_sizes(s, most, 50) if ks is None else np.unique(np.fromiter(ks, dtype=np.int64))
         whole = path(s, chosen, ks=sizes)
 
@@ -137,7 +137,12 @@ def cross_validate(
         def model(i: int) -> LinearModel:
             return whole.model(int(sizes[i]))
 
-    mse = np.array([errors(fold, as_seen(total - fold), fitted, s.y_scale) for fold in folds.folds_])
+    mse = np.array(
+        [
+            errors(fold, as_seen(folds.without(f, total)), fitted, s.y_scale)
+            for f, fold in enumerate(folds.folds_)
+        ]
+    )
     share = np.array([fold.sum_weights_ for fold in folds.folds_])
     share /= share.sum()
     mean = share @ mse

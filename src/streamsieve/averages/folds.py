@@ -145,6 +145,10 @@ class FoldAverages(State):
             self.n_samples_ += other.n_samples_
         return self
 
+    def without(self, fold: int, total: RunningAverages) -> RunningAverages:
+        """The averages of all rows but those of a fold."""
+        return total.copy().combine(self.folds_[fold], -1, warn=False)
+
     def total(self) -> RunningAverages:
         """The averages of all rows."""
         with self._lock:
@@ -157,18 +161,6 @@ class FoldAverages(State):
 
     def bytes_at(self, p: int, now: int) -> float:
         return len(self.folds_) * self.folds_[0].bytes_at(p, now)
-
-    def to_plain(self) -> dict[str, Any]:
-        """Everything as plain data, arrays and states."""
-        return self.__getstate__()
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """What `to_plain` gave; ValueError if it does not fit together."""
-        new = cls.__new__(cls)
-        new.__setstate__(plain)
-        new.check()
-        return new
 
     def check(self) -> None:
         """Raise ValueError for state from a file that does not fit together."""

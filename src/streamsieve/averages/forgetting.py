@@ -9,7 +9,7 @@ import numpy as np
 
 from ..params import Kind, Or, Param, ParamError, Real
 from ..rows import Array
-from ..state import State
+from ..state import State, optional
 
 Decay = float | Callable[[int], float] | None
 
@@ -55,7 +55,7 @@ class Forgetting(State):
 
     def __init__(self, decay: Decay, largest: float) -> None:
         super().__init__(
-            decay=decay,
+            decay=optional(decay),
             largest=largest,
             unit=1.0,  # weight of the latest row
             total=0.0,  # sum of the weights

@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base import Method
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows
-from ..state import State
+from ..state import State, optional
 from .crossval import cross_validate
 from .folds import FoldAverages
 from .forgetting import DECAY, HALF_LIFE, decay_per_row
@@ -58,6 +59,7 @@ class AveragesMethod(Method):
         True, Bool(), "Compare features on a common scale; without it raw weights are compared.", live=True
     )
 
+    extracts = uses_blas = True
     losses = {"regression": ("squared",), "classification": ("squared",)}
     attributes = {
         "model": "LinearModel: Support, standard errors, t values, R^2, residual variance, ridge or penalty.",
@@ -120,8 +122,8 @@ class AveragesMethod(Method):
             raise ParamError("k", k, f"expected at most {width}, the number of features.")
         values = {name: getattr(self, name) for name in _AVERAGED}
         if self._by_folds:
-            return State(averages=None, folds=FoldAverages(self.n_folds, **values).begin(p, q))
-        return State(averages=RunningAverages(**values).begin(p, q), folds=None)
+            return State(averages=optional(), folds=FoldAverages(self.n_folds, **values).begin(p, q))
+        return State(averages=RunningAverages(**values).begin(p, q), folds=optional())
 
     def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
         """Add checked rows, of any strides; no sum can overflow, so that nothing has to be undone."""
@@ -138,10 +140,28 @@ class AveragesMethod(Method):
         self.averages.widen(p)
         self.p = p
 
-    def merge(self, other: AveragesMethod) -> None:
-        """Add what another method of the same kind has learned."""
+    def merge(
+        self, other: AveragesMethod, where: NDArray[np.int64] | None = None, p: int | None = None
+    ) -> None:
+        """Add what another method of the same kind has learned.
+
+        Its feature j becomes feature `where[j]`, None for j, of the p that both have afterwards.
+        """
         with self.lock:
+            p = max(self.p, other.p) if p is None else p
+            self.resize(p)
+            other.averages.widen(p, where)
+            other.p = p
             self.averages.merge(other.averages)
+
+    def adopt(self, other: AveragesMethod) -> None:
+        """Extract models from the averages of another method, whose parameters of averages are the same."""
+        with self.lock:
+            self.p, self.q = other.p, other.q
+            self.state = State(averages=other.state.averages, folds=other.state.folds)
+            if self._by_folds and other.state.folds is None:
+                self.check()
+            self._cache = None
 
     def check_state(self) -> None:
         if (self.state.averages is None) == (self.state.folds is None):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
+from .. import linalg
 from ..rows import Array, as_rows
 from .standardize import Standardized, standardize
 
@@ -41,6 +41,9 @@ class LinearModel:
         nothing is left to explain. None without a refit.
     ridge : float
         Ridge that was added to the standardised S_xx because it was singular; 0 where none was needed.
+    dropped : ndarray of int
+        Columns that no model can use: constant ones, and copies of an earlier column. They have no standard
+        error (nan).
     alpha : float or ndarray of shape (q,) or None
         Penalty, in the units of [Sun] eq. (3.9); None for unpenalised methods.
     method : str
@@ -62,6 +65,7 @@ class LinearModel:
     ridge: float = 0.0
     alpha: Any = None
     feature_names: NDArray[np.object_] | None = None
+    dropped: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     info: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -117,6 +121,10 @@ class LinearModel:
                 error = "" if self.stderr is None else f" {self.stderr[j]:12.5g}"
                 t = "" if self.tvalue is None else f" {self.tvalue[j]:8.2f}"
                 lines.append(f"{name:<20} {self.coef[j]:12.5g}{error}{t}")
+        if len(self.dropped):
+            few = ", ".join(str(j) if names is None else str(names[j]) for j in self.dropped[:5])
+            more = ", ..." if len(self.dropped) > 5 else ""
+            lines.append(f"{len(self.dropped)} columns are constant or copies of others: {few}{more}")
         return "\n".join(lines)
 
 
@@ -163,6 +171,7 @@ def finish(
         stderr = (error * np.sqrt(noise / s.n) * inverse[:, None] * s.y_scale).T
         with np.errstate(divide="ignore"):  # a perfect fit has no error, and infinite t
             tvalue = np.divide(coef, stderr, out=np.zeros_like(coef), where=coef != 0)
+        stderr[:, ~s.usable] = tvalue[:, ~s.usable] = np.nan
     one = s.q == 1
 
     def shape(a: Any) -> Any:
@@ -182,6 +191,7 @@ def finish(
         ridge=ridge,
         alpha=alpha,
         feature_names=s.feature_names,
+        dropped=np.flatnonzero(~s.usable),
         info=info,
     )
 
@@ -250,8 +260,8 @@ def least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, A
     if len(support) == 0:
         return np.zeros((0, s.q)), np.zeros(0), 0.0
     L, ridge = cholesky(block(s.R, support))
-    weights, _ = dpotrs(L, s.r[support], lower=1)
-    inverse, _ = dtrtri(L, lower=1, overwrite_c=1)  # A^-1 = L^-T L^-1: only its diagonal is asked for
+    weights, _ = linalg.dpotrs(L, s.r[support], lower=1)
+    inverse, _ = linalg.dtrtri(L, lower=1, overwrite_c=1)  # A^-1 = L^-T L^-1: only its diagonal is asked for
     inverse = np.tril(inverse)
     return weights, np.einsum("ij,ij->j", inverse, inverse), ridge
 
@@ -268,7 +278,7 @@ def cholesky(A: Array, ridge: float = 0.0) -> tuple[Array, float]:
     diagonal = A.diagonal() + ridge
     jitter = 0.0
     while True:
-        L, failed = dpotrf(L, lower=1, clean=0, overwrite_a=1)
+        L, failed = linalg.dpotrf(L, lower=1, clean=0, overwrite_a=1)
         if not failed and (L.diagonal() ** 2 > SINGULAR * diagonal).all():
             return L, max(ridge, jitter)
         jitter = 10 * jitter or JITTER

@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas
 
-from .. import _core
+from .. import _core, linalg
 from ..rows import Array, Rows, threads
 from ..state import Field, State, zeros
 
+WRONG = 1e-3  # share of a column's squares that rounding cannot explain
 STRAY = 4.0  # deviations that the mean may be away from the centre: it costs log2(1 + 16) = 4 bits
 
 
@@ -65,7 +65,7 @@ class Moments(State):
     def add_block(self, rows: NDArray[Any]) -> None:
         """Add packed rows sqrt(r) z."""
         # beta = 1 on a Fortran-ordered view adds in place: there is never a second m x m matrix
-        syrk = blas.dsyrk if self.sums.dtype == np.float64 else blas.ssyrk
+        syrk = linalg.dsyrk if self.sums.dtype == np.float64 else linalg.ssyrk
         syrk(1.0, rows.T, beta=1.0, c=self.sums.T, lower=1, overwrite_c=1)
         self.blocks += 1
 
@@ -106,7 +106,7 @@ class Moments(State):
         self.center += delta
 
     def _rank_two(self, factor: float, x: Array, y: Array) -> None:
-        syr2 = blas.dsyr2 if self.sums.dtype == np.float64 else blas.ssyr2
+        syr2 = linalg.dsyr2 if self.sums.dtype == np.float64 else linalg.ssyr2
         syr2(factor, x, y, a=self.sums.T, lower=1, overwrite_a=1)
 
     def scale(self, factor: float) -> None:
@@ -127,6 +127,45 @@ class Moments(State):
         if e.any():
             s = other.sums[:, -1].astype(np.float64)
             self._rank_two(factor, e, s + 0.5 * s[-1] * e)
+
+    def digits_without(self, other: Moments, factor: float, rows_left: int) -> Array:
+        """Decimal digits of each column's variance once other moments, times a factor < 0, are added; O(m).
+
+        Raises ValueError where that cannot be the variance of `rows_left` rows: those to be taken out were
+        never there. A column that is constant already has infinitely many digits.
+        """
+        eps = float(np.finfo(self.sums.dtype).eps)
+        weight, s, d = _first_moments(self)
+        other_weight, other_s, other_d = _first_moments(other)
+        e = other.center - self.center
+        other_d = other_d + e * (2 * other_s + other_weight * e)  # about this centre
+        other_s = other_s + other_weight * e
+        sizes = d - factor * other_d
+        square, weight_left = d + factor * other_d, weight + factor * other_weight
+        s_left = s + factor * other_s
+        left = square - s_left**2 / weight_left if rows_left and weight_left > 0 else square
+        if rows_left < 2:  # nothing of what varies in the other rows may be left
+            varies = other_d - other_s**2 / other_weight > 1e3 * eps * other_d
+            wrong = varies & (np.abs(left) > WRONG * sizes)
+        else:
+            wrong = -left > WRONG * sizes
+        if wrong.any() or (weight_left <= 0 if rows_left else abs(weight_left) > WRONG * weight):
+            raise ValueError(
+                "Some of these rows were never merged or seen here: without them "
+                + (f"column {np.argmax(wrong)} has no variance." if wrong.any() else "no weight is left.")
+            )
+        # one row has no variance; a column that is 0 in all rows left cancels exactly
+        constant = (d - s**2 / weight <= 8 * eps * sizes) | ((square == 0) & (s_left == 0)) | (rows_left < 2)
+        ratio = np.divide(left, eps * sizes, out=np.full(len(d), np.inf), where=~constant)
+        return np.log10(np.maximum(ratio, 1.0))
+
+    def make_constant(self, columns: NDArray[np.int64]) -> None:
+        """Give columns the variance 0, where only rounding is left of it."""
+        s = self.sums[:, -1].astype(np.float64)
+        for j in columns:
+            products = s[j] * s / s[-1]
+            self.sums[:j, j] = products[:j]
+            self.sums[j, j:] = products[j:]
 
     def widen(self, p: int, where: NDArray[np.int64]) -> Self:
         """Moments of p features, of which those of `where` are these, and the others were always 0."""
@@ -162,6 +201,10 @@ class Moments(State):
             block = np.triu(block) + np.triu(block, 1).T
         return block / weight - np.outer(offset[rows], offset[columns])
 
+    def underflows(self) -> NDArray[np.int64]:
+        """Columns whose sum is not 0 while their sum of squares is: only tiny values have such sums."""
+        return np.flatnonzero((self.sums.diagonal()[:-1] == 0) & (self.sums[:-1, -1] != 0))
+
     def variance(self, weight: float) -> Array:
         """Variances of all columns, 0 for a constant one."""
         offset = self.offset(weight)
@@ -184,3 +227,9 @@ class Moments(State):
         r = self.sums[:p, p:-1].astype(np.float64) / weight - np.outer(offset[:p], offset[p:])
         r *= inverse[:, None] * y_inverse
         return R, r, np.flatnonzero(copy)
+
+
+def _first_moments(moments: Moments) -> tuple[float, Array, Array]:
+    """Sum of weights, and of each column the sums of values and of squares about the centre, in float64."""
+    sums = moments.sums
+    return float(sums[-1, -1]), sums[:-1, -1].astype(np.float64), sums.diagonal()[:-1].astype(np.float64)

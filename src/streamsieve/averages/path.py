@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dtrtrs
-from scipy.special import gammaln
 
+from .. import linalg
 from ..methods import METHODS
 from ..rows import Array
 from .model import (
@@ -179,6 +178,8 @@ class Path:
         floor = np.maximum(left[:, varying], ROUNDING) * s.y_scale[varying] ** 2
         fit, size, q = s.n * np.log(floor).sum(axis=1), k.astype(float), int(varying.sum())
         p = int(s.usable.sum())
+        from scipy.special import gammaln
+
         models = gammaln(p + 1) - gammaln(size + 1) - gammaln(p - size + 1)
         self.aic: Array = fit + 2 * q * size
         self.bic: Array = fit + q * size * np.log(max(s.n, 1.0))
@@ -332,7 +333,7 @@ class Factors:
         A = block(s.R, order)
         r = s.r[order]
         self.singular_at: int | None = None
-        L, failed = dpotrf(A.T, lower=1, clean=0)
+        L, failed = linalg.dpotrf(A.T, lower=1, clean=0)
         done = failed - 1 if failed else len(A)
         small = np.flatnonzero(L.diagonal()[:done] ** 2 <= SINGULAR * A.diagonal()[:done])
         if failed or len(small):
@@ -345,7 +346,7 @@ class Factors:
 
     @staticmethod
     def _solve(L: Array, r: Array) -> tuple[Array, Array]:
-        u, _ = dtrtrs(L, r, lower=1)
+        u, _ = linalg.dtrtrs(L, r, lower=1)
         return L, u
 
     def _of(self, k: int) -> tuple[Array, Array]:
@@ -366,7 +367,7 @@ class Factors:
         if k == 0:
             return np.zeros((0, self._beyond[1].shape[1]))
         L, u = self._of(k)
-        beta, _ = dtrtrs(L[:k, :k], u[:k], lower=1, trans=1)
+        beta, _ = linalg.dtrtrs(L[:k, :k], u[:k], lower=1, trans=1)
         return beta
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
+
+from .. import linalg
 
 Array = NDArray[np.float64]
 # For a lambda, r'(R + lambda)^-1 r of each target, and log det(R + lambda) - p log lambda.
@@ -28,16 +29,16 @@ def likeliest_ridge(R: Array, r: Array, m: float, least: float = 0.0) -> float:
     if p == 1:
         d, e, z = R.diagonal().copy(), np.zeros(1), r  # of e, LAPACK wants one at least
     else:
-        lwork, _ = lapack.dsytrd_lwork(p, lower=1)
-        c, d, e, tau, _ = lapack.dsytrd(R, lower=1, lwork=int(lwork), overwrite_a=1)
+        lwork, _ = linalg.dsytrd_lwork(p, lower=1)
+        c, d, e, tau, _ = linalg.dsytrd(R, lower=1, lwork=int(lwork), overwrite_a=1)
         z = np.array(r, order="F")
-        z[1:], _, _ = lapack.dormqr("L", "T", c[1:, :-1], tau, z[1:], lwork=64 * q)
+        z[1:], _, _ = linalg.dormqr("L", "T", c[1:, :-1], tau, z[1:], lwork=64 * q)
 
     def spectrum(lam: float) -> tuple[Array, float]:
-        D, E, failed = lapack.dpttrf(d + lam, e)
+        D, E, failed = linalg.dpttrf(d + lam, e)
         if failed:  # rounding has made R indefinite by more than lambda
             return np.zeros(q), np.inf
-        x, _ = lapack.dpttrs(D, E, z)
+        x, _ = linalg.dpttrs(D, E, z)
         return (z * x).sum(axis=0), float(np.log(D / lam).sum())
 
     return _likeliest(spectrum, m, mean, least)
@@ -50,7 +51,7 @@ def low_rank_ridge(R: Array, r: Array, m: float) -> tuple[Array, float]:
     r = G c, the weights ``(R + lambda)^-1 r`` are ``G V (g + lambda)^-1 V'c``.
     """
     mean = float(R.diagonal().mean())
-    factor, pivots, rank, _ = lapack.dpstrf(R, lower=1, overwrite_a=1)
+    factor, pivots, rank, _ = linalg.dpstrf(R, lower=1, overwrite_a=1)
     G = np.empty((len(r), rank))
     G[pivots - 1] = np.tril(factor[:, :rank])
     g, V = np.linalg.eigh(G.T @ G)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
@@ -13,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from .. import _core
 from ..params import Bool, OneOf, Param
 from ..rows import Array, Rows, as_rows, as_targets, as_weights, is_frame, is_sparse
-from ..state import State, zeros
+from ..state import State, optional, zeros
 from . import buffer
 from .buffer import DenseBuffer, SparseBuffer
 from .forgetting import Decay, Forgetting, decay_per_row
@@ -24,6 +25,7 @@ DENSIFY = 30  # BLAS multiplies about that many times faster than entries are sc
 # A moment is two values and a weight, which forgetting lets grow by 1e60 (float32: 1e12).
 LIMIT = {"float64": 1e100, "float32": 1e10}  # largest value
 WEIGHT_LIMIT = {"float64": 1e30, "float32": 1e5}  # largest sample weight
+FEW_DIGITS = 4  # of a variance after subtracting, of which users are warned
 GROWTH = {"float64": 1e60, "float32": 1e12}
 
 MISSING = Param(
@@ -129,7 +131,7 @@ class RunningAverages(State):
             interactions=INTERACTIONS.check("interactions", interactions),
             forgets=decay is not None,  # whether old rows lose weight
             forgetting=Forgetting(decay, GROWTH[name]),
-            names=None,
+            names=optional(),
             n_samples_=0,
             squares=0.0,  # sum of w d^2 = r^2 / w, for r = w d
             n_features_in_=None,
@@ -355,31 +357,39 @@ class RunningAverages(State):
     def __sub__(self, other: RunningAverages) -> RunningAverages:
         return self.copy().subtract(other)
 
-    def combine(self, other: RunningAverages, sign: int, unit: float | None = None) -> Self:
+    def combine(
+        self, other: RunningAverages, sign: int, unit: float | None = None, warn: bool = True
+    ) -> Self:
         """Add (1) or take out (-1) rows, whose weights are in multiples of `unit` (their latest row's)."""
         if not isinstance(other, RunningAverages):
             raise TypeError(f"Expected RunningAverages, got {type(other).__name__}.")
         if other.n_features_in_ is None:
             return self
+        other = other.copy() if other is self else other
         with both_locks(self, other):
+            self.forgetting.check_same_decay(other.forgetting)
+            if self.interactions != other.interactions:
+                raise ValueError("One of the averages has interactions, the other has not.")
             if self.n_features_in_ is None:
                 if sign < 0:
                     raise ValueError("Nothing to subtract from: these averages hold no rows.")
-                if self.interactions != other.interactions:
-                    raise ValueError("One of the averages has interactions, the other has not.")
                 self.begin(other.n_features_in_, other.n_targets_, other.names)
                 self.moments.center[:] = other.moments.center
                 self.moments.placed = True
             self._check_compatible(other)
             if sign < 0 and other.n_samples_ > self.n_samples_:
                 raise ValueError(f"Cannot subtract {other.n_samples_} rows from {self.n_samples_}.")
-            self._changes += 1
             self.flush()
             other.flush()
             if self.forgetting.unit != 1.0:
                 self.scale(1.0 / self.forgetting.unit)
             unit = other.forgetting.unit if unit is None else unit
             factor, total = sign / unit, other.forgetting.total
+            digits = None
+            if sign < 0:
+                rows_left = self.n_samples_ - other.n_samples_
+                digits = self.moments.digits_without(other.moments, factor, rows_left)
+            self._changes += 1
             self.moments.merge(other.moments, factor)
             # from the moments: the other has its own only where it imputes
             self.imputer_sums += factor * other.moments.column_sums(total)[: self.n_features_in_]
@@ -391,8 +401,21 @@ class RunningAverages(State):
                 self.moments.clear()
                 self.imputer_sums[:] = 0
                 self.squares = self.forgetting.total = 0.0
+            elif digits is not None:
+                self._round_off(digits, warn)
             self._recentre()
         return self
+
+    def _round_off(self, digits: Array, warn: bool) -> None:
+        """Make columns constant of whose variance only rounding is left; warn of those with few digits."""
+        self.moments.make_constant(np.flatnonzero(digits < 1))
+        worst, few = int(np.argmin(digits)), int(np.sum(digits < FEW_DIGITS))
+        if warn and few:
+            warnings.warn(
+                f"Subtracting cancels nearly all of the variance of {few} columns: of column {worst} about "
+                f"{digits[worst]:.0f} digits are left. If they matter, average the remaining rows anew.",
+                stacklevel=4,
+            )
 
     def _check_compatible(self, other: RunningAverages) -> None:
         mine = (self.n_features_in_, self.n_features_, self.n_targets_)
@@ -402,7 +425,9 @@ class RunningAverages(State):
                 f"These averages are of {mine[1]} features and {mine[2]} targets, the others of {theirs[1]} "
                 f"and {theirs[2]}; only averages of the same columns add up."
             )
-        if self.names is not None and other.names is not None and self.names != other.names:
+        if (self.names is None) != (other.names is None):
+            raise ValueError("One of the averages has named columns, the other has not; name both or none.")
+        if self.names != other.names:
             raise ValueError(
                 "The averages have the same number of features, but other names or another order."
             )
@@ -479,18 +504,6 @@ class RunningAverages(State):
         m = (p * (p + 3) / 2 if self.interactions else p) + (self.n_targets_ or 1) + 1
         return np.dtype(self.dtype).itemsize * (m + buffer.BLOCK) * m
 
-    def to_plain(self) -> dict[str, Any]:
-        """Everything as plain data, arrays and states."""
-        return self.__getstate__()
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """What `to_plain` gave; ValueError if it does not fit together."""
-        new = cls.__new__(cls)
-        new.__setstate__(plain)
-        new.check()
-        return new
-
     def check(self) -> None:
         """Raise ValueError for state from a file that does not fit together: kernels trust it."""
         p, q = self.n_features_in_, self.n_targets_
@@ -507,6 +520,8 @@ class RunningAverages(State):
         if p is not None:
             if (self.moments.p, self.moments.q) != (fresh.moments.p, q):
                 raise ValueError(f"the moments are not of {p} columns and {q} targets.")
+            if not (np.isfinite(self.moments.sums).all() and np.isfinite(self.moments.center).all()):
+                raise ValueError("the moments are not finite.")
             self.dense.check()
             self.sparse.check(p, q)
         if self.names is not None and len(self.names) != p:

@@ -93,6 +93,13 @@ def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale:
             "many rows in standard errors and in the choice of k; scale the weights to an average of 1.",
             stacklevel=2,
         )
+    vanished = moments.underflows()
+    if len(vanished):
+        warnings.warn(
+            f"{len(vanished)} columns, {vanished[0]} among them, have values so small that their squares "
+            "vanish; they count as constant. Rescale them.",
+            stacklevel=2,
+        )
     mean, var = moments.mean(weight), moments.variance(weight)
     if not fit_intercept:
         var = var + mean**2

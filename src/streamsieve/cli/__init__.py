@@ -9,38 +9,21 @@ from typing import Any
 
 import click
 
-from .. import _light
-
 VERBS = {
-    "select": "The features that matter in a stream of rows.",
+    "select": "Select the features that matter in a stream of rows.",
     "fit": "Learn a model from a stream of rows and write it to a file.",
-    "path": "Models of every size, with AIC, BIC and EBIC, from one pass.",
+    "path": "Compare models of every size, by AIC, BIC and EBIC, from one pass.",
     "predict": "Predict the rows of a stream.",
-    "evaluate": "Test, then train: how well a stream is predicted as it goes by.",
-    "merge": "Add up the running averages of models fitted on different machines.",
+    "evaluate": "Test, then train: measure how well a stream is predicted as it goes by.",
+    "merge": "Merge the running averages of models fitted on different machines.",
     "inspect": "Show what a model or checkpoint holds.",
-    "report": "A page about a model, to read in a browser.",
-    "demo": "Simulate a stream with a known truth, select features on it, show what was found.",
+    "report": "Write a page about a model, to read in a browser.",
+    "demo": "Simulate a stream with a known truth, select features, show what was found.",
 }
 
-#: Exit codes of exceptions, by the name of their class: to look at a name nothing need be imported.
+#: Exit codes of exceptions, by the name of their class: nothing need be imported to look at a name.
 CODES = {"BadData": 3, "CheckpointError": 4}
 FAILURES = (ValueError, OSError, MemoryError, ImportError)
-
-
-#: What the library's messages call its parameters, and what they are here.
-_SAID = {
-    "missing='keep' or 'zero'": "--missing mean or --missing zero",
-    "categories='onehot' to encode or 'drop'": "--categories onehot to encode or --categories drop",
-    "a larger max_categories": "a larger --max-categories",
-    "on_bad_row='skip'": "--on-bad-row skip",
-    "(drop)": "(--drop)",
-    "zero_based=True": "--zero-based",
-    "pass format=": "pass --format",
-    "categorical=": "--categorical",
-    "passes=": "--passes ",
-    "target=": "--target ",
-}
 
 
 class Verbs(click.Group):
@@ -62,36 +45,32 @@ class Verbs(click.Group):
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
-        except BrokenPipeError:  # whoever read our output has enough
+        except BrokenPipeError:  # the reader of our output has enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains when it flushes at the end
             ctx.exit(0)
         except KeyboardInterrupt:
-            from ._output import leave
+            from .output import leave
 
-            click.echo("Stopped.", err=True)
+            click.echo("Interrupted.", err=True)
             leave(130)
         except FAILURES as error:
+            from .messages import error_text, usage_text
+
+            name = ctx.invoked_subcommand or ""
             names = [kind.__name__ for kind in type(error).__mro__]
+            if "ParamError" in names:
+                raise click.UsageError(usage_text(error)) from None
             code = next((CODES[name] for name in names if name in CODES), 1)
-            click.echo(f"Error: {_words(error)}", err=True)
+            click.echo(f"Error: {error_text(error, import_module(f'.{name}', __name__).command)}", err=True)
             ctx.exit(code)
-
-
-def _words(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
-    text = str(error) or type(error).__name__
-    for python, option in _SAID.items():
-        text = text.replace(python, option)
-    return text
 
 
 @click.command(
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog='Completion in your shell: eval "$(_STREAMSIEVE_COMPLETE=bash_source streamsieve)", or '
-    "zsh_source, fish_source. Exit codes: 0 well, 1 failure, 2 usage, 3 bad data, 4 damaged or "
-    "incompatible checkpoint, 130 and 143 interrupted.",
+    epilog='Shell completion: eval "$(_STREAMSIEVE_COMPLETE=bash_source streamsieve)", or zsh_source, '
+    "fish_source. Exit codes: 0 success, 1 failure, 2 usage, 3 bad data, 4 damaged or incompatible "
+    "checkpoint, 130 and 143 interrupted.",
 )
 @click.version_option(package_name="streamsieve")
 def main() -> None:
@@ -99,6 +78,23 @@ def main() -> None:
 
 
 def program() -> None:
-    """The command `streamsieve`: a process of its own, which need not load scikit-learn."""
-    _light.wanted = True
+    """The command `streamsieve`: a process of its own."""
+    open_standard_streams()
     main()
+
+
+def open_standard_streams() -> None:
+    """Let closed standard streams be empty ones, and write what their encoding lacks as escapes."""
+    for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # else the next file that is opened would be it
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != descriptor:
+                os.dup2(opened, descriptor)
+                os.close(opened)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

@@ -16,30 +16,59 @@ from .. import metrics, simulate
 from ..averages.extract import ofsa
 from ..averages.path import Path, path
 from ..averages.running import RunningAverages
+from ..persist.files import replacing
+from . import options as opt
+from .files import check_outputs
 
 
 @click.command("demo")
-@click.option("-n", "--rows", default=20_000, show_default=True, help="Rows of the stream.")
-@click.option("-p", "--features", default=1000, show_default=True, help="Features, correlated 0.5.")
-@click.option("-k", "--select", "k", default=20, show_default=True, help="Features that matter, and to find.")
-@click.option("--signal", default=0.15, show_default=True, help="Weight of the strongest; noise is 1.")
-@click.option("--seed", default=0, show_default=True, help="Another seed is another stream.")
+@click.option(
+    "-n", "--rows", type=click.IntRange(1), default=20_000, show_default=True, help="Rows of the stream."
+)
+@click.option(
+    "-p",
+    "--features",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Features, correlated 0.5.",
+)
+@click.option(
+    "-k",
+    "--select",
+    "k",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Features that matter, and to find.",
+)
+@click.option(
+    "--signal",
+    type=click.FloatRange(0, min_open=True),
+    default=0.15,
+    show_default=True,
+    help="Weight of the strongest; noise is 1.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed is another stream."
+)
 @click.option(
     "--picture",
-    type=click.Path(dir_okay=False, path_type=File),
-    default=File("streamsieve-demo.png"),
+    type=opt.Output(),
+    default="streamsieve-demo.png",
     show_default=True,
-    help="Where to save the picture of the path.",
+    help="File to write the picture of the path to.",
 )
-def command(rows: int, features: int, k: int, signal: float, seed: int, picture: File) -> None:
+def command(rows: int, features: int, k: int, signal: float, seed: int, picture: str) -> None:
     """Simulate a stream of correlated features of which K matter, find them in one pass, show the truth.
 
     Only running averages are kept: rows are read once and forgotten, and a model can be read at any time.
     """
     console = Console()
-    spacing = min(10, features // k) if k else 0
-    if k < 1 or spacing < 1:
-        raise click.UsageError(f"-k {k} must lie between 1 and the {features} features.")
+    check_outputs([], texts={"--picture": picture})
+    spacing = min(10, features // k)
+    if spacing < 1:
+        raise click.UsageError(f"-k {k} is more than the {features} features.")
     stream = simulate.correlated(
         rows, features, k, signal=(signal / 5, signal), spacing=spacing, block_size=500, random_state=seed
     )
@@ -131,12 +160,13 @@ def _chart(whole: Path, k: int, height: int = 8, width: int = 60) -> str:
     return "\n".join(lines)
 
 
-def _save(whole: Path, picture: File, console: Console) -> None:
+def _save(whole: Path, picture: str, console: Console) -> None:
     try:
         import matplotlib as mpl
     except ImportError:
         console.print("[dim]For a picture of the path as well: pip install 'streamsieve[plot]'")
         return
     mpl.use("Agg")
-    whole.plot()[0].figure.savefig(picture, dpi=120)
+    with replacing(picture, "picture") as file:
+        whole.plot()[0].figure.savefig(file, dpi=120, format=File(picture).suffix[1:] or "png")
     console.print(f"Picture of the path: [b]{picture}[/b]")

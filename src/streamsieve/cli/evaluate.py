@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from . import _options
+from . import options as opt
 
 
-class At(_options.ParamType):
+class Points(opt.ParamType):
+    """Where the curve has points: doubling, or a number of rows."""
+
     name = "points"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
@@ -21,11 +22,11 @@ class At(_options.ParamType):
         return int(value)
 
 
-@click.command("evaluate", epilog=_options.METHODS)
-@_options.sources
+@click.command("evaluate", epilog=opt.METHOD_LIST)
+@opt.sources
 @click.option(
     "--at",
-    type=At(),
+    type=Points(),
     default="doubling",
     show_default=True,
     help="Points after 100, 200, 400, ... or every N rows.",
@@ -33,68 +34,50 @@ class At(_options.ParamType):
 @click.option(
     "-o",
     "--output",
-    type=_options.Output(),
+    type=opt.Output(),
     help="File to write the curve to, as JSON, for `report`.",
 )
-@_options.model
-@_options.stream
-@_options.passing
-@_options.output
+@opt.model
+@opt.stream
+@opt.passing
+@opt.output
 def command(
-    source: tuple[str, ...], at: Any, output: str | None, as_json: bool, quiet: bool, **told: Any
+    source: tuple[str, ...], at: Any, output: str | None, as_json: bool, quiet: bool, **options: Any
 ) -> None:
     """Predict every row of SOURCE by the model of the rows before it, then learn it.
 
-    Each line of the curve is of the rows so far, and (recent) of those since the line before; so the data
+    Each line of the curve measures the rows so far and (recent) those since the line before; so the data
     need not be split, and a change in the stream shows.
     """
     import json
 
-    from ..evaluate import Prequential, prequential
-    from ._learn import Keep, Signals, Stopped, prepared, source_of
-    from ._methods import ASKED, Ask
-    from ._output import Say, emit, leave, plain
-    from ._progress import Meter
+    from ..runs.history import History
+    from ..runs.run import Interrupted, Signals
+    from ..runs.source import UnknownLabel
+    from .files import writing
+    from .learning import label_text, meter_of, prepare_evaluation
+    from .output import emit, leave, plain
 
-    ask = Ask(**{name: told.pop(name) for name in ASKED}, missing=told["missing"])
-    run = prepared(source_of(source, told), ask, Keep(None, (None, None), False), Say(quiet))
-    total = run.stream.bytes_total
-    passes = told["passes"]
-    points: list[Any] = []
+    history = History(at)
     code = 0
-    with Signals() as signals, Meter(run.method, total and total * passes, quiet) as meter:
-
-        def progress(point: Any, rows: int) -> None:
-            look = None
-            if point is not None:
-                points.append(point)
-                look = (point.recent_loss, point.support)
-            if meter.due(rows) or look is not None:
-                meter.update(rows, run.bytes(), look)
-            signals.check()
-
-        def blocks() -> Iterator[Any]:
-            for block in run.labelled():
-                signals.busy = True
-                yield block
-                signals.busy = False
-
+    with Signals() as signals:
         try:
-            points = prequential(run.model, blocks(), classes=run.classes, at=at, progress=progress).points
-        except Stopped as stop:
-            code = 128 + stop.number
-    about = {"method": run.method, "task": run.task, "features": int(getattr(run.model, "n_features_in_", 0))}
-    curve = Prequential(points, run.model).as_dicts()
+            run = prepare_evaluation(source, options, history, output, quiet)
+            with meter_of(run, quiet) as meter:
+                run.learn(meter, signals)
+        except Interrupted as signal:
+            code = 128 + signal.number
+            if not history.points:
+                leave(code)
+        except UnknownLabel as error:
+            raise ValueError(label_text(error)) from None
+    about = {"method": run.model.method_name.lower(), "task": run.model.task_name, "features": run.model.p}
+    curve = [point.as_dict() for point in history.points]
     if output is not None:
-        with open(output, "w") as file:
+        with writing(output) as file:
             json.dump(plain({**about, "rows": curve}), file, indent=1, allow_nan=False)
     columns = list(dict.fromkeys(name for row in curve for name in row))
-    emit(
-        columns,
-        [[row.get(name) for name in columns] for row in curve],
-        as_json=as_json,
-        title="Test, then train",
-        about=about,
-    )
+    rows = [[row.get(name) for name in columns] for row in curve]
+    emit(columns, rows, as_json=as_json, title="Test, then train", about=about)
     if code:
         leave(code)

@@ -6,38 +6,38 @@ from typing import Any
 
 import click
 
-from . import _options
+from . import options as opt
 
 
-@click.command("fit", epilog=_options.METHODS)
-@_options.sources
-@click.option("-o", "--output", type=_options.Output(), required=True, help="File to write the model to.")
-@_options.model
-@_options.stream
-@_options.passing
-@_options.checkpoint
-@_options.output
-def command(source: tuple[str, ...], output: str, as_json: bool, quiet: bool, **told: Any) -> None:
+@click.command("fit", epilog=opt.METHOD_LIST)
+@opt.sources
+@click.option("-o", "--output", type=opt.Output(), required=True, help="File to write the model to.")
+@opt.model
+@opt.stream
+@opt.passing
+@opt.checkpoint
+@opt.output
+def command(source: tuple[str, ...], output: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Learn a model from SOURCE (files, globs, or - for standard input), row by row or by running averages.
 
-    What it chose, and how far it is, is said on stderr. --checkpoint keeps the state of the run; after a
-    crash the same command with --resume ends with the very same model.
+    Notes and progress go to stderr. --checkpoint writes the state of the run to a file; after a crash the
+    same command with --resume gives the very same model.
     """
     from ..persist import save
-    from ._learn import test_rows
-    from ._output import emit
-    from ._verb import learned
+    from .learning import fit_source
+    from .output import emit
 
-    rows, done = learned(source, told, quiet)
-    save(done.model, output, about=done.about)
-    chosen = int(done.model.get_support().sum())
+    fitted = fit_source(source, options, output, quiet)
+    model = fitted.model
+    selected = len(model.support)
+    save(model, output)
     result = {
         "model": output,
-        "method": done.about["method"],
-        "task": done.about["task"],
-        "rows_learned": done.about["rows"],
-        "features": int(done.model.n_features_in_),
-        "selected": chosen,
-        **{f"test_{name}": value for name, value in (test_rows(rows, done) or {}).items()},
+        "method": model.method_name.lower(),
+        "task": model.task_name,
+        "rows_learned": model.n_rows,
+        "features": model.p,
+        "selected": selected,
+        **fitted.test(),
     }
     emit(["name", "value"], list(result.items()), as_json=as_json, keyed=True)

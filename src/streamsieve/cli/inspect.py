@@ -6,54 +6,55 @@ from typing import Any
 
 import click
 
-from . import _options
+from . import options as opt
 
 
 @click.command("inspect")
 @click.argument("file", type=click.Path(dir_okay=False))
 @click.option(
-    "--features/--no-features", default=False, help="Also the features selected, with their weights."
+    "--features/--no-features", default=False, help="Also print the selected features with their weights."
 )
-@_options.output
+@opt.output
 def command(file: str, features: bool, as_json: bool, quiet: bool) -> None:  # noqa: ARG001
-    """Show what a model or checkpoint holds: method, parameters, rows, features, and whether it goes on."""
+    """Show what a model or checkpoint holds: method, parameters, rows, features, where it stands."""
     import os
 
-    from ..persist import read_checkpoint
-    from ._learn import feature_table
-    from ._output import emit, size
-    from ._stored import defaults
+    from ..fitted import FittedModel
+    from ..persist import read_plain
+    from ..words import format_bytes
+    from .model_files import feature_table
+    from .output import emit
 
-    held = read_checkpoint(file)
+    held = read_plain(file)
     model, about = held.object, held.about
-    told: dict[str, Any] = {"file": file, "size": size(os.path.getsize(file)), "class": type(model).__name__}
-    started = getattr(model, "n_features_in_", None) is not None
-    estimator = hasattr(model, "get_support")
-    if estimator:
-        about = {**defaults(model), **about} if started else about
-        told |= {name: about[name] for name in ("task", "method") if name in about}
-        told["rows_learned"] = about.get("rows", 0)
-    elif hasattr(model, "n_samples_"):
-        told["rows_learned"] = model.n_samples_
-    if started:
-        told["features"] = int(model.n_features_in_)
-    if hasattr(model, "classes_"):
-        told["classes"] = [str(c) for c in model.classes_]
-    if estimator and started:
-        told["selected"] = int(model.get_support().sum())
+    facts: dict[str, Any] = {"file": file, "size": format_bytes(os.path.getsize(file))}
+    if not isinstance(model, FittedModel):
+        facts |= {"class": type(model).__name__}
+        facts |= {"rows_learned": model.n_samples_} if hasattr(model, "n_samples_") else {}
+        facts |= {"features": model.n_features_in_} if hasattr(model, "n_features_in_") else {}
+        emit(["name", "value"], list(facts.items()), as_json=as_json, keyed=True)
+        return
+    facts |= {"class": model.name, "task": model.task_name, "method": model.method_name.lower()}
+    facts["rows_learned"] = model.n_rows
+    if model.started:
+        facts["features"] = model.p
+    if model.classes is not None:
+        facts["classes"] = [str(c) for c in model.classes]
+    if model.started:
+        facts["selected"] = len(model.support)
     if about.get("rows_bad"):
-        told["rows_skipped"] = about["rows_bad"]
+        facts["rows_skipped"] = about["rows_bad"]
     if about.get("source"):
-        told["source"] = about["source"]["files"]
+        facts["source"] = about["source"]["files"]
         target = about["source"]["read"].get("target")
-        told |= {"target": target} if target is not None else {}
-    if "position" in about:
-        told["checkpoint"] = "of a run that was finished" if about["done"] else "of a run that can be resumed"
-    if estimator:
-        told |= {f"parameter {name}": value for name, value in model.get_params(deep=False).items()}
-    if as_json and features and estimator and started:
-        columns, rows = feature_table(model, about)
-        told["selection"] = [dict(zip(columns, row)) for row in rows]
-    emit(["name", "value"], list(told.items()), as_json=as_json, keyed=True)
-    if features and not as_json and estimator and started:
-        emit(*feature_table(model, about), as_json=False, title="Features")
+        facts |= {"target": target} if target is not None else {}
+    if "run" in about:
+        facts["checkpoint"] = "of a finished run" if about["run"]["done"] else "of a run that can be resumed"
+    facts |= {f"parameter {name}": value for name, value in model.method.values.items()}
+    show = features and model.started
+    columns, rows = feature_table(model) if show else ([], [])
+    if as_json and show:
+        facts["selection"] = [dict(zip(columns, row)) for row in rows]
+    emit(["name", "value"], list(facts.items()), as_json=as_json, keyed=True)
+    if show and not as_json:
+        emit(columns, rows, as_json=False, title="Features")

@@ -1,35 +1,38 @@
-"""`streamsieve merge`: add up what was learned on different machines."""
+"""`streamsieve merge`: merge what was learned on different machines."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from . import _options
+from . import options as opt
 
 
 @click.command("merge")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
-@click.option("-o", "--output", type=_options.Output(), required=True, help="File to write the sum to.")
-@_options.output
+@click.option("-o", "--output", type=opt.Output(), required=True, help="File to write the merged model to.")
+@opt.output
 def command(files: tuple[str, ...], output: str, as_json: bool, quiet: bool) -> None:
-    """Add up running averages: models (or checkpoints) of `fit` with the same method on different rows.
+    """Merge running averages: models (or checkpoints) of `fit` with the same method on different rows.
 
-    The sum is the model of all rows, as if one machine had seen them, to rounding. Named features are matched
-    by name, and those that a file does not have were 0 there.
+    The result is the model of all rows, as if one machine had read them, to rounding. Named features are
+    matched by name; a feature that a file does not have counts as 0 there.
     """
     from ..persist import save
-    from ._output import Say, emit
-    from ._stored import add_up
+    from ..words import counted
+    from .files import check_outputs
+    from .model_files import merge_files
+    from .output import Console, emit
 
-    done = add_up(files)
-    save(done.model, output, about=done.about)
-    Say(quiet)(f"Added {len(files)} files.")
-    result: dict[str, Any] = {
+    check_outputs(files, models={"--output": output})
+    model = merge_files(files)
+    selected = len(model.support)
+    save(model, output)
+    Console(quiet).note(f"Merged {counted(len(files), 'file')}.")
+    result = {
         "model": output,
-        "method": done.about["method"],
-        "rows_learned": done.about["rows"],
+        "method": model.method_name.lower(),
+        "rows_learned": model.n_rows,
+        "features": model.p,
+        "selected": selected,
     }
-    result["features"] = int(done.model.n_features_in_)
     emit(["name", "value"], list(result.items()), as_json=as_json, keyed=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from . import _options
+from . import options as opt
 
 
 @click.command("report")
 @click.argument("model", type=click.Path(dir_okay=False))
-@click.option("-o", "--output", type=_options.Output(), required=True, help="HTML file to write.")
+@click.option("-o", "--output", type=opt.Output(), required=True, help="HTML file to write.")
 @click.option("--curve", type=click.Path(dir_okay=False), help="A curve that `evaluate --output` wrote.")
 @click.option("--title", help="Heading of the page.")
-@_options.output
+@opt.output
 def command(
     model: str, output: str, curve: str | None, title: str | None, as_json: bool, quiet: bool
 ) -> None:
@@ -20,35 +22,51 @@ def command(
 
     One file that needs no network. Needs jinja2 and matplotlib: pip install 'streamsieve[report]'.
     """
-    import json
+    from .files import check_outputs, writing
+    from .model_files import open_model
+    from .output import Console, emit
 
+    check_outputs([model] if curve is None else [model, curve], texts={"--output": output})
+    fitted = open_model(model)
+    points = None if curve is None else _read_curve(curve)
     try:
         from ..report import page
     except ImportError as error:
         raise ImportError(f"{error.name} is missing; pip install 'streamsieve[report]'.") from None
-    from ._learn import feature_names
-    from ._output import Say, emit
-    from ._stored import open_model
-
-    done = open_model(model)
-    points = None
-    if curve is not None:
-        with open(curve) as file:
-            try:
-                points = json.load(file)["rows"]
-            except (ValueError, KeyError, TypeError):
-                raise ValueError(
-                    f"{curve} is no curve; make one by `streamsieve evaluate --output`."
-                ) from None
-    about = {"task": done.about["task"], "rows learned": done.about["rows"]}
-    if done.about["source"]:
-        about["target"] = done.about["source"]["read"].get("target")
-        about["source"] = done.about["source"]["files"]
-    html = page(
-        done.model, names=feature_names(done.model, done.about), about=about, curve=points, title=title
-    )
-    with open(output, "w", encoding="utf-8") as file:
+    about: dict[str, Any] = {"task": fitted.task_name, "rows learned": fitted.n_rows}
+    if fitted.about.get("source"):
+        about["target"] = fitted.about["source"]["read"].get("target")
+        about["source"] = fitted.about["source"]["files"]
+    html = page(fitted, about=about, curve=points, title=title)
+    with writing(output) as file:
         file.write(html)
-    Say(quiet or as_json)(f"Wrote {output}.")
+    Console(quiet or as_json).note(f"Wrote {output}.")
     if as_json:
         emit(["name", "value"], [("report", output), ("bytes", len(html.encode()))], as_json=True, keyed=True)
+
+
+_COUNTS = ("rows", "support", "entered", "left")
+_MEASURES = ("loss", "accuracy", "rmse", "recent_loss", "recent_accuracy", "recent_auc", "recent_rmse")
+
+
+def _read_curve(file: str) -> list[dict[str, Any]]:
+    """The points of a curve; ValueError for a file that `evaluate` did not write."""
+    import json
+
+    try:
+        with open(file, encoding="utf-8") as text:
+            points = json.load(text)["rows"]
+        good = isinstance(points, list) and all(map(_is_point, points))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        good = False
+    if not good:
+        raise ValueError(f"{file} is no curve; make one by `streamsieve evaluate --output`.")
+    return [{name: point.get(name) for name in (*_COUNTS, *_MEASURES)} for point in points]
+
+
+def _is_point(point: Any) -> bool:
+    counts = (point[name] for name in _COUNTS)
+    measures = (point.get(name) for name in _MEASURES)
+    return all(type(n) is int and 0 <= n < 2**53 for n in counts) and all(
+        value is None or (type(value) in (int, float) and abs(value) < 1e300) for value in measures
+    )

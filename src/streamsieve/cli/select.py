@@ -6,38 +6,44 @@ from typing import Any
 
 import click
 
-from . import _options
+from . import options as opt
 
 
-@click.command("select", epilog=_options.METHODS)
-@_options.sources
-@click.option("-o", "--output", type=_options.Output(), help="File to write the model to as well.")
-@_options.model
-@_options.stream
-@_options.passing
-@_options.checkpoint
-@_options.output
-def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: bool, **told: Any) -> None:
+@click.command("select", epilog=opt.METHOD_LIST)
+@opt.sources
+@click.option("-o", "--output", type=opt.Output(), help="File to write the model to as well.")
+@opt.model
+@opt.stream
+@opt.passing
+@opt.checkpoint
+@opt.output
+def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """Print the features of SOURCE that matter, with their weights, the strongest first.
 
     SOURCE is files, globs, or - for standard input; or one model of `fit` or `merge` on running averages,
-    from which any -k and --method can be had without reading a row again.
+    from which a model of any -k and --method is extracted without reading a row again.
     """
     from ..persist import is_checkpoint, save
-    from ._learn import feature_table, test_rows
-    from ._output import Say, emit
-    from ._stored import select_stored
-    from ._verb import learned
+    from .files import check_outputs
+    from .learning import fit_source
+    from .model_files import feature_table, select_from_file
+    from .output import Console, emit
 
+    test: dict[str, float] = {}
     if len(source) == 1 and is_checkpoint(source[0]):
-        done, test = select_stored(source[0], told, Say(quiet)), None
+        check_outputs(source, models={"--output": output})
+        model = select_from_file(source[0], options, Console(quiet))
     else:
-        rows, done = learned(source, told, quiet)
-        test = test_rows(rows, done)
+        fitted = fit_source(source, options, output, quiet)
+        model, test = fitted.model, fitted.test()
+    columns, table = feature_table(model)
     if output is not None:
-        save(done.model, output, about=done.about)
-    columns, table = feature_table(done.model, done.about)
-    about = {name: done.about[name] for name in ("method", "task")}
-    about |= {"rows_learned": done.about["rows"], "features": int(done.model.n_features_in_)}
-    about |= {f"test_{name}": value for name, value in (test or {}).items()}
+        save(model, output)
+    about = {
+        "method": model.method_name.lower(),
+        "task": model.task_name,
+        "rows_learned": model.n_rows,
+        "features": model.p,
+        **test,
+    }
     emit(columns, table, as_json=as_json, title=f"{len(table)} features", about=about)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from .. import _core
 from ..base import Method
+from ..fitted import FittedModel
 from ..learners.start import continue_from
 from ..params import Parameter
 from ..passes import fit_rows, has_passes, is_source, repeat
@@ -202,12 +203,24 @@ class Estimator(SelectorMixin, BaseEstimator):
                 f"This {type(self).__name__} has not learned a row yet; call fit or partial_fit first."
             )
 
+    def _to_fitted(self) -> FittedModel:
+        """What a file holds of it."""
+        from .saved import to_fitted
+
+        return to_fitted(self)
+
+    def _adopt(self, model: FittedModel) -> None:
+        """Be fitted as a model is."""
+        from .saved import adopt
+
+        adopt(self, model)
+
     # ---------------------------------------------------------------- the model
 
     def _weights(self) -> tuple[Array, Array]:
         self._check_fitted()
         self._check_unchanged()
-        return self.method_.weights()
+        return self.method_.coefficients()
 
     def _scores(self, X: Any) -> Array:
         self._check_fitted()

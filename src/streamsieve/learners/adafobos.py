@@ -67,6 +67,8 @@ class AdaFOBOS(Method):
         """,
     }
 
+    centers = True
+
     def check(self) -> None:
         ladder.check(self)
 

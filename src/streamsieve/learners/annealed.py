@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..rows import Array, Rows
-from ..state import Field, State, record, resized, zeros
+from ..state import Field, State, check_counts, record, resized, zeros
 
 _HEAD = 6  # numbers of a slot before its weights: `Slot` of cpp/learners/sfsa.hpp
 _PAGE = 4096  # features that share one count of those seen
@@ -138,9 +138,17 @@ class AnnealedModel(State):
     def check(self, fresh: AnnealedModel) -> None:
         """Raise ValueError for state from a file whose indices the kernel could not follow."""
         self.verify(fresh)
+        check_counts(self.clock, ("filled", "batches", "size", "limit", "unseen", "touched"))
         n, touched, p = self.clock["size"], self.clock["touched"], len(self.slot)
         if len(self.seen) != p // _PAGE + 1 or not 0 <= self.clock["limit"] <= p or self.maturity < 1:
             raise ValueError("a model that anneals counts other features than there are.")
+        limit = int(self.clock["limit"])
+        unseen = np.count_nonzero(self.slot[:limit] == 0)
+        if not limit <= self.counted <= p or self.clock["unseen"] != unseen:
+            raise ValueError("a model that anneals counts other features than it has seen.")
+        pages = np.add.reduceat(self.slot != 0, np.arange(0, p, _PAGE)) if p else []
+        if not np.array_equal(self.seen[: len(pages)], pages):
+            raise ValueError("a model that anneals counts other features in a page than there are.")
         if not len(self.id) == len(self.slots) == len(self.moments) >= n >= 0 <= touched <= n:
             raise ValueError("a model that anneals has other slots than it counts.")
         if len(self.touched) < touched:

@@ -50,6 +50,8 @@ class BAMD(Method):
         """,
     }
 
+    centers = True
+
     def start(self, p: int, q: int) -> State:
         return State(
             clock=heap.row_count(),

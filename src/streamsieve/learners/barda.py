@@ -42,6 +42,8 @@ class BARDA(Method):
     limit = heap.LIMIT
     can_overflow = False
 
+    centers = True
+
     def start(self, p: int, q: int) -> State:
         return State(
             clock=heap.row_count(),

@@ -59,6 +59,8 @@ class FOBOS(Method):
         """,
     }
 
+    centers = True
+
     def check(self) -> None:
         ladder.check(self)
 

@@ -6,14 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas, lapack
 
-from .. import _core
+from .. import _core, linalg
 from ..averages.extract.olsth import CROWDED
 from ..averages.model import TIE, block, cholesky, largest_rows
 from ..averages.ridge import likeliest_ridge
 from ..rows import Array, Rows
-from ..state import State, square, zeros
+from ..state import State, optional, square, zeros
 
 BLOCK = 64  # rows between two updates of the p x p matrices: BLAS adds 64 for the price of a dozen
 DRIFT = 1e-7  # what the normal equations may miss before the inverse is made anew
@@ -63,8 +62,8 @@ class InverseMoments(State):
             xy=zeros(output=q, feature=p),
             block=zeros(fixed=BLOCK, feature=p),
             block_y=zeros(fixed=BLOCK, output=q),
-            moments=None,  # lower triangles in column order, as BLAS updates them in place
-            inverse=None,
+            moments=optional(),  # lower triangles in column order, as BLAS updates them in place
+            inverse=optional(),
             prior=zeros(feature=p),  # Lambda
             start=zeros(feature=p, output=q),  # beta_0
         )
@@ -132,24 +131,24 @@ class InverseMoments(State):
         V = self.block
         if self.moments is None:
             self.moments, self._axes["moments"] = square(self.p)
-        blas.dsyrk(1.0, V.T, beta=1.0, c=self.moments, lower=1, overwrite_c=1)
+        linalg.dsyrk(1.0, V.T, beta=1.0, c=self.moments, lower=1, overwrite_c=1)
         blocks = self.rows // BLOCK
         if blocks & (blocks - 1) == 0:
             self._renew()
         else:
-            G = blas.dsymm(1.0, self.inverse, V.T, lower=1)
+            G = linalg.dsymm(1.0, self.inverse, V.T, lower=1)
             K = V @ G
             K[np.diag_indices(BLOCK)] += 1.0
-            L, _ = lapack.dpotrf(K.T, lower=1, overwrite_a=1)
-            U = blas.dtrsm(1.0, L, G, side=1, lower=1, trans_a=1, overwrite_b=1)
-            blas.dsyrk(-1.0, U, beta=1.0, c=self.inverse, lower=1, overwrite_c=1)
+            L, _ = linalg.dpotrf(K.T, lower=1, overwrite_a=1)
+            U = linalg.dtrsm(1.0, L, G, side=1, lower=1, trans_a=1, overwrite_b=1)
+            linalg.dsyrk(-1.0, U, beta=1.0, c=self.inverse, lower=1, overwrite_c=1)
             self._restart()
             if not self._missed() <= DRIFT:
                 self._renew()
         self.filled = self._ready = 0
 
     def _restart(self) -> None:
-        self.start = times(self.inverse, self.xy.T)
+        self.start = np.ascontiguousarray(times(self.inverse, self.xy.T))
 
     def _missed(self) -> float:
         """The largest residual of the normal equations, features in units of their deviations."""
@@ -171,10 +170,10 @@ class InverseMoments(State):
         self.inverse = A = self.moments.copy(order="F")
         diagonal = np.diag_indices(self.p)
         A[diagonal] = np.where(self.prior > 0, self.square + self.prior, 1.0)
-        A, failed = lapack.dpotrf(A, lower=1, clean=0, overwrite_a=1)
+        A, failed = linalg.dpotrf(A, lower=1, clean=0, overwrite_a=1)
         if failed:  # pragma: no cover - the ridge is far above rounding
             raise ValueError(f"The second moments are not positive definite with ridge={self.lam}; raise it.")
-        self.inverse, _ = lapack.dpotri(A, lower=1, overwrite_c=1)
+        self.inverse, _ = linalg.dpotri(A, lower=1, overwrite_c=1)
         self.inverse[diagonal] = np.where(self.prior > 0, self.inverse[diagonal], 0.0)
         self._restart()
 
@@ -226,15 +225,15 @@ class InverseMoments(State):
                 self._columns = np.empty((BLOCK, self.p)), np.empty((BLOCK, BLOCK))
             G, K = self._columns[0][:c], self._columns[1][:c, :c]
             for i in range(self._ready, c):
-                G[i] = blas.dsymv(1.0, self.inverse, V[i], lower=1)
+                G[i] = linalg.dsymv(1.0, self.inverse, V[i], lower=1)
                 K[i, : i + 1] = V[: i + 1] @ G[i]
             self._ready = c
         if c == 0:
             return self.start
         A = np.array(K, order="F")
         A[np.diag_indices(c)] += 1.0
-        L, _ = lapack.dpotrf(A, lower=1, clean=0, overwrite_a=1)
-        left, _ = lapack.dpotrs(L, self.block_y[:c] - V @ self.start, lower=1)
+        L, _ = linalg.dpotrf(A, lower=1, clean=0, overwrite_a=1)
+        left, _ = linalg.dpotrs(L, self.block_y[:c] - V @ self.start, lower=1)
         return self.start + G.T @ left
 
     def extract(self, k: int, standardize: bool = True) -> tuple[Array, Array]:
@@ -259,7 +258,7 @@ class InverseMoments(State):
             A *= unit[:, None] * (unit / weight)
             ridge = self.ridge() if self.rows - self.intercept <= CROWDED * len(support) else 0.0
             L, _ = cholesky(A, ridge)
-            solved, _ = lapack.dpotrs(L, self.xy.T[support] * (unit / weight)[:, None], lower=1)
+            solved, _ = linalg.dpotrs(L, self.xy.T[support] * (unit / weight)[:, None], lower=1)
             coef[:, support] = (solved * unit[:, None]).T
         return coef, self.mean_y - coef @ self.mean if self.intercept else np.zeros(len(self.mean_y))
 
@@ -269,7 +268,7 @@ def times(A: Array | None, B: Array) -> Array:
     assert A is not None
     out = np.empty(B.shape, order="F")
     for o in range(B.shape[1]):
-        out[:, o] = blas.dsymv(1.0, A, B[:, o], lower=1)
+        out[:, o] = linalg.dsymv(1.0, A, B[:, o], lower=1)
     return out
 
 

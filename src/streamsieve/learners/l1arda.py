@@ -44,6 +44,8 @@ class L1ARDA(Method):
     penalty = property(ladder.penalties)
     poor_score = True  # penalties shrink, all the more where few features are to be left
 
+    centers = True
+
     def check(self) -> None:
         ladder.check(self)
 

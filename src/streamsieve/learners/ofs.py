@@ -56,6 +56,8 @@ class OFS(Method):
         """,
     }
 
+    centers = True
+
     def check(self) -> None:
         check_shrink(self)
 
@@ -78,9 +80,11 @@ class OFS(Method):
         return self.state.weight.T * self.state.scale, self.state.bias.copy()
 
     def scores(self, rows: Rows) -> Array:
-        s = self.state
         with self.lock:
-            return rows.scores(s.weight, s.bias, float(s.scale[0]))
+            s = self.settled().state
+            first = getattr(s, "centering", None)
+            shift = 0.0 if first is None else first.shift(s.weight)
+            return rows.scores(s.weight, s.bias - s.scale * shift, float(s.scale[0]))
 
     def resize(self, p: int) -> None:
         super().resize(p)

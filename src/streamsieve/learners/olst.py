@@ -47,6 +47,7 @@ class OLST(Method):
     fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
 
     losses = {"regression": ("squared",), "classification": ("squared",)}
+    uses_blas = True
     attributes = {
         "current_ridge": "float: What is added to the diagonal of the standardised S_xx in the first step."
     }

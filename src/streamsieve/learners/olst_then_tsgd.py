@@ -39,6 +39,7 @@ class OLSTThenTSGD(SIHT):
     )
     ridge: Any = OLST.params["ridge"]
 
+    uses_blas = True
     attributes = {"olst": "State or None: The p^2 state of OLST; None once C rows were learned."}
     examples = {
         "regression": """

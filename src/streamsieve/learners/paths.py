@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..rows import Array, Rows
-from ..state import State, record, records, zeros
+from ..state import State, check_counts, record, records, zeros
 from .ladder import soft
 from .steps import clock
 
@@ -109,6 +109,10 @@ class Paths(State):
 
     def check(self, n_bursts: int) -> None:
         """Raise ValueError for state from a file whose indices the kernel could not follow."""
+        check_counts(
+            self.clock, ("filled", "bursts", "stage", "burst_size", "size", "dead", "seen", "blocks")
+        )
+        check_counts(self.head, ("touched", "records"))
         c, room, n, dead = self.clock, len(self.id), self.size, int(self.clock["dead"])
         rooms = {len(getattr(self, name)) for name in _BY_SLOT if getattr(self, name) is not None}
         rooms |= {getattr(self, name).shape[1] for name in _BY_PATH_AND_SLOT}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
 
-from .. import _core
+from .. import _core, linalg
 from ..averages.model import cholesky
 from ..rows import Array, Rows
 from ..state import State, zeros
@@ -89,6 +88,6 @@ class Refit(State):
         if len(usable):
             unit = 1.0 / np.sqrt(A.diagonal()[usable])
             L, _ = cholesky(np.ascontiguousarray(A[np.ix_(usable, usable)] * unit[:, None] * unit))
-            solved, _ = lapack.dpotrs(L, A[usable, k:] * unit[:, None], lower=1)
+            solved, _ = linalg.dpotrs(L, A[usable, k:] * unit[:, None], lower=1)
             coef[usable] = solved * unit[:, None]
         return coef, mean[k:] - mean[:k] @ coef if fit_intercept else np.zeros(coef.shape[1])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..rows import FLOATS, Array, Rows, check_rows
-from ..state import State
+from ..state import State, optional
 
 
 class RowBuffer(State):
@@ -23,7 +23,7 @@ class RowBuffer(State):
     _parts: tuple[tuple[Rows, Array, Array | None], ...] | list[tuple[Rows, Array, Array | None]] = ()
 
     def __init__(self) -> None:
-        super().__init__(rows=None, targets=None, weights=None)
+        super().__init__(rows=optional(), targets=optional(), weights=optional())
 
     def __len__(self) -> int:
         joined = 0 if self.targets is None else len(self.targets)
@@ -72,6 +72,9 @@ class RowBuffer(State):
             return
         if not isinstance(rows, Rows) or rows.dtype not in FLOATS or rows.p > p:
             raise ValueError(f"rows that are held are not rows of {p} features.")
+        arrays = (targets,) if weights is None else (targets, weights)
+        if not all(isinstance(a, np.ndarray) for a in arrays):
+            raise ValueError("the targets or weights of rows that are held are no arrays.")
         n = len(rows)
         if n >= most:
             raise ValueError(f"{n} rows are held, but {most} make a block.")

@@ -92,6 +92,8 @@ class SADMM(Method):
         """,
     }
 
+    centers = True
+
     def check(self) -> None:
         ladder.check(self)
 

@@ -9,10 +9,11 @@ import numpy as np
 from ..base import Method
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows
-from ..state import State
+from ..state import State, optional
 from . import steps
 from .annealed import AnnealedModel
 from .change import ChangeDetector
+from .refit import Refit
 from .steps import check_shrink, scatter, step_rule
 
 _FIRST = 4  # mini-batches to the first maturity where none is given
@@ -113,28 +114,28 @@ class SFSA(Method):
         "n_restarts": "int: Changes that `restart` has found.",
     }
 
+    centers = True
+
     def check(self) -> None:
         check_shrink(self)
         if not self.ladder and self.maturity == "auto":
             raise ParamError(
                 "maturity", "auto", "with ladder=False a single model needs its maturity, in mini-batches."
             )
-        if self.refit:
-            if self.loss != "squared":
-                raise ParamError(
-                    "refit",
-                    True,
-                    f"a refit is least squares, and the loss is {self.loss!r}; pass loss='squared', or let "
-                    "the matured model go on learning its weights.",
-                )
-            from . import refit  # noqa: F401 - files name it; it needs SciPy, which takes its time to load
+        if self.refit and self.loss != "squared":
+            raise ParamError(
+                "refit",
+                True,
+                f"a refit is least squares, and the loss is {self.loss!r}; pass loss='squared', or let the "
+                "matured model go on learning its weights.",
+            )
 
     def start(self, p: int, q: int) -> State:
         return State(
             growing=self._new_model(p, q, self._first_maturity()),  # None once it has matured, without ladder
-            answer=None,
+            answer=optional(),
             detector=ChangeDetector() if self.restart else None,
-            refit=None,
+            refit=optional(),
             n_restarts=0,
         )
 
@@ -155,9 +156,11 @@ class SFSA(Method):
                 if not isinstance(model, AnnealedModel):
                     raise ValueError(f"a model is {type(model).__name__}, not AnnealedModel.")
                 model.check(self._new_model(self.p, self.q, 1))
+                if model.clock["filled"] >= self.batch_size:
+                    raise ValueError(f"{model.clock['filled']} rows are in a batch of {self.batch_size}.")
+        if s.growing is not None and s.growing.mature:
+            raise ValueError("a model has matured and does not answer.")
         if s.refit is not None:
-            from .refit import Refit
-
             if s.answer is None or not isinstance(s.refit, Refit):
                 raise ValueError("there is a refit of no model.")
             s.refit.check(Refit(s.answer.size, self.q))
@@ -233,8 +236,6 @@ class SFSA(Method):
         if self.restart:
             s.detector = ChangeDetector()
         if self.refit:
-            from .refit import Refit
-
             s.refit = Refit(s.answer.size, self.q)
 
     # ---------------------------------------------------------------- reading

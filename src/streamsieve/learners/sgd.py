@@ -42,6 +42,8 @@ class SGD(Method):
         """,
     }
 
+    centers = True
+
     def check(self) -> None:
         check_shrink(self)
 
@@ -61,5 +63,7 @@ class SGD(Method):
         return self.state.weight.T * self.state.scale, self.state.bias.copy()
 
     def scores(self, rows: Rows) -> Array:
-        s = self.state
-        return rows.scores(s.weight, s.bias, float(s.scale[0]))
+        s = self.settled().state
+        first = getattr(s, "centering", None)
+        shift = 0.0 if first is None else first.shift(s.weight)
+        return rows.scores(s.weight, s.bias - s.scale * shift, float(s.scale[0]))

@@ -45,6 +45,8 @@ class SIHT(Method):
         """,
     }
 
+    centers = True
+
     def check(self) -> None:
         check_shrink(self)
 

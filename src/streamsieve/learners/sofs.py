@@ -58,6 +58,8 @@ class SOFS(Method):
         """,
     }
 
+    centers = True
+
     def start(self, p: int, q: int) -> State:
         return State(
             clock=heap.row_count(),

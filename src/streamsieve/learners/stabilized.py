@@ -127,6 +127,8 @@ class StabilizedSGD(Method):
     }
     estimator_methods = (plot,)
 
+    centers = True
+
     def start(self, p: int, q: int) -> State:
         return State(
             paths=Paths(

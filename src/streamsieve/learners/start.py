@@ -32,6 +32,10 @@ def start_from(
 def continue_from(method: Any, model: Any, rows: Any, w: Array | None) -> None:
     """Measure rows without learning them, and take over the weights of a model."""
     coef, intercept = model_weights(model, method.p, method.q)
+    centering = getattr(method.state, "centering", None)
+    if centering is not None:
+        centering.place(rows)
+        rows, intercept = centering.subtract(rows), intercept + centering.shift(coef.T)
     for at, part in rows.in_row_order():
         method.measure(part, None if w is None else w[at])
     method.set_weights(coef, intercept)

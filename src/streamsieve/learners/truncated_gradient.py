@@ -47,6 +47,8 @@ class TruncatedGradient(Method):
     penalty = property(ladder.penalties)
     poor_score = True  # penalties shrink, all the more where few features are to be left
 
+    centers = True
+
     def check(self) -> None:
         ladder.check(self)
 

@@ -33,6 +33,8 @@ class TSGD(Method):
 
     estimator_methods = (start_from,)
 
+    centers = True
+
     def check(self) -> None:
         check_shrink(self)
 

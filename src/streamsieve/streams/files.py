@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 from .bad_data import BadData
 
 PACKINGS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-_ENDS = 1 << 16  # bytes at either end of a file that tell whether it is still the same
+_END, _PIECES, _PIECE = 1 << 16, 64, 1 << 12  # bytes of a file that tell whether it is still the same
 
 
 class File(NamedTuple):
@@ -25,15 +25,29 @@ class File(NamedTuple):
     size: int | None
 
     @property
-    def fingerprint(self) -> list[Any]:
-        """What a position must agree with: the name, the size, and a sum over the beginning and the end."""
-        found: list[Any] = [os.path.basename(self.name), self.size]
+    def fingerprint(self) -> dict[str, Any]:
+        """What a position must agree with: name, size, time of the last change, and a digest of samples."""
+        found: dict[str, Any] = {"name": os.path.basename(self.name), "size": self.size}
         if self.path is not None and self.size is not None:
-            with open(self.path, "rb") as file:
-                ends = file.read(_ENDS)
-                file.seek(max(0, self.size - _ENDS))
-                found.append(hashlib.sha256(ends + file.read(_ENDS)).hexdigest())
+            found["modified"] = os.stat(self.path).st_mtime_ns
+            found["digest"] = _digest_of_samples(self.path, self.size)
         return found
+
+
+def _digest_of_samples(path: str, size: int) -> str:
+    """SHA-256 over both ends of a file and pieces spread over it; over all of a small one."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        if size <= 2 * _END + _PIECES * _PIECE:
+            digest.update(file.read())
+            return digest.hexdigest()
+        digest.update(file.read(_END))
+        for i in range(1, _PIECES + 1):
+            file.seek(_END + (size - 2 * _END) * i // (_PIECES + 1))
+            digest.update(file.read(_PIECE))
+        file.seek(size - _END)
+        digest.update(file.read(_END))
+    return digest.hexdigest()
 
 
 def find(source: str | os.PathLike[str] | Iterable[Any]) -> list[File]:

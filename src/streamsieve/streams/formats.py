@@ -8,6 +8,7 @@ import sys
 import zlib
 from typing import Any
 
+from ..params import ParamError
 from .files import PACKINGS, Bytes, File
 from .readers import arrays, bed, csv, frames, svmlight
 
@@ -29,7 +30,7 @@ def detect_format(file: File) -> str:
     if file.path is None:
         start = _stdin_start()
     elif file.size is None:  # what is read of a pipe to tell is gone
-        raise ValueError(f"The format of {file.name}, which is a pipe, cannot be detected; pass format=.")
+        raise ParamError("format", "auto", f"the format of {file.name}, a pipe, cannot be detected; name it.")
     else:
         bytes_ = Bytes(file)
         buffer = bytearray(4096)
@@ -45,7 +46,9 @@ def _stdin_start() -> bytes:
     if packing == "gzip":
         return zlib.decompressobj(31).decompress(start, 4096)
     if packing is not None:
-        raise ValueError(f"The format of {packing} data on standard input cannot be detected; pass format=.")
+        raise ParamError(
+            "format", "auto", f"the format of {packing} data on standard input cannot be detected; name it."
+        )
     return start
 
 
@@ -62,7 +65,9 @@ def _from_start(start: bytes, name: str) -> str:
         if re.fullmatch(rb"[-+0-9.eE,]+", label) and pairs and (tokens or b"," not in line):
             return "svmlight"
         return "tsv" if b"\t" in line else "csv"
-    raise ValueError(
-        f"The format of {name!r} cannot be detected from its name or first bytes; pass format=, one of "
-        f"{', '.join(FORMATS)}."
+    raise ParamError(
+        "format",
+        "auto",
+        f"the format of {name!r} cannot be detected from its name or first bytes; pass one of "
+        f"{', '.join(FORMATS)}.",
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rows import Rows
+from ..words import counted
 from .bad_data import BadData
 from .examples import ExampleQueue, Examples
 from .prefetch import prefetch
@@ -128,8 +129,8 @@ class Stream:
             theirs = position.get("mark", {}).get(name)
             if theirs != ours:
                 raise ValueError(
-                    f"The position is of another stream: its {name} was {theirs!r}, here it is {ours!r}; "
-                    "read the same data with the same options."
+                    f"The position is of another stream: {_difference(name, theirs, ours)}; read the same "
+                    "data with the same options."
                 )
         self._begin({key: value for key, value in position.items() if key not in ("version", "mark")})
 
@@ -162,7 +163,7 @@ class Stream:
         for number in range(start.get("pass", 0), self.passes):
             yield from self._pass(number, start)
             if not self._seen and not start and self._selection.limit != 0:
-                bad = f" but {self.rows_bad:,} bad ones" if self.rows_bad else ""
+                bad = f" but {counted(self.rows_bad, 'bad one')}" if self.rows_bad else ""
                 raise BadData(f"there is not a single row{bad}", self._reader.title())
             start = {}
             self._here = {"pass": number + 1, **self._counts()}
@@ -247,3 +248,20 @@ class Stream:
             rows = Rows(p=width, csr=rows.kernel)
         self._width = rows.p
         return Examples(rows, y, examples.weight)
+
+
+def _difference(name: str, theirs: Any, ours: Any) -> str:
+    """How two fingerprints differ, for an error."""
+    if name != "source" or not (isinstance(theirs, list) and isinstance(ours, list)):
+        return f"its {name} was {theirs!r}, here it is {ours!r}"
+    if len(theirs) != len(ours):
+        return f"it had {len(theirs)} files, here are {len(ours)}"
+    for then, now in zip(theirs, ours):
+        if then != now and isinstance(then, dict) and isinstance(now, dict):
+            changed = [part for part in now if then.get(part) != now[part]]
+            if "size" not in changed and "digest" not in changed and "name" not in changed:
+                return f"{now['name']} has been written to since (its time of modification has changed)"
+            if "name" in changed:
+                return f"it was of {then.get('name')}, here is {now['name']}"
+            return f"{now['name']} has changed since"
+    return "its files were others"

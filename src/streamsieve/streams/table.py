@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..params import Advice
 from ..rows import Rows
-from .bad_data import BadData
+from .bad_data import BadData, shortened
 from .examples import Examples
 from .readers.base import Options, Reader
 
@@ -33,7 +34,7 @@ class Table:
         self._at = {name: c for c, name in enumerate(self.columns)}
         if len(self._at) < len(self.columns):
             twice = next(name for c, name in enumerate(self.columns) if self._at[name] != c)
-            raise BadData(f"two columns are called {twice!r}; give each its own name", file, 1)
+            raise BadData(f"two columns are called {shortened(twice)!r}; give each its own name", file, 1)
         is_text = set(self.texts)
         self.target = None if options.target is None else self._place(options.target, "target")
         self.weight = None if options.weight is None else self._place(options.weight, "weight")
@@ -55,11 +56,22 @@ class Table:
             wanted = {c for c, _ in split.values()}
         met = [c for c in sorted(wanted) if c in is_text]
         if met and options.categories == "error":
-            names = ", ".join(repr(self.columns[c]) for c in met[:5])
+            names = ", ".join(repr(shortened(self.columns[c])) for c in met[:5])
             raise BadData(
-                f"{len(met)} columns are not numbers ({names}{', ...' if len(met) > 5 else ''}); pass "
-                "categories='onehot' to encode or 'drop' to leave them out", file, column=self.columns[met[0]]
-            )  # fmt: skip
+                f"{len(met)} columns are not numbers ({names}{', ...' if len(met) > 5 else ''})",
+                file,
+                column=self.columns[met[0]],
+                advice=Advice(
+                    "pass {} to encode or {} to leave them out",
+                    ("categories", "onehot"),
+                    ("categories", "drop"),
+                ),
+            )
+        # wanted columns of text, and the target where it is one and features are not given by name
+        self.text_columns = {
+            *([] if self.fixed else met),
+            *([self.target] if self.target in self.texts else []),
+        }
         self.categories = met if options.categories == "onehot" else []  # columns that are one-hot encoded
         self.numbers = [c for c in sorted(wanted) if c not in is_text]
         if self.fixed:
@@ -99,9 +111,10 @@ class Table:
         near = difflib.get_close_matches(str(name), self.columns, n=3, cutoff=0.5)
         some = near or self.columns[:8]
         hint = (
-            f"did you mean {' or '.join(map(repr, near))}?"
+            f"did you mean {' or '.join(repr(shortened(one)) for one in near)}?"
             if near
-            else f"it has {', '.join(map(repr, some))}" + (", ..." if p > len(some) else "")
+            else f"it has {', '.join(repr(shortened(one)) for one in some)}"
+            + (", ..." if p > len(some) else "")
         )
         raise BadData(f"there is no {what} {name!r}; {hint}".rstrip("?"), self.file, 1, str(name))
 
@@ -128,15 +141,20 @@ class Table:
             column = self.columns[self.categories[k]]
             if len(places) >= self.max_categories:
                 raise BadData(
-                    f"more than {self.max_categories:,} different values, the last {value[:40]!r}; leave the "
-                    "column out (drop), or pass a larger max_categories", self.file, column=column
-                )  # fmt: skip
+                    f"more than {self.max_categories:,} different values, the last {value[:40]!r}",
+                    self.file,
+                    column=column,
+                    advice=Advice("leave the column out ({}), or pass a larger {}", "drop", "max_categories"),
+                )
             name = f"{column}={value}"
             if name in self._at:
                 raise BadData(
-                    f"its value {value!r} makes the feature {name!r}, which is a column too; rename one, or "
-                    "leave it out (drop)", self.file, column=column
-                )  # fmt: skip
+                    f"its value {shortened(value)!r} makes the feature {shortened(name)!r}, which is a "
+                    "column too",
+                    self.file,
+                    column=column,
+                    advice=Advice("rename one, or leave it out ({})", "drop"),
+                )
             place = places[value] = len(self.names)
             self.met.append((k, value))
             self.names.append(name)

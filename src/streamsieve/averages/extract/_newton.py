@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf
 
-from ... import _core
+from ... import _core, linalg
 from ...rows import Array
 from .penalties import Penalty
 
@@ -76,7 +75,7 @@ class Factor:
         m = len(A)
         A[np.diag_indices(m)] += c
         size = A.diagonal().copy()
-        A, failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)  # lower in columns is upper in rows
+        A, failed = linalg.dpotrf(A.T, lower=1, clean=0, overwrite_a=1)  # lower in columns is upper in rows
         if failed or (A.diagonal() ** 2 <= DEPENDENT * size).any():
             return False
         self.U[:m, :m] = A.T

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.linalg.lapack import dpotrs
 
+from ... import linalg
 from ...params import Param
 from ...rows import Array
 from ..method import RIDGE, AveragesMethod
@@ -87,7 +87,7 @@ def ols_weights(
         wanted = 0.0 if ridge == "auto" else float(ridge)
         L, added = cholesky(s.R, wanted)
         if ridge != "auto" or added == 0:
-            beta, _ = dpotrs(L, s.r, lower=1)
+            beta, _ = linalg.dpotrs(L, s.r, lower=1)
             return beta, added
     return _likeliest_ridge(s)
 
@@ -110,7 +110,7 @@ def _likeliest_ridge(s: Standardized) -> tuple[Array, float]:
     else:
         lam = likeliest_ridge(R.T.copy(order="F"), r, m)
         L, _ = cholesky(R, lam)
-        weights, _ = dpotrs(L, r, lower=1)
+        weights, _ = linalg.dpotrs(L, r, lower=1)
     beta[np.ix_(use, varying)] = weights
     return beta, lam
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csc_array
 
 from ...params import Bool, Or, Param, Real
 from ...rows import Array
@@ -272,17 +271,21 @@ def penalties_for(s: Standardized, name: str, **parameters: float) -> tuple[list
 
         initial, ridge = ols_weights(s)
         with np.errstate(divide="ignore", over="ignore"):
-            weights = np.abs(initial) ** -given["gamma"]
+            weights = np.abs(initial * s.y_scale) ** -given["gamma"]  # in the units of the targets
         return [L1L2(weights=np.ascontiguousarray(w)) for w in weights.T], float(ridge)
-    kind = {"lasso": L1L2, "elasticnet": L1L2, "mcp": MCP, "scad": SCAD}[name]
+    if name == "elasticnet":
+        return [L1L2(given["l1_ratio"], unit=float(unit)) for unit in s.y_scale], 0.0
+    kind = {"lasso": L1L2, "mcp": MCP, "scad": SCAD}[name]
     return [kind(**given)] * s.q, 0.0
 
 
-def sparse(walk: Walk) -> csc_array:
+def sparse(walk: Walk) -> Any:
     """The weights (p, q), from their parts: converting an array costs as much as a Newton step."""
     rows = [np.flatnonzero(solver.b) for solver in walk.solvers]
     data = np.concatenate([solver.b[at] for solver, at in zip(walk.solvers, rows)])
     ends = np.cumsum([0, *map(len, rows)])
+    from scipy.sparse import csc_array
+
     return csc_array((data, np.concatenate(rows), ends), shape=(len(walk.solvers[0].b), len(rows)))
 
 
@@ -295,7 +298,7 @@ def penalty_path(
     alphas: ArrayLike | None = None,
     max_features: int | None = None,
     **parameters: float,
-) -> tuple[Array, list[csc_array]]:
+) -> tuple[Array, list[Any]]:
     """Solutions along a decreasing sequence of penalties, each started from the one before.
 
     Costs a few Newton steps per alpha, each O(pm) for m features in the support, and O(m^2) for every feature

@@ -52,20 +52,26 @@ class Penalty(ABC):
 
 
 class L1L2(Penalty):
-    """P_j(b) = alpha (l1_ratio w_j |b| + (1 - l1_ratio) b^2 / 2): lasso, elastic net, adaptive lasso.
+    """P_j(b) = alpha (l1_ratio w_j |b| + (1 - l1_ratio) unit b^2 / 2): lasso, elastic net, adaptive lasso.
 
     Parameters
     ----------
     l1_ratio : float in (0, 1], default=1.0
     weights : ndarray of shape (p,) or None, default=None
         w_j >= 0; infinite for a feature that may not enter. None means ones.
+    unit : float, default=1.0
+        What the target was divided by, and alpha with it, before the fit: the squares are divided twice.
     """
 
     convex = True
 
-    def __init__(self, l1_ratio: float = 1.0, weights: Array | None = None) -> None:
+    def __init__(self, l1_ratio: float = 1.0, weights: Array | None = None, unit: float = 1.0) -> None:
         self.l1_ratio = l1_ratio
         self.weights = weights
+        self.unit = unit
+
+    def _l2(self, alpha: float) -> float:
+        return alpha * (1 - self.l1_ratio) * self.unit
 
     def _l1(self, alpha: float, at: Any = slice(None)) -> Any:
         if self.weights is None:
@@ -77,14 +83,14 @@ class L1L2(Penalty):
     def value(self, b: Array, alpha: float, at: Any = slice(None)) -> Array:
         size = np.abs(b)
         l1 = np.where(size > 0, self._l1(alpha, at), 0.0)
-        return l1 * size + alpha * (1 - self.l1_ratio) / 2 * b**2
+        return l1 * size + self._l2(alpha) / 2 * b**2
 
     def prox(self, z: Array, d: Array, alpha: float) -> Array:
         over = np.maximum(np.abs(z) - self._l1(alpha), 0.0)
-        return np.copysign(over / (d + alpha * (1 - self.l1_ratio)), z)
+        return np.copysign(over / (d + self._l2(alpha)), z)
 
     def pieces(self, b: Array, alpha: float, at: Any = slice(None)) -> tuple[Array, Array]:
-        return np.copysign(self._l1(alpha, at), b), np.full(b.shape, alpha * (1 - self.l1_ratio))
+        return np.copysign(self._l1(alpha, at), b), np.full(b.shape, self._l2(alpha))
 
     def kinks(self, alpha: float) -> tuple[float, ...]:  # noqa: ARG002
         return (0.0,)
@@ -100,7 +106,7 @@ class L1L2(Penalty):
         self, R: Array, at: Any, alpha: float, max_sweeps: int, tol: float, g: Array, b: Array
     ) -> tuple[int, float]:
         l1 = np.broadcast_to(self._l1(alpha), g.shape).astype(np.float64)
-        return _core.descend_l1l2(R, at, l1, alpha * (1 - self.l1_ratio), max_sweeps, tol, g, b)
+        return _core.descend_l1l2(R, at, l1, self._l2(alpha), max_sweeps, tol, g, b)
 
 
 class MCP(Penalty):

@@ -10,9 +10,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ... import _core
-from ..bad_data import BadData
+from ...params import Advice, ParamError
+from ..bad_data import MISSING_VALUE, NOT_A_NUMBER, BadData, shortened
 from ..files import File
 from ..prefetch import parallel_map
 from ..table import Table, TableReader
@@ -20,6 +22,7 @@ from .base import TABLE, Batch, Format
 from .text import MISSING, Chunk, Files, bad_text
 
 SAMPLE = 1000  # rows that tell which columns hold text
+DIRTY = 9  # numbers for each text from which on a text is taken for a number that is misspelt
 
 
 @dataclass
@@ -28,10 +31,11 @@ class Csv(TableReader, Files):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.delimiter = self.options.delimiter or ("\t" if self.options.format == "tsv" else ",")
+        default = "\t" if self.options.format == "tsv" else ","
+        self.delimiter = default if self.options.delimiter is None else self.options.delimiter
         if len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n.+-0123456789eE':
-            raise ValueError(
-                f"delimiter={self.delimiter!r}; pass one character that is no part of a number or quote."
+            raise ParamError(
+                "delimiter", self.delimiter, "expected one character that is no part of a number or quote."
             )
 
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
@@ -56,7 +60,10 @@ class Csv(TableReader, Files):
         separator = ord(self.delimiter)
         end = _core.csv_whole_rows(chunk.text, chunk.n, separator, True)
         first = chunk.text[:end].tobytes().decode("utf-8", "backslashreplace")
-        cells = next(csv.reader(io.StringIO(first, newline=""), delimiter=self.delimiter), [])
+        try:
+            cells = next(csv.reader(io.StringIO(first, newline=""), delimiter=self.delimiter), [])
+        except csv.Error as error:
+            raise BadData(f"the header cannot be read: {error}", file.name, 1) from None
         if self.options.header:
             names = [cell.strip() for cell in cells]
             lines = _core.lines(chunk.text, end)
@@ -72,17 +79,47 @@ class Csv(TableReader, Files):
             if names != self.table.columns:
                 odd = next((a for a, b in zip(names, self.table.columns) if a != b), f"{len(names)} columns")
                 raise BadData(
-                    f"the columns are not those of {self.table.file}, first at {odd!r}", file.name, 1
+                    f"the columns are not those of {self.table.file}, first at {shortened(odd)!r}",
+                    file.name,
+                    1,
                 )
             return chunk
-        texts = np.zeros(len(names), dtype=np.uint8)
-        _core.csv_texts(chunk.text, chunk.n, separator, SAMPLE, texts)
         unknown = set(self.options.categorical) - set(names)
         if unknown:
             raise BadData(f"there is no column {min(unknown)!r} to take as categorical", file.name, 1)
-        texts[[names.index(name) for name in self.options.categorical]] = 1
-        self._settle(Table(names, np.flatnonzero(texts).tolist(), self.options, file.name))
+        counts = np.zeros((len(names), 3), dtype=np.int64)
+        _core.csv_texts(chunk.text, chunk.n, separator, SAMPLE, counts)
+        self._settle(self._table(file, chunk, names, counts))
         return chunk
+
+    def _table(self, file: File, chunk: Chunk, names: list[str], counts: NDArray[np.int64]) -> Table:
+        """The table of columns that hold text or numbers; BadData for numbers with a few texts among them."""
+        numbers, texts, first = counts.T
+        named = np.isin(names, self.options.categorical)
+        dirty = (texts > 0) & (numbers >= DIRTY * texts) & ~named
+        is_text = (texts > 0) | named
+        if self.options.skip_bad:
+            is_text &= ~dirty  # rows with these cells are skipped
+        table = Table(names, np.flatnonzero(is_text).tolist(), self.options, file.name)
+        for c in np.flatnonzero(dirty & is_text):
+            if c in table.text_columns:
+                quoted = first[c] > 0 and chunk.text[first[c] - 1] == ord('"')
+                raise bad_text(
+                    file,
+                    chunk,
+                    NOT_A_NUMBER,
+                    int(first[c]),
+                    column=names[c],
+                    ends=b'"' if quoted else (self.delimiter + "\r\n").encode(),
+                    as_before=f", as {numbers[c]:,} of the first {numbers[c] + texts[c]:,} cells of its "
+                    "column are",
+                    advice=Advice(
+                        "correct it, pass {} for a column of words, or {}",
+                        "categorical",
+                        ("on_bad_row", "skip"),
+                    ),
+                )
+        return table
 
     def _parse(self, file: File, chunk: Chunk) -> tuple[Chunk, Parsed]:
         """What does not depend on the chunks before."""
@@ -100,12 +137,15 @@ class Csv(TableReader, Files):
         error = None
         if fault:
             ends = (self.delimiter + "\r\n").encode()
-            hint = ", as in the rows before; pass categorical= for a column of words"
-            hint = hint if column in table.numbers else ""
-            words = {"columns": len(table.columns), "hint": hint}
-            if column in (table.target, table.weight):
-                words["missing"] = "no row goes without; mend it, or pass on_bad_row='skip'"
-            error = bad_text(file, chunk, fault, where, column=table.columns[column], ends=ends, **words)
+            number, words = column in table.numbers, {"columns": len(table.columns), "as_before": ""}
+            advice = None
+            if fault == NOT_A_NUMBER and number:
+                words["as_before"] = ", as in the rows before"
+                advice = Advice("pass {} for a column of words", "categorical")
+            elif fault == MISSING_VALUE and column in (table.target, table.weight):
+                advice = Advice("every row needs one: correct it, or pass {}", ("on_bad_row", "skip"))
+            name = table.columns[column]
+            error = bad_text(file, chunk, fault, where, column=name, ends=ends, advice=advice, **words)
         values = [[_decoded(chunk.text[begin:end].tobytes()) for begin, end in places] for places in met]
         return chunk, Parsed((X[:rows], others[:rows], codes[:rows], values), bad, error)
 

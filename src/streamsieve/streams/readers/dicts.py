@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...params import Advice, ParamError
 from ...rows import Rows
 from ..bad_data import BadData
 from ..examples import Examples
@@ -27,7 +28,7 @@ class Dicts(Reader):
     def __post_init__(self) -> None:
         self.again = not isinstance(self.source, Iterator)
         if self.options.target is not None and self.options.target == self.options.weight:
-            raise ValueError(f"{self.options.target!r} cannot be both target and weight.")
+            raise ParamError("weight", self.options.weight, "expected another key than the target.")
         self.restore({}, {})
 
     def fingerprint(self) -> Any:
@@ -61,10 +62,13 @@ class Dicts(Reader):
             if value is not None:
                 self._values[key] = self._values.get(key, 0) + 1
                 if self._values[key] > self.options.max_categories:
+                    most = self.options.max_categories
                     raise BadData(
-                        f"more than {self.options.max_categories:,} different values, the last {value[:40]!r}"
-                        "; leave the key out (drop), or pass a larger max_categories", self.title(), None, key
-                    )  # fmt: skip
+                        f"more than {most:,} different values, the last {value[:40]!r}",
+                        self.title(),
+                        column=key,
+                        advice=Advice("leave it out ({}), or pass a larger {}", "drop", "max_categories"),
+                    )
             place = self._places[key, value] = len(self.names)
             self._met.append([key, value])
             self.names.append(key if value is None else f"{key}={value}")

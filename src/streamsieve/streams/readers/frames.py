@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...params import Advice
 from ..bad_data import BadData
 from ..checks import good_rows
 from ..examples import Examples
@@ -45,9 +46,10 @@ class Tabular(TableReader):
             )
         for c in sorted(others.keys() & {*table.numbers, *table.others}):
             raise BadData(
-                f"values of type {others[c]} are no numbers; leave the column out (drop)",
+                f"values of type {others[c]} are no numbers",
                 name,
                 column=columns[c],
+                advice=Advice("leave the column out ({})", "drop"),
             )
         return table
 

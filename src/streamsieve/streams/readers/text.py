@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
-from ..bad_data import FAULTS, BadData
+from ...params import Advice
+from ..bad_data import FAULTS, INDEX_ZERO, MISSING_VALUE, BadData
 from ..files import Bytes, File
 from .base import Batch, Reader
 
@@ -106,15 +107,23 @@ def bad_text(
     *,
     column: str | int | None = None,
     ends: bytes = b" \t\r\n",
+    advice: Advice | None = None,
     **words: Any,
 ) -> BadData:
     before = np.flatnonzero(chunk.text[:at] == 10)
     if column is None:
         column = at - (int(before[-1]) + 1 if len(before) else 0) + 1
     text = quoted(chunk.text, at, ends)
-    known = {"hint": "", "missing": "pass missing='keep' or 'zero' where features may be missing"}
-    reason = FAULTS[fault].format(text=text, **known | words)
-    return BadData(reason, file.name, chunk.line + len(before), column, text)
+    reason = FAULTS[fault].format(text=text, **{"as_before": "", **words})
+    return BadData(reason, file.name, chunk.line + len(before), column, text, advice or _ADVICE.get(fault))
+
+
+_ADVICE = {
+    INDEX_ZERO: Advice("pass {} if they count from zero", ("zero_based", True)),
+    MISSING_VALUE: Advice(
+        "pass {} or {} where features may be missing", ("missing", "keep"), ("missing", "zero")
+    ),
+}
 
 
 @dataclass

@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 
 import click
 
+from ..words import printable
+
 Row = Sequence[Any]
 
 
@@ -26,20 +28,20 @@ def emit(
     """Print rows. `about` heads the JSON and ends a table; `keyed` rows are names and values."""
     about = about or {}
     if as_json:
-        told = {**about, "rows": [dict(zip(columns, row)) for row in rows]}
-        told = {row[0]: row[1] for row in rows} if keyed else told
-        click.echo(json.dumps(plain(told), indent=2, allow_nan=False))
+        tree = {**about, "rows": [dict(zip(columns, row)) for row in rows]}
+        tree = {row[0]: row[1] for row in rows} if keyed else tree
+        click.echo(json.dumps(plain(tree), indent=2, allow_nan=False))
     elif sys.stdout.isatty():
-        _keys(rows) if keyed else _table(columns, rows, title, about)
+        _print_pairs(rows) if keyed else _print_table(columns, rows, title, about)
     else:
-        click.echo("\t".join(columns))
+        click.echo("\t".join(map(exact, columns)))
         for row in rows:
             click.echo("\t".join(exact(value) for value in row))
 
 
-def _table(columns: Sequence[str], rows: Sequence[Row], title: str, about: dict[str, Any]) -> None:
+def _print_table(columns: Sequence[str], rows: Sequence[Row], title: str, about: dict[str, Any]) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
+    from rich.console import Console as Terminal
     from rich.markup import escape
     from rich.table import Table
 
@@ -48,32 +50,30 @@ def _table(columns: Sequence[str], rows: Sequence[Row], title: str, about: dict[
     )
     for j, name in enumerate(columns):
         numeric = all(isinstance(row[j], int | float | None) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(escape(printable(name)), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(short(value)) for value in row))
-    console = Console()
-    console.print(table)
+    terminal = Terminal()
+    terminal.print(table)
     facts = (f"[dim]{name.replace('_', ' ')}[/dim] {escape(short(value))}" for name, value in about.items())
-    console.print(" [dim]·[/dim] ".join(facts), highlight=False)
+    terminal.print(" [dim]·[/dim] ".join(facts), highlight=False)
 
 
-def _keys(rows: Sequence[Row]) -> None:
-    from rich.console import Console
+def _print_pairs(rows: Sequence[Row]) -> None:
+    from rich.console import Console as Terminal
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in rows:
-        told = name if name.startswith("parameter ") else name.replace("_", " ")
-        table.add_row(f"[dim]{told}", "none" if value is None else escape(short(value)))
-    Console().print(table, highlight=False)
+        shown = name if name.startswith("parameter ") else name.replace("_", " ")
+        table.add_row(f"[dim]{shown}", "none" if value is None else escape(short(value)))
+    Terminal().print(table, highlight=False)
 
 
 def exact(value: Any) -> str:
     """For another program: all digits."""
-    if value is None:
-        return ""
-    return str(value).replace("\t", " ").replace("\n", " ")
+    return "" if value is None else printable(str(value).replace("\t", " ").replace("\n", " "))
 
 
 def short(value: Any) -> str:
@@ -88,10 +88,11 @@ def short(value: Any) -> str:
         return f"{value:,.1f}" if 1e4 <= abs(value) < 1e12 else f"{value:.5g}"
     if isinstance(value, list | tuple):
         return ", ".join(short(v) for v in value)
-    return str(value)
+    return printable(str(value))
 
 
 def plain(value: Any) -> Any:
+    """The value as JSON has it; NaN and infinity are null."""
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
@@ -101,15 +102,6 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def size(n: float) -> str:
-    """Bytes for a reader."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if n < 1000 or unit == "GB":
-            return f"{n:,.0f} {unit}" if unit == "bytes" or n >= 100 else f"{n:.3g} {unit}"
-        n /= 1000
-    return f"{n:.0f}"
-
-
 def leave(code: int) -> NoReturn:
     """End at once: an orderly end would wait for the thread that waits for standard input."""
     sys.stdout.flush()
@@ -117,12 +109,12 @@ def leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-class Say:
-    """Remarks on stderr, unless they are not wanted."""
+class Console:
+    """Notes on stderr, unless the command is quiet."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
 
-    def __call__(self, text: str) -> None:
+    def note(self, text: str) -> None:
         if not self.quiet:
-            click.echo(text, err=True)
+            click.echo(printable(text), err=True)

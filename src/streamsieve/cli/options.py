@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from ..methods import METHODS
+
 if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
 else:
@@ -36,13 +38,16 @@ class Size(ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
-        told = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", value.lower())
-        if told is None or told[2] not in self._unit:
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", value.lower())
+        size = 0.0
+        if match is not None and match[2] in self._unit:
+            size = float(match[1]) * self._unit[match[2]]
+        if size < 1:
             self.fail(f"{value!r} is no amount of memory; write for instance 500MB or 4GB.", param, ctx)
-        return int(float(told[1]) * self._unit[told[2]])
+        return int(size)
 
 
-class Every(ParamType):
+class Interval(ParamType):
     """How often to write a checkpoint: (seconds, None) or (None, rows)."""
 
     name = "interval"
@@ -52,15 +57,15 @@ class Every(ParamType):
     ) -> tuple[float | None, int | None]:
         if isinstance(value, tuple):
             return value
-        told = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h|rows?)\s*", value.lower())
-        if told is None or float(told[1]) <= 0:
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h|rows?)\s*", value.lower())
+        if match is None or float(match[1]) <= 0:
             self.fail(f"{value!r} is no interval; write for instance 60s, 10min or 1000000rows.", param, ctx)
-        if told[2].startswith("row"):
-            return None, max(1, int(float(told[1])))
-        return float(told[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[told[2]], None
+        if match[2].startswith("row"):
+            return None, max(1, int(float(match[1])))
+        return float(match[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[match[2]], None
 
 
-class Budget(ParamType):
+class FeatureCount(ParamType):
     """-k: a number of features, or auto."""
 
     name = "k"
@@ -74,7 +79,7 @@ class Budget(ParamType):
 
 
 class Output(click.Path):
-    """A file to write at the end: what stands in the way is said before days of learning, not after."""
+    """A file to write at the end; what prevents that is an error before days of learning, not after."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, writable=True)
@@ -88,13 +93,13 @@ class Output(click.Path):
         return super().convert(value, param, ctx)
 
 
-class Names(ParamType):
-    """Names with commas between them."""
+def names(option: str, help: str) -> Decorator:
+    """An option of names with commas between them, which may be given several times; None if it is not."""
 
-    name = "names"
+    def split(ctx: Any, param: Any, values: tuple[str, ...]) -> list[str] | None:  # noqa: ARG001
+        return [name for value in values for name in value.split(",") if name] or None
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[str]:  # noqa: ARG002
-        return value if isinstance(value, list) else [name for name in value.split(",") if name]
+    return click.option(option, multiple=True, metavar="NAMES", callback=split, help=help)
 
 
 def _all(*options: Decorator) -> Decorator:
@@ -108,7 +113,7 @@ def _all(*options: Decorator) -> Decorator:
 
 sources = click.argument("source", nargs=-1, required=True, metavar="SOURCE...")
 
-#: How the rows are read; `streamsieve.read` takes them by these names.
+#: How rows are read; `streamsieve.read` has parameters of these names.
 stream = _all(
     click.option("--target", help="Column to predict (CSV, Parquet, Arrow).  [svmlight: the label]"),
     click.option("--weight", help="Column of row weights."),
@@ -116,44 +121,44 @@ stream = _all(
         "--format",
         default="auto",
         show_default=True,
-        help="auto, svmlight, csv, tsv, parquet, arrow, npy, npz.",
+        help="auto, svmlight, csv, tsv, parquet, arrow, npy, npz, bed.",
     ),
-    click.option("--delimiter", help="What separates the cells of CSV.  [default: a comma; TSV: a tab]"),
+    click.option("--delimiter", help="Character between the cells of CSV.  [default: comma; TSV: tab]"),
     click.option(
-        "--header/--no-header", default=True, help="CSV has names in its first row, or else 0, 1, ..."
+        "--header/--no-header",
+        default=True,
+        help="The first row of CSV holds the names; without, they are 0, 1, ...",
     ),
-    click.option("--columns", type=Names(), help="Only these columns as features."),
-    click.option("--drop", type=Names(), help="All columns but these."),
+    names("--columns", "Use only these columns as features."),
+    names("--drop", "Use all columns but these."),
     click.option(
         "--categories",
         type=click.Choice(["onehot", "drop", "error"]),
         default="onehot",
         show_default=True,
-        help="Columns that are not numbers: a feature for each value met, left out, or refused.",
+        help="Columns that are not numbers: one feature for each value, leave out, or fail.",
     ),
-    click.option(
-        "--categorical", type=Names(), help="Columns of CSV that are categories though they begin as numbers."
-    ),
+    names("--categorical", "Columns of CSV that are categories although they hold numbers."),
     click.option(
         "--max-categories",
         type=click.IntRange(1),
         default=1000,
         show_default=True,
-        help="Values of one column.",
+        help="Values that a column of categories may have.",
     ),
     click.option(
         "--missing",
         type=click.Choice(["error", "zero", "mean"]),
         default="error",
         show_default=True,
-        help="Empty cells and NaN: refuse, read as 0, or impute the mean so far (methods on averages).",
+        help="Empty cells and NaN: fail, read as 0, or impute the mean so far (methods on averages).",
     ),
     click.option(
         "--on-bad-row",
         type=click.Choice(["error", "skip"]),
         default="error",
         show_default=True,
-        help="Rows that cannot be read: stop, or skip and count.",
+        help="Rows that cannot be read: fail, or skip and count them.",
     ),
     click.option(
         "--features",
@@ -163,68 +168,100 @@ stream = _all(
     ),
     click.option("--zero-based", is_flag=True, help="svmlight indices count from 0."),
     click.option("--skip", type=click.IntRange(0), default=0, help="Leave out the first rows."),
-    click.option("--limit", type=click.IntRange(1), help="Stop after so many rows."),
+    click.option("--limit", type=click.IntRange(1), help="Stop after this many rows."),
 )
 
 passing = _all(
     click.option(
-        "--passes", type=click.IntRange(1), default=1, show_default=True, help="Read the source so often."
+        "--passes",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        help="How many times to read the source.",
     ),
     click.option(
-        "--shuffle-buffer", type=click.IntRange(0), default=0, help="Mix rows within a buffer of so many."
+        "--shuffle-buffer",
+        type=click.IntRange(0),
+        default=0,
+        help="Shuffle rows within a buffer of this many.",
     ),
-    click.option("--seed", "random_state", type=int, default=0, show_default=True, help="Of the shuffling."),
+    click.option(
+        "--seed",
+        "random_state",
+        type=click.IntRange(0),
+        default=0,
+        show_default=True,
+        help="Seed of the shuffling.",
+    ),
     click.option(
         "--hold-out",
         type=click.IntRange(0),
         default=0,
-        help="Keep every j-th row for a test after learning; 0: none.",
+        metavar="J",
+        help="Do not learn every J-th row, and measure the model on them; 0: learn all.",
     ),
 )
 
-model = _all(
-    click.option(
-        "-k", "k", type=Budget(), help="Features to keep; auto chooses by BIC (methods on averages)."
-    ),
-    click.option(
-        "--method",
-        default="auto",
-        show_default=True,
-        callback=lambda ctx, param, value: value.lower(),  # noqa: ARG005
-        help="auto, or one of those below.",
-    ),
+task = _all(
     click.option(
         "--task",
         type=click.Choice(["auto", "regression", "classification"]),
         default="auto",
         show_default=True,
     ),
-    click.option("--classes", type=Names(), help="All labels, where the first rows do not show them all."),
+    names("--classes", "All labels, where the first rows do not show them all."),
+)
+
+memory = click.option(
+    "--memory", type=Size(), help="Memory that the model may take.  [default: a quarter of the machine's]"
+)
+
+model = _all(
+    click.option(
+        "-k", "k", type=FeatureCount(), help="Features to keep; auto chooses by BIC (methods on averages)."
+    ),
+    click.option(
+        "--method",
+        default="auto",
+        show_default=True,
+        callback=lambda ctx, param, value: value.lower(),  # noqa: ARG005
+        help="auto, or a method below.",
+    ),
+    task,
     click.option(
         "--set",
         "settings",
         multiple=True,
         metavar="NAME=VALUE",
-        help="A parameter of the method; several times.",
+        help="Set a parameter of the method; can be repeated.",
     ),
-    click.option(
-        "--memory", type=Size(), help="What averages may take.  [default: a quarter of the machine's]"
-    ),
+    memory,
 )
 
 checkpoint = _all(
-    click.option("--checkpoint", type=Output(), help="File to keep the state of the run in."),
-    click.option("--every", type=Every(), default="60s", show_default=True, help="60s, 10min, 1000000rows."),
-    click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one."),
+    click.option("--checkpoint", type=Output(), help="File to write the state of the run to."),
+    click.option(
+        "--every",
+        type=Interval(),
+        default="60s",
+        show_default=True,
+        help="How often to write it: 60s, 10min, 1000000rows.",
+    ),
+    click.option("--resume", is_flag=True, help="Continue from the checkpoint, if there is one."),
 )
 
 output = _all(
-    click.option("--json", "as_json", is_flag=True, help="Results as JSON."),
-    click.option("-q", "--quiet", is_flag=True, help="No progress, no remarks."),
+    click.option("--json", "as_json", is_flag=True, help="Print results as JSON."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress, no notes."),
 )
 
-METHODS = (
-    "Methods on running averages (p^2 memory): ols, olsth, ofsa, olasso, oelasticnet, oadaptivelasso, omcp, "
-    "oscad. Row by row: sgd, sfsa, tsgd, siht, olst, olstthentsgd, barda, bamd, ofs, sofs, "
-    "truncatedgradient, fobos, rda, l1arda, adafobos, sadmm, stabilizedsgd."
-)
+
+def _methods() -> str:
+    families: dict[str, list[str]] = {}
+    for entry in METHODS.values():
+        families.setdefault(entry.family, []).append(entry.name.lower())
+    return " ".join(f"{family.capitalize()}: {', '.join(names)}." for family, names in families.items())
+
+
+#: The end of the help of verbs that learn.
+METHOD_LIST = "Methods. " + _methods()

@@ -1,0 +1,134 @@
+"""Sieve: features found in the designs of its specification, time beside scikit-learn, peak memory.
+
+python benchmarks/bench_sieve.py detection [SEEDS]
+python benchmarks/bench_sieve.py speed
+python benchmarks/bench_sieve.py memory
+"""
+
+import argparse
+import resource
+import statistics
+import time
+
+import numpy as np
+import sklearn
+from sklearn.linear_model import LogisticRegressionCV
+
+from streamsieve import simulate
+from streamsieve.rows import as_rows, threads
+from streamsieve.sieve.sieve import Sieve
+
+# task, signal, rows, columns, shift, share of true features (%) that is asked for
+DESIGNS = (
+    ("regression", 1.0, 1_000, 1_000, 0, 100),
+    ("regression", 0.1, 1_000, 1_000, 0, 75),
+    ("regression", 0.1, 3_000, 1_000, 0, 99),
+    ("regression", 0.01, 10_000, 1_000, 0, 33),
+    ("regression", 0.01, 100_000, 1_000, 0, 87),
+    ("classification", 1.0, 3_000, 1_000, 0, 50),
+    ("classification", 1.0, 10_000, 1_000, 0, 94),
+    ("classification", 0.1, 10_000, 1_000, 0, 70),
+    ("classification", 0.01, 30_000, 1_000, 0, 42),
+    ("classification", 0.1, 10_000, 1_000, 20, 73),
+    ("regression", (0.05, 1.0), 10_000, 10_000, 0, 99),
+    ("classification", 1.0, 30_000, 10_000, 0, 99.5),
+)
+
+
+def learn(stream, n, p, task, shift=0.0, block=2_000, **settings):
+    """A sieve that has learned the first n rows, and the seconds that took."""
+    loss = "squared" if task == "regression" else "logistic"
+    method = Sieve(k=100, loss=loss, **settings).begin(p, 1)
+    seconds = 0.0
+    for at in range(0, n, block):
+        X, y = stream.take(min(block, n - at), at)
+        rows = as_rows(X + shift if shift else X)[0]
+        begin = time.perf_counter()
+        method.update(rows, np.asarray(y, dtype=float).reshape(-1, 1))
+        seconds += time.perf_counter() - begin
+    return method, seconds
+
+
+def found(method, support):
+    chosen = np.flatnonzero(method.weights()[0][0])
+    return 100 * np.isin(support, chosen).mean()
+
+
+def detection(seeds, memory):
+    print(f"percent of 100 true features found, memory={memory}, seeds {seeds}")
+    print("| task | signal | n | p | shift | asked | found | by seed | learn s | read s |")
+    print("|---|--:|--:|--:|--:|--:|--:|---|--:|--:|")
+    for task, signal, n, p, shift, asked in DESIGNS:
+        shares, learning, reading = [], [], []
+        for seed in seeds:
+            stream = simulate.correlated(n, p=p, k=100, signal=signal, task=task, random_state=seed)
+            method, seconds = learn(stream, n, p, task, shift, memory=memory)
+            begin = time.perf_counter()
+            shares.append(found(method, stream.support))
+            learning.append(seconds)
+            reading.append(time.perf_counter() - begin)
+        by_seed = " ".join(f"{share:.0f}" for share in shares)
+        print(
+            f"| {task} | {signal} | {n} | {p} | {shift} | {asked} | {np.mean(shares):.1f} | {by_seed} "
+            f"| {np.median(learning):.1f} | {np.median(reading):.1f} |",
+            flush=True,
+        )
+
+
+def speed(repeats=3):
+    stream = simulate.correlated(10_000, p=1_000, k=100, signal=1, task="classification", random_state=0)
+    X, y = stream.take(10_000)
+    ours, theirs, shares = [], [], []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        method = Sieve(k=100, loss="logistic").begin(1_000, 1)
+        method.update(as_rows(X)[0], y.reshape(-1, 1))
+        method.weights()
+        ours.append(time.perf_counter() - begin)
+        shares.append(found(method, stream.support))
+        begin = time.perf_counter()
+        LogisticRegressionCV(Cs=10, cv=3).fit(X, y)
+        theirs.append(time.perf_counter() - begin)
+    ratio = statistics.median(ours) / statistics.median(theirs)
+    print(f"Sieve takes {ratio:.2f} of LogisticRegressionCV(Cs=10, cv=3); n=10000, p=1000, labels")
+    print(f"and finds {shares[0]:.0f}% of the true features")
+
+
+def peak():
+    """Peak resident memory in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def memory(limit):
+    n, p = 40_000, 4_000
+    stream = simulate.correlated(n, p=p, k=100, signal=1, task="classification", random_state=0)
+    small = Sieve(k=10, loss="logistic").begin(5, 1)
+    X, y = stream.take(500)
+    small.update(as_rows(np.ascontiguousarray(X[:, :5]))[0], y.reshape(-1, 1))
+    small.weights()
+    before = peak()
+    method, _ = learn(stream, n, p, "classification", block=500, memory=limit)
+    learned = peak()
+    method.weights()
+    print(
+        f"memory={limit}: {learned - before:.0f} MB more to learn, {peak() - before:.0f} MB to learn and read"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("what", choices=["detection", "speed", "memory"])
+    parser.add_argument("seeds", nargs="*", type=int, default=[101, 102, 103])
+    parser.add_argument("--memory", default="256MB")
+    options = parser.parse_args()
+    print(f"numpy {np.__version__}, scikit-learn {sklearn.__version__}, threads {threads()}")
+    if options.what == "detection":
+        detection(options.seeds, options.memory)
+    elif options.what == "speed":
+        speed()
+    else:
+        memory(options.memory)
+
+
+if __name__ == "__main__":
+    main()

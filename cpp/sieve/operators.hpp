@@ -1,0 +1,252 @@
+// The rows of the store, as a linear operator on some of its columns, block by block.
+//
+// A block is up to R rows. `forward` adds sum_j x_ij beta_j of the block's rows to e, `backward` adds
+// sum_i x_ij r_i to g. Both take c outputs. The blocks are cut into groups by the size of the work alone,
+// each group has its own g, and these are added in order: the number of threads does not change a bit.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/simd.hpp"
+
+namespace streamsieve::sieve {
+
+constexpr Index kMostRows = 128;  // of a tile
+constexpr Index kStrip = 64;      // columns whose products are summed in float before they go into a double
+
+#if defined(__GNUC__)
+#define STREAMSIEVE_INLINE [[gnu::always_inline]] inline
+#else
+#define STREAMSIEVE_INLINE inline
+#endif
+
+// sum += the columns of a tile (R rows each) times beta; `count` is a multiple of 4
+template <class T>
+STREAMSIEVE_INLINE void add_columns_of(const T* tile, Index R, const std::int32_t* columns, Index count,
+                                       const float* beta, float* sum) {
+    for (Index j = 0; j < count; j += 4) {
+        const T* x0 = tile + columns[j] * R;
+        const T* x1 = tile + columns[j + 1] * R;
+        const T* x2 = tile + columns[j + 2] * R;
+        const T* x3 = tile + columns[j + 3] * R;
+        const float b0 = beta[j], b1 = beta[j + 1], b2 = beta[j + 2], b3 = beta[j + 3];
+#pragma omp simd
+        for (Index i = 0; i < R; ++i)
+            sum[i] += (b0 * float(x0[i]) + b1 * float(x1[i])) + (b2 * float(x2[i]) + b3 * float(x3[i]));
+    }
+}
+
+// g[j] += the products of the columns of a tile with r
+template <class T>
+STREAMSIEVE_INLINE void dot_columns_of(const T* tile, Index R, const std::int32_t* columns, Index count,
+                                       const float* r, double* g) {
+    for (Index j = 0; j < count; j += 4) {
+        const T* x0 = tile + columns[j] * R;
+        const T* x1 = tile + columns[j + 1] * R;
+        const T* x2 = tile + columns[j + 2] * R;
+        const T* x3 = tile + columns[j + 3] * R;
+        float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+        for (Index i = 0; i < R; ++i) {
+            s0 += r[i] * float(x0[i]);
+            s1 += r[i] * float(x1[i]);
+            s2 += r[i] * float(x2[i]);
+            s3 += r[i] * float(x3[i]);
+        }
+        g[j] += double(s0);
+        g[j + 1] += double(s1);
+        g[j + 2] += double(s2);
+        g[j + 3] += double(s3);
+    }
+}
+
+STREAMSIEVE_CLONES inline void add_columns(const float* tile, Index R, const std::int32_t* columns,
+                                           Index count, const float* beta, float* sum) {
+    add_columns_of(tile, R, columns, count, beta, sum);
+}
+STREAMSIEVE_CLONES inline void add_columns(const std::int8_t* tile, Index R, const std::int32_t* columns,
+                                           Index count, const float* beta, float* sum) {
+    add_columns_of(tile, R, columns, count, beta, sum);
+}
+STREAMSIEVE_CLONES inline void dot_columns(const float* tile, Index R, const std::int32_t* columns,
+                                           Index count, const float* r, double* g) {
+    dot_columns_of(tile, R, columns, count, r, g);
+}
+STREAMSIEVE_CLONES inline void dot_columns(const std::int8_t* tile, Index R, const std::int32_t* columns,
+                                           Index count, const float* r, double* g) {
+    dot_columns_of(tile, R, columns, count, r, g);
+}
+
+// Values that an 8-bit code cannot hold: what is missing from the code, by tile.
+struct Escapes {
+    const std::int64_t* start = nullptr;  // (tiles + 1), or null where there are none
+    const std::uint8_t* row = nullptr;    // within the tile
+    const std::int32_t* column = nullptr;
+    const float* value = nullptr;
+};
+
+// Tiles of R rows, each column by column: what stays of a tile when columns leave is still contiguous.
+template <class T>
+class Tiles {
+  public:
+    Tiles(const T* data, Index n, Index width, Index R, const std::int32_t* active, Index count, Index c,
+          Escapes escapes = {})
+        : data_(data),
+          n_(n),
+          width_(width),
+          R_(R),
+          c_(c),
+          count_(count),
+          escapes_(escapes),
+          padded_((count + 3) / 4 * 4),
+          columns_(active, active + count) {
+        columns_.resize(std::size_t(padded_), count > 0 ? active[0] : 0);
+        beta_.assign(std::size_t(padded_ * c), 0.0f);
+        if (!escapes_.start) return;
+        place_.assign(std::size_t(width), -1);
+        for (Index j = 0; j < count; ++j) place_[std::size_t(active[j])] = std::int32_t(j);
+    }
+    Index rows() const { return n_; }
+    Index block_rows() const { return R_; }
+    Index blocks() const { return (n_ + R_ - 1) / R_; }
+    Index work() const { return n_ * count_ * c_; }
+    Index scratch() const { return padded_ * c_; }  // of g
+
+    // beta[a * count + j], of the active columns
+    void set(const double* beta) {
+        for (Index a = 0; a < c_; ++a)
+            for (Index j = 0; j < count_; ++j)
+                beta_[std::size_t(a * padded_ + j)] = float(beta[a * count_ + j]);
+    }
+    // The active columns before column j of the store, in whole steps of 4.
+    Index until(Index j) const {
+        if (j >= width_) return padded_;
+        const auto at = std::lower_bound(columns_.begin(), columns_.begin() + count_, std::int32_t(j));
+        return std::min(padded_, (Index(at - columns_.begin()) + 3) / 4 * 4);
+    }
+    // e[a * R + i] += ..., of the active columns [from, to), of which the last call is up to the end. `sum`
+    // (c * R, zero before the first) is what has not gone into e yet: where it goes depends on the columns
+    // alone, not on the calls.
+    void forward(Index block, Index from, Index to, float* sum, double* e) const {
+        const T* tile = data_ + block * R_ * width_;
+        while (from < to) {
+            const Index stop = std::min(to, (from / kStrip + 1) * kStrip);
+            for (Index a = 0; a < c_; ++a)
+                add_columns(tile, R_, columns_.data() + from, stop - from, beta_.data() + a * padded_ + from,
+                            sum + a * R_);
+            if (stop % kStrip == 0 || stop == padded_)
+                for (Index i = 0; i < c_ * R_; ++i) e[i] += double(sum[i]), sum[i] = 0;
+            from = stop;
+        }
+        if (to < padded_) return;
+        each_escape(block, [&](Index i, Index j, float x) {
+            for (Index a = 0; a < c_; ++a)
+                e[a * R_ + i] += double(x) * double(beta_[std::size_t(a * padded_ + j)]);
+        });
+    }
+    // g[a * padded + j] += ..., of the active columns [from, to)
+    void backward(Index block, Index from, Index to, const float* r, double* g) const {
+        const T* tile = data_ + block * R_ * width_;
+        for (; from < to; from += kStrip) {
+            const Index m = std::min(kStrip, to - from);
+            for (Index a = 0; a < c_; ++a)
+                dot_columns(tile, R_, columns_.data() + from, m, r + a * R_, g + a * padded_ + from);
+        }
+        if (to < padded_) return;
+        each_escape(block, [&](Index i, Index j, float x) {
+            for (Index a = 0; a < c_; ++a) g[a * padded_ + j] += double(x) * double(r[a * R_ + i]);
+        });
+    }
+    // out[a * count + j] from g
+    void get(const double* g, double* out) const {
+        for (Index a = 0; a < c_; ++a) std::copy(g + a * padded_, g + a * padded_ + count_, out + a * count_);
+    }
+
+  private:
+    template <class F>
+    void each_escape(Index block, F f) const {
+        if (!escapes_.start) return;
+        for (std::int64_t e = escapes_.start[block]; e < escapes_.start[block + 1]; ++e) {
+            const std::int32_t j = place_[std::size_t(escapes_.column[e])];
+            if (j >= 0) f(Index(escapes_.row[e]), Index(j), escapes_.value[e]);
+        }
+    }
+    const T* data_;
+    Index n_, width_, R_, c_, count_;
+    Escapes escapes_;
+    Index padded_;
+    std::vector<std::int32_t> columns_, place_;
+    std::vector<float> beta_;
+};
+
+// Sparse rows. Inactive columns have weight zero; what they add to g is never read.
+class SparseRows {
+  public:
+    SparseRows(const std::int64_t* indptr, const std::int32_t* indices, const float* data, Index n,
+               Index width, const std::int32_t* active, Index count, Index c)
+        : indptr_(indptr),
+          indices_(indices),
+          data_(data),
+          n_(n),
+          width_(width),
+          c_(c),
+          count_(count),
+          active_(active),
+          beta_(std::size_t(width * c), 0.0f) {}
+    Index rows() const { return n_; }
+    Index block_rows() const { return kMostRows; }
+    Index blocks() const { return (n_ + kMostRows - 1) / kMostRows; }
+    Index work() const { return 8 * Index(indptr_[n_] - indptr_[0]) * c_; }  // a sparse value costs more
+    Index scratch() const { return width_ * c_; }
+
+    void set(const double* beta) {
+        for (Index j = 0; j < count_; ++j)
+            for (Index a = 0; a < c_; ++a)
+                beta_[std::size_t(active_[j] * c_ + a)] = float(beta[a * count_ + j]);
+    }
+    Index until(Index j) const { return j >= width_ ? 1 : 0; }  // a row is walked at once
+    void forward(Index block, Index from, Index to, float*, double* e) const {
+        if (from == to) return;
+        const Index first = block * kMostRows, last = std::min(first + kMostRows, n_);
+        if (c_ == 1) {
+            for (Index i = first; i < last; ++i) {
+                double s = 0;
+                for (std::int64_t at = indptr_[i]; at < indptr_[i + 1]; ++at)
+                    s += double(data_[at]) * double(beta_[std::size_t(indices_[at])]);
+                e[i - first] += s;
+            }
+            return;
+        }
+        for (Index i = first; i < last; ++i)
+            for (std::int64_t at = indptr_[i]; at < indptr_[i + 1]; ++at) {
+                const float* b = beta_.data() + indices_[at] * c_;
+                const double x = double(data_[at]);
+                for (Index a = 0; a < c_; ++a) e[a * kMostRows + i - first] += x * double(b[a]);
+            }
+    }
+    void backward(Index block, Index from, Index to, const float* r, double* g) const {
+        if (from == to) return;
+        const Index first = block * kMostRows, last = std::min(first + kMostRows, n_);
+        for (Index i = first; i < last; ++i)
+            for (std::int64_t at = indptr_[i]; at < indptr_[i + 1]; ++at) {
+                double* to = g + indices_[at] * c_;
+                const double x = double(data_[at]);
+                for (Index a = 0; a < c_; ++a) to[a] += x * double(r[a * kMostRows + i - first]);
+            }
+    }
+    void get(const double* g, double* out) const {
+        for (Index j = 0; j < count_; ++j)
+            for (Index a = 0; a < c_; ++a) out[a * count_ + j] = g[active_[j] * c_ + a];
+    }
+
+  private:
+    const std::int64_t* indptr_;
+    const std::int32_t* indices_;
+    const float* data_;
+    Index n_, width_, c_, count_;
+    const std::int32_t* active_;
+    std::vector<float> beta_;
+};
+
+}  // namespace streamsieve::sieve

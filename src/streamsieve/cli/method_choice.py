@@ -1,0 +1,257 @@
+"""Which method a command runs: as its options say or, where they leave it open, by what fits the memory."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import click
+import numpy as np
+
+from ..base import Method
+from ..fitted import FittedModel
+from ..methods import METHODS, method_class
+from ..params import OneOf, Param, ParamError, Parameter
+from ..rows import unique_labels
+from ..runs.memory import bytes_needed, machine_memory
+from ..runs.source import as_labels
+from ..tasks import Classification, Regression, Task
+from ..words import counted, format_bytes
+from .messages import setting_text
+from .output import Console
+
+_MOST_CLASSES = 20
+_SORTED_ROWS = 100  # labels from which on rows in order of their labels are noticed
+
+#: Methods by the name that the command line has for them.
+BY_NAME = {name.lower(): entry for name, entry in METHODS.items()}
+
+#: Parameters that running averages depend on: a model extracted from them has the same.
+AVERAGED = ("decay", "half_life", "missing", "interactions", "dtype", "grow")
+
+#: The options of `options.model`, which are fields of `MethodChoice`.
+FIELDS = ("k", "method", "task", "classes", "settings", "memory")
+
+
+def default_method(k: int | str | None, fits: bool) -> str:
+    """The method of --method auto: by whether averages fit the memory."""
+    if not fits:
+        return "sfsa"
+    return "olsth" if k in (None, "auto") else "ofsa"
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """What the command line says about the model."""
+
+    k: int | str | None = None
+    method: str = "auto"
+    task: str = "auto"
+    classes: list[str] | None = None
+    settings: tuple[str, ...] = ()
+    memory: int | None = None
+    missing: str = "error"
+    console: Console = field(default_factory=lambda: Console(True))
+    row_wise: bool = False  # whether auto's first choice took too much memory
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data that tells it: a resumed run must have the same."""
+        return {
+            "k": self.k,
+            "method": self.method,
+            "task": self.task,
+            "classes": self.classes,
+            "settings": list(self.settings),
+            "missing": self.missing,
+        }
+
+    def check(self) -> None:
+        """Raise UsageError for what is wrong before a row is read."""
+        if self.method == "auto":
+            if self.settings:
+                raise click.UsageError("--set needs a --method whose parameters they are.")
+            return
+        tasks = method_entry(self.method).tasks if self.task == "auto" else [self.task]
+        self.make(self.method, tasks[0])
+
+    def without_averages(self) -> MethodChoice | None:
+        """The choice after averages took too much memory; None where the command leaves none."""
+        if self.method != "auto" or self.k in (None, "auto") or self.row_wise:
+            return None
+        return replace(self, row_wise=True)
+
+    @property
+    def bytes_allowed(self) -> int:
+        return self.memory or machine_memory() // 4
+
+    # ---------------------------------------------------------------- from the first rows
+
+    def __call__(self, y: np.ndarray[Any, Any], p: int) -> FittedModel:
+        """The model for rows with these targets and p features."""
+        task_name = self._task_name(y)
+        task: Task = Regression()
+        if task_name == "classification":
+            task = self._classification(y)
+        name = self._method_name(task_name, task.q, p)
+        method = self.make(name, task_name)
+        if isinstance(task, Classification) and not method.extracts:
+            self._note_order(y)
+        return FittedModel(method, task_name, task)
+
+    def _task_name(self, y: np.ndarray[Any, Any]) -> str:
+        if self.task != "auto":
+            return self.task
+        if self.classes:
+            return "classification"
+        if y.dtype.kind in "USO":
+            self.console.note(f"Classification: the target holds words ({_some(np.unique(y))}).")
+            return "classification"
+        found = unique_labels(y)
+        if 1 < len(found) <= _MOST_CLASSES and np.array_equal(found, np.round(found)):
+            self.console.note(
+                f"Classification: the first {len(y):,} targets are {len(found)} whole numbers "
+                f"({_some(found)}); up to {_MOST_CLASSES} are taken for labels. --task regression takes them "
+                "for numbers."
+            )
+            return "classification"
+        self.console.note(f"Regression: the target holds numbers ({_some(found)}).")
+        return "regression"
+
+    def _classification(self, y: np.ndarray[Any, Any]) -> Classification:
+        labels = as_labels(y)
+        if self.classes:
+            try:
+                labels = (
+                    np.array(self.classes).astype(np.float64)
+                    if y.dtype.kind == "f"
+                    else np.array(self.classes)
+                )
+            except ValueError:
+                raise click.UsageError(
+                    f"--classes {','.join(self.classes)}: the target holds {_some(unique_labels(y))}."
+                ) from None
+            labels = as_labels(labels)
+        found = unique_labels(labels)
+        if len(found) < 2:
+            named = "--classes names" if self.classes else f"The first {counted(len(y), 'row')} have"
+            raise click.UsageError(f"{named} one label only ({found[0]}); name all of them in --classes.")
+        return Classification(found)
+
+    def _method_name(self, task_name: str, q: int, p: int) -> str:
+        """The method: as asked for, or, for auto, by what fits the memory."""
+        if self.method != "auto":
+            return self.method
+        name = default_method(self.k, fits=True)
+        need, allowed = bytes_needed(self.make(name, task_name), p, q), self.bytes_allowed
+        if need <= allowed and not self.row_wise:
+            by = "" if self.k not in (None, "auto") else ", k by BIC"
+            self.console.note(
+                f"Method: {name}, on running averages{by}: of {counted(p, 'feature')} they take "
+                f"{format_bytes(need)}, and --memory allows {format_bytes(allowed)}."
+            )
+            return name
+        if self.k in (None, "auto"):
+            raise click.UsageError(
+                f"-k is needed: the averages of {counted(p, 'feature')}, from which to choose it, would take "
+                f"{format_bytes(need)}, more than the {format_bytes(allowed)} of --memory."
+            )
+        name = default_method(self.k, fits=False)
+        if not self.row_wise:
+            self.console.note(
+                f"Method: {name}, row by row: running averages of {counted(p, 'feature')} would take "
+                f"{format_bytes(need)}, and --memory allows {format_bytes(allowed)}."
+            )
+        return name
+
+    def _note_order(self, y: np.ndarray[Any, Any]) -> None:
+        changes = int(np.count_nonzero(y[1:] != y[:-1]))
+        if len(y) >= _SORTED_ROWS and changes < 2 * len(np.unique(y)):
+            self.console.note(
+                f"The first {len(y):,} rows come in order of their labels: methods that learn row by row "
+                "then predict the last label. --shuffle-buffer shuffles them."
+            )
+
+    # ---------------------------------------------------------------- the method
+
+    def make(self, name: str, task_name: str, like: Method | None = None) -> Method:
+        """The method with the parameters that the options set; UsageError for wrong ones.
+
+        Where `like` is given, what its averages depend on is as there.
+        """
+        entry = method_entry(name)
+        if task_name not in entry.tasks:
+            raise click.UsageError(f"--method {name} is for {entry.tasks[0]} only, and this is {task_name}.")
+        cls = method_class(name)
+        params = parameters(cls, task_name)
+        values = self._settings(name, params)
+        values.setdefault("loss", cls.losses[task_name][0])
+        if like is not None:
+            values |= {name: getattr(like, name) for name in AVERAGED}
+        if "k" in params:
+            if self.k is not None:
+                values["k"] = self.k
+            elif type(params["k"].default) is int:
+                raise click.UsageError(f"--method {name} needs -k, the number of features to keep.")
+        elif self.k is not None:
+            raise click.UsageError(f"--method {name} keeps all features; leave -k out.")
+        if self.missing == "mean" and like is None:
+            if "missing" not in params:
+                raise click.UsageError(
+                    f"--missing mean: {name} has no means to impute; pass zero, or another method."
+                )
+            values["missing"] = "mean"
+        if "grow" in params:
+            values.setdefault("grow", True)
+        try:
+            made: Method = cls(**values)
+        except ParamError as error:
+            raise click.UsageError(setting_text(name, error)) from None
+        return made
+
+    def _settings(self, method: str, params: dict[str, Parameter]) -> dict[str, Any]:
+        names = [name for name in params if name not in ("k", "missing")]
+        values = {}
+        for setting in self.settings:
+            name, _, text = setting.partition("=")
+            if name not in names or not text:
+                raise click.UsageError(
+                    f"--set {setting}: expected NAME=VALUE, with NAME one of {', '.join(names)} for {method}."
+                )
+            try:
+                values[name] = params[name].check(name, parse_value(text))
+            except ParamError as error:
+                raise click.UsageError(setting_text(method, error)) from None
+        return values
+
+
+def method_entry(name: str) -> Any:
+    if name not in BY_NAME:
+        raise click.UsageError(
+            f"--method {name}: there is no such method; pass auto or one of {', '.join(BY_NAME)}."
+        )
+    return BY_NAME[name]
+
+
+def parameters(cls: Any, task_name: str) -> dict[str, Parameter]:
+    """The parameters of a method for a task, the loss among them where there is a choice."""
+    losses = cls.losses[task_name]
+    more = {"loss": Param(losses[0], OneOf(*losses), "Loss of a margin.")} if len(losses) > 1 else {}
+    return {**cls.params, **more}
+
+
+def parse_value(text: str) -> Any:
+    """A number, true, false, none or a word."""
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _some(found: Sequence[Any] | np.ndarray[Any, Any]) -> str:
+    shown = [f"{v:g}" if isinstance(v, float) else str(v) for v in list(found[:3])]
+    return ", ".join(shown) + (", ..." if len(found) > 3 else "")

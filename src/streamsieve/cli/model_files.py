@@ -1,0 +1,126 @@
+"""Models out of files; those on running averages give any other model, without a row."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import click
+import numpy as np
+
+from ..fitted import FittedModel
+from ..methods import METHODS
+from ..persist import CheckpointError, read_plain
+from ..rows import Rows, from_scipy
+from ..words import counted
+from .method_choice import FIELDS, MethodChoice, method_entry
+from .output import Console
+
+AVERAGES = [name.lower() for name, entry in METHODS.items() if entry.family == "averages"]
+
+
+def open_model(file: str) -> FittedModel:
+    """A model out of a file that has learned some rows; CheckpointError for anything else."""
+    held = read_plain(file).object
+    if not isinstance(held, FittedModel):
+        raise CheckpointError(f"{file} holds {type(held).__name__}, not a model that was fitted.")
+    if not held.started:
+        raise CheckpointError(f"{file} holds a {held.name} that has not learned any rows.")
+    held.about.pop("run", None)
+    return held
+
+
+def feature_table(model: FittedModel) -> tuple[list[str], list[list[Any]]]:
+    """The selected features and their weights, the strongest first."""
+    features = model.features()
+    several = model.method.q > 1
+    columns = ["feature"]
+    columns += [f"weight {c}" for c in model.classes] if several and model.classes is not None else ["weight"]
+    errors = any(feature.stderr is not None for feature in features)
+    columns += ["stderr", "t"] if errors else []
+    rows = [[f.name, *f.weights, *([f.stderr, f.tvalue] if errors else [])] for f in features]
+    return columns, rows
+
+
+def averages_of(model: FittedModel, file: str) -> Any:
+    """The running averages of all rows behind a model; CheckpointError where there are none."""
+    if not model.method.extracts:
+        raise CheckpointError(
+            f"{file} holds a {model.name}, which keeps no averages; fit with ofsa or olsth."
+        )
+    averages = model.method.averages  # type: ignore[attr-defined]
+    return averages.total() if hasattr(averages, "total") else averages
+
+
+def select_from_file(file: str, options: dict[str, Any], console: Console) -> FittedModel:
+    """The model of a file, or another one extracted from its averages."""
+    model = open_model(file)
+    choice = MethodChoice(**{name: options[name] for name in FIELDS}, console=console)
+    if choice.k is None and choice.method == "auto" and not choice.settings:
+        return model
+    averages = averages_of(model, file)
+    name = model.method_name.lower() if choice.method == "auto" else choice.method
+    if choice.method == "auto" and choice.k == "auto":
+        name = "olsth"
+    if METHODS[method_entry(name).name].family != "averages":
+        raise click.UsageError(
+            f"--method {name} needs rows; from the averages of {file} come {', '.join(AVERAGES)}."
+        )
+    method = choice.make(name, model.task_name, like=model.method)
+    method.adopt(model.method)  # type: ignore[attr-defined]
+    rows = counted(int(averages.n_samples_), "row")
+    console.note(f"Extracted from the averages of {rows}; none was read.")
+    return dataclasses.replace(model, method=method)
+
+
+def merge_files(files: tuple[str, ...]) -> FittedModel:
+    """One model on the averages of all; CheckpointError where they are not of the same kind."""
+    whole = open_model(files[0])
+    averages_of(whole, files[0])
+    source = whole.about.get("source")
+    sources = list(source["files"]) if source else []
+    for file in files[1:]:
+        part = open_model(file)
+        _check_same_kind(whole, part, file)
+        where, width = None, max(whole.p, part.p)
+        if whole.feature_names is not None and part.feature_names is not None:
+            at = {name: j for j, name in enumerate(whole.feature_names)}
+            where = np.array([at.setdefault(name, len(at)) for name in part.feature_names], dtype=np.int64)
+            whole.feature_names, width = list(at), len(at)
+        try:
+            whole.method.merge(part.method, where, width)  # type: ignore[attr-defined]
+        except ValueError as error:
+            raise CheckpointError(f"{file} cannot be merged with {files[0]}: {error}") from None
+        for name in ("rows", "rows_bad"):
+            whole.about[name] = whole.about.get(name, 0) + part.about.get(name, 0)
+        sources += (part.about.get("source") or {}).get("files", [])
+    whole.about["rows"] = whole.method.n_rows
+    if source:
+        whole.about["source"] = {**source, "files": sources}
+    return whole
+
+
+def _check_same_kind(model: FittedModel, other: FittedModel, file: str) -> None:
+    averages_of(other, file)
+    if model.name != other.name:
+        raise CheckpointError(f"{file} holds a {other.name}, the first file a {model.name}.")
+    if (model.feature_names is None) != (other.feature_names is None):
+        raise CheckpointError(f"{file} names its features, or the first file does, but not both.")
+    if model.classes is not None and not np.array_equal(model.classes, other.classes):  # type: ignore[arg-type]
+        theirs, ours = (", ".join(map(str, m.classes)) for m in (other, model))  # type: ignore[arg-type]
+        raise CheckpointError(
+            f"{file} has the labels {theirs}, the first file {ours}; fit both with the same --classes."
+        )
+    for name in ("interactions", "decay", "half_life", "dtype", "missing"):
+        then, now = getattr(model.method, name), getattr(other.method, name)
+        if then != now:
+            raise CheckpointError(f"{file} has {name}={now!r}, the first file {then!r}.")
+
+
+def select_columns(rows: Rows, features: np.ndarray[Any, Any] | None, p: int) -> Rows:
+    """Rows of some features (None: the first ones) in the p columns that a model knows; the rest is 0."""
+    if features is None:
+        return rows
+    sparse = (rows if rows.sparse else from_scipy(rows.to_scipy())).tight()
+    indices = features[sparse.indices].astype(sparse.indices.dtype)
+    return Rows(p=p, csr=(sparse.indptr, indices, sparse.data))

@@ -1,0 +1,219 @@
+"""`save` and `load`: models, averages and linear models in files, to go on bit for bit.
+
+A model file holds the method's name, its parameters and state, p, the task, the names of the features and,
+where it takes work to extract the model from the state, that model. On loading, the state is compared with
+the one that the method lays out itself, since the kernels trust its types and lengths; then the method checks
+the indices that they follow.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..fitted import FittedModel
+from ..methods import METHODS, method_class
+from ..state import State
+from ..tasks import Classification, Regression, Task
+from .encode import Decoder, Encoder
+from .files import STATE, CheckpointError, read_tensors, write_tensors
+
+#: Besides models: states with a `check`, or classes with `to_plain` and `from_plain`.
+OTHERS = ("RunningAverages", "FoldAverages", "LinearModel")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a file holds: the object, and notes about it (for instance where its stream stood)."""
+
+    object: Any
+    about: dict[str, Any]
+
+
+def save(obj: Any, file: str | os.PathLike[str], *, about: dict[str, Any] | None = None) -> None:
+    """Write an estimator, `RunningAverages`, `FoldAverages` or a `LinearModel` to a file.
+
+    The file is there as a whole or not at all: it is written under another name in the same folder, forced
+    to the disk, and renamed. If that fails, the file that was there before is unchanged.
+
+    Parameters
+    ----------
+    obj : object
+        Mid-stream or not. Forgetting by a function (a callable `decay`) cannot be saved.
+    file : path
+    about : dict or None
+        Plain data (numbers, strings, lists, dicts) to store beside it.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from streamsieve import TSGDRegressor, load, save
+    >>> X = np.random.default_rng(0).normal(size=(2000, 6))
+    >>> model = TSGDRegressor(k=2).partial_fit(X, X[:, 2] - 2 * X[:, 5])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = os.path.join(folder, "model.sieve")
+    ...     save(model, file)
+    ...     load(file).partial_fit(X, X[:, 2] - 2 * X[:, 5]).get_support(indices=True)
+    array([2, 5])
+    """
+    from .. import __version__
+
+    model = obj if isinstance(obj, FittedModel) else obj._to_fitted() if hasattr(obj, "_to_fitted") else None
+    encoder = Encoder()
+    tree: dict[str, Any]
+    if model is not None:
+        kind = model.name
+        with model.method.lock:
+            tree = {"model": _encode_model(model, encoder)}
+        about = {**model.about, **(about or {})}
+    elif type(obj).__name__ in OTHERS and type(obj) is _other(type(obj).__name__):
+        kind = type(obj).__name__
+        tree = {"object": kind, "plain": encoder(obj if isinstance(obj, State) else obj.to_plain(), kind)}
+    else:
+        raise TypeError(f"Cannot save {type(obj).__name__}; pass an estimator, averages or a LinearModel.")
+    tree["about"] = encoder(about or {}, "about")
+    text = np.frombuffer(json.dumps(tree, allow_nan=False).encode(), dtype=np.uint8)
+    # the widest first: then each begins at a multiple of its width
+    tensors = sorted(((str(i), a) for i, a in enumerate(encoder.tensors)), key=lambda item: -item[1].itemsize)
+    write_tensors(file, [*tensors, (STATE, text)], kind, __version__)
+
+
+def load(file: str | os.PathLike[str]) -> Any:
+    """Read what `save` wrote: an estimator continues exactly where it stood.
+
+    Raises `CheckpointError`, which says what is wrong, for a file that is damaged or not one of ours.
+    """
+    return read_checkpoint(file).object
+
+
+def read_checkpoint(file: str | os.PathLike[str]) -> Checkpoint:
+    """Read what `save` wrote, with the notes about it; models are scikit-learn estimators."""
+    held = read_plain(file)
+    if not isinstance(held.object, FittedModel):
+        return held
+    from ..estimators.saved import from_fitted
+
+    return Checkpoint(from_fitted(held.object), held.about)
+
+
+def read_plain(file: str | os.PathLike[str]) -> Checkpoint:
+    """Read what `save` wrote, with the notes about it; models are `FittedModel`, without scikit-learn."""
+    try:
+        with open(file, "rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            tensors = read_tensors(stream, size)
+        tree = json.loads(bytes(tensors.pop(STATE)))
+        decoder = Decoder(tensors)
+        about = decoder(tree["about"])
+        if not isinstance(about, dict):
+            raise CheckpointError("its notes are no dictionary")
+        if "model" in tree:
+            return Checkpoint(_decode_model(tree["model"], decoder, about, size), about)
+        if tree["object"] not in OTHERS:
+            raise CheckpointError(f"it holds a {tree['object']!r}, which is unknown")
+        cls = _other(tree["object"])  # imports the states that its file may hold
+        plain = decoder(tree["plain"])
+        if issubclass(cls, State):
+            if type(plain) is not cls:
+                raise CheckpointError(f"it holds {type(plain).__name__}, not {cls.__name__}")
+            plain.check()
+            return Checkpoint(plain, about)
+        return Checkpoint(cls.from_plain(plain), about)
+    except OSError:
+        raise
+    except CheckpointError as error:
+        raise CheckpointError(f"{os.fspath(file)} cannot be loaded: {error}.") from None
+    except Exception as error:  # whatever a forged file makes plain code raise
+        reason = f"{type(error).__name__}: {error}"
+        raise CheckpointError(
+            f"{os.fspath(file)} cannot be loaded: it does not fit together ({reason})."
+        ) from error
+
+
+def _other(name: str) -> Any:
+    import streamsieve
+
+    return getattr(streamsieve, name)
+
+
+# ---------------------------------------------------------------- models
+
+
+def _encode_model(model: FittedModel, encoder: Encoder) -> dict[str, Any]:
+    method = model.method
+    return {
+        "method": model.method_name,
+        "parameters": encoder(method.values, model.name),
+        "task": model.task_name,
+        "target": None if model.task is None else encoder(_plain_task(model.task), "target"),
+        "p": method.p,
+        "feature_names": encoder(model.feature_names, "feature_names"),
+        "n_columns": model.n_columns,
+        "first_index": model.first_index,
+        "state": encoder(method.state, model.method_name),
+        "extracted": encoder(method.extracted() if model.started else None, "extracted"),
+    }
+
+
+def _decode_model(node: dict[str, Any], decoder: Decoder, about: dict[str, Any], size: int) -> FittedModel:
+    name, task_name, p = node["method"], node["task"], node["p"]
+    if name not in METHODS or task_name not in METHODS[name].tasks:
+        raise CheckpointError(f"it holds a {name!r} for {task_name!r}, which is no method of this library")
+    cls = method_class(name)  # imports the states that its file may hold
+    parameters = decoder(node["parameters"])
+    if parameters.get("loss") not in cls.losses[task_name]:
+        raise CheckpointError(f"its loss is {parameters.get('loss')!r}")
+    method = cls(**parameters)
+    names, n_columns, first = decoder(node["feature_names"]), node["n_columns"], node["first_index"]
+    if not all(type(n) is int and n >= 0 for n in (p, n_columns, first)):
+        raise CheckpointError(f"it has {p!r} features, {n_columns!r} of them columns of a frame")
+    if n_columns and (not isinstance(names, list) or n_columns > len(names)):
+        raise CheckpointError("the names of its features are missing")
+    task = None if node["target"] is None else _task(decoder(node["target"]), task_name)
+    model = FittedModel(method, task_name, task, names, n_columns, first, about)
+    state, extracted = decoder(node["state"]), decoder(node["extracted"])
+    if state is not None:
+        if task is None or not isinstance(state, State):
+            raise CheckpointError("its state is of no task")
+        _check_size(method, p, task.q, size)
+        fresh = method.new_state(p, task.q)
+        if type(state) is not type(fresh):
+            raise CheckpointError(f"its state is a {type(state).__name__}, not a {type(fresh).__name__}")
+        state.verify(fresh)
+        method.p, method.q, method.state = p, task.q, state
+        method.verify_state()
+        if extracted is not None:
+            method.set_extracted(extracted)
+    return model
+
+
+def _check_size(method: Any, p: int, q: int, size: int) -> None:
+    """Raise CheckpointError for more features than the file can hold, before memory is taken for them."""
+    few = min(p, 64)
+    if q > size or method.new_state(few, q).bytes_at(p, few) > 16 * size + (1 << 20):
+        raise CheckpointError(f"it claims {p:,} features and {q:,} outputs, more than it has room for")
+
+
+def _plain_task(task: Task) -> dict[str, Any]:
+    if isinstance(task, Classification):
+        return {"classes": task.classes}
+    return {"n_targets": task.n_targets, "one_column": task.one_column}
+
+
+def _task(plain: dict[str, Any], name: str) -> Task:
+    if name == "classification":
+        classes = plain["classes"]
+        if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1):
+            raise CheckpointError("its classes are no list of labels")
+        if not np.array_equal(np.unique(classes), classes):
+            raise CheckpointError("its classes are not in order")
+        return Classification(classes)
+    n, one = plain["n_targets"], plain["one_column"]
+    if type(n) is not int or n < 1 or type(one) is not bool or (one and n > 1):
+        raise CheckpointError(f"it has {n!r} targets")
+    return Regression(n, one)

@@ -1,0 +1,1 @@
+"""Runs: one loop that reads, tests, learns, measures, checkpoints and resumes."""

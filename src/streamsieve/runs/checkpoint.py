@@ -1,0 +1,112 @@
+"""When a run writes its checkpoint, and what a resumed run must agree with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, NamedTuple
+
+from ..fitted import FittedModel
+from ..params import ParamError
+from ..persist import CheckpointError, is_checkpoint, read_plain, save
+
+
+class Resumed(NamedTuple):
+    """A model out of a checkpoint, with the position of its source, and whether all rows were learned."""
+
+    model: FittedModel
+    position: Any
+    done: bool
+
+
+@dataclass
+class CheckpointPolicy:
+    """Where and how often a checkpoint is written, and whether a run continues from it.
+
+    Attributes
+    ----------
+    file : str or None
+        None writes none.
+    seconds, rows : float, int or None
+        Write after so many rows, or else after so many seconds.
+    resume : bool
+        Continue from the file, if there is one.
+    settings : dict
+        Plain data that tells the run: a resumed one must have the same.
+    describe : callable or None
+        Called with the model before it is written, to bring its notes up to date.
+    """
+
+    file: str | None = None
+    seconds: float = 60.0
+    rows: int | None = None
+    resume: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    describe: Callable[[FittedModel], None] | None = None
+    _time: float = field(default_factory=monotonic)
+    _rows: int = 0
+
+    def check(self) -> None:
+        """Raise ParamError for a file that must not be replaced."""
+        if self.resume and self.file is None:
+            raise ParamError("resume", True, "expected a checkpoint, the file to continue from.")
+        if self.file is None or not _holds_something(self.file) or self.resume:
+            return
+        if not is_checkpoint(self.file):
+            raise ParamError(
+                "checkpoint", self.file, "the file exists and is no checkpoint; it is not replaced."
+            )
+        run = read_plain(self.file).about.get("run")
+        if run is None:
+            raise ParamError(
+                "checkpoint", self.file, "the file is a model, not a checkpoint; it is not replaced."
+            )
+        if not run["done"]:
+            raise ParamError(
+                "checkpoint", self.file, "the run it is of was not finished; resume it, or delete the file."
+            )
+
+    def begin(self, rows: int) -> None:
+        """Count from so many rows on."""
+        self._time, self._rows = monotonic(), rows
+
+    def due(self, rows: int) -> bool:
+        """Whether to write one after so many rows."""
+        if self.file is None:
+            return False
+        if self.rows is not None:
+            return rows - self._rows >= self.rows
+        return monotonic() - self._time >= self.seconds
+
+    def write(self, model: FittedModel, rows: int, position: Any, *, done: bool = False) -> None:
+        assert self.file is not None
+        if self.describe is not None:
+            self.describe(model)
+        run = {"position": position, "done": done, "settings": self.settings}
+        save(model, self.file, about={**model.about, "rows": rows, "run": run})
+        self.begin(rows)
+
+    def read(self) -> Resumed | None:
+        """The checkpoint to continue from, if there is one; CheckpointError if it is of another run."""
+        if not self.resume or self.file is None or not os.path.exists(self.file):
+            return None
+        held = read_plain(self.file)
+        run = held.about.pop("run", None)
+        if run is None or not isinstance(held.object, FittedModel):
+            raise CheckpointError(
+                f"{self.file} is a model, not a checkpoint: it does not say where its stream stood."
+            )
+        then, now = run["settings"], self.settings
+        changed = [name for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
+        if changed:
+            differences = ", ".join(f"{name} {then.get(name)!r}, not {now.get(name)!r}" for name in changed)
+            raise CheckpointError(
+                f"{self.file} is of another run, with {differences}; give the same options, or do not resume."
+            )
+        return Resumed(held.object, run["position"], bool(run["done"]))
+
+
+def _holds_something(file: str) -> bool:
+    return os.path.exists(file) and (not os.path.isfile(file) or os.path.getsize(file) > 0)

@@ -1,0 +1,32 @@
+"""How much memory a method takes, before it is taken."""
+
+from __future__ import annotations
+
+import os
+
+from ..base import Method
+
+_EXTRACTING = 4  # copies of the state, while a model is extracted from it
+_GROWING = 2  # arrays that grow are copied
+
+
+def machine_memory() -> int:
+    """Bytes of memory that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def bytes_needed(method: Method, p: int, q: int = 1) -> float:
+    """Bytes that a method takes with p features and q outputs, about."""
+    few = min(p, 64)
+    return (_EXTRACTING if method.extracts else _GROWING) * method.start(few, q).bytes_at(p, few)
+
+
+def most_features(method: Method, memory: int, q: int = 1) -> int:
+    """The largest number of features with which the method takes at most so many bytes."""
+    low, high = 0, 1
+    while high < 2**53 and bytes_needed(method, high, q) <= memory:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if bytes_needed(method, middle, q) <= memory else (low, middle)
+    return low

@@ -1,0 +1,231 @@
+"""A run on files: look at the first rows, make the model, learn, write checkpoints, resume, test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..fitted import FittedModel, TooManyFeatures
+from ..params import ParamError
+from ..persist import CheckpointError
+from ..streams import BadData, read
+from ..streams.files import find
+from ..tasks import Classification
+from ..words import counted
+from .checkpoint import CheckpointPolicy
+from .evaluate import measure
+from .history import History
+from .memory import most_features
+from .run import Block, Progress, Run, Signals
+
+_FIRST_ROWS, _FIRST_BYTES = 10_000, 64 << 20  # looked at to tell the task, the labels and the width
+_REREAD = 1 << 30  # bytes that are read again to name the line of a feature that is too far
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files, and how to read them: the options of `read`."""
+
+    files: tuple[str, ...]
+    options: dict[str, Any]
+
+    def open(self, **more: Any) -> Any:
+        return read(self.files[0] if len(self.files) == 1 else list(self.files), **(self.options | more))
+
+    def describe(self) -> dict[str, Any]:
+        return {"files": list(self.files), "read": self.options}
+
+
+class UnknownLabel(ValueError):
+    """A label that the first rows did not show."""
+
+    def __init__(self, rows: int, label: Any, classes: NDArray[Any]) -> None:
+        super().__init__(
+            f"After {counted(rows, 'row')} comes the label {label!s}, which the first rows did not show; "
+            "name all labels."
+        )
+        self.rows, self.label, self.classes = rows, label, classes
+
+
+class SourceRun:
+    """A model learned from a `Source`.
+
+    Parameters
+    ----------
+    source : Source
+    choose : callable
+        Makes the model, from the targets of the first rows and their number of features.
+    checkpoint : CheckpointPolicy or None
+    history : History or None
+    memory : int or None
+        Bytes that the model may take.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        choose: Callable[[NDArray[Any], int], FittedModel],
+        *,
+        checkpoint: CheckpointPolicy | None = None,
+        history: History | None = None,
+        memory: int | None = None,
+    ) -> None:
+        self.source, self.choose = source, choose
+        self.checkpoint, self.history, self.memory = checkpoint or CheckpointPolicy(), history, memory
+        self.first: list[Block] = []  # blocks that were read to make the model
+        self.done = self.was_done = False  # all rows are learned; in an earlier run
+        self.resumed = False
+
+    # ---------------------------------------------------------------- beginning
+
+    def begin(self) -> None:
+        """Read the first rows and make the model, or resume a checkpoint."""
+        self.stream = self.source.open()
+        self.format = self.stream.position()["mark"]["format"]
+        self.checkpoint.describe = self._describe
+        resumed = self.checkpoint.read()
+        if resumed is not None:
+            self._resume(*resumed)
+            return
+        self._read_first()
+        if not self.first:
+            raise BadData("no rows", ", ".join(self.source.files))
+        y = np.concatenate([block.y for block in self.first])
+        self.model = self.choose(y, self.first[-1].rows.p)
+        self.run = Run(self.model, history=self.history, checkpoint=self.checkpoint, memory=self.memory)
+
+    def _read_first(self) -> None:
+        rows = size = 0
+        self.blocks = self.stream.blocks()
+        for examples in self.blocks:
+            if examples.y is None:
+                names = self.stream.feature_names or []
+                some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+                raise ParamError("target", None, f"expected the column to predict, one of {some}.")
+            self.first.append(Block(examples.rows, examples.y, examples.weight, self.stream.position()))
+            rows += len(examples.y)
+            size += 8 * examples.rows.n_values
+            if rows >= _FIRST_ROWS or size >= _FIRST_BYTES:
+                return
+
+    def _resume(self, model: FittedModel, position: Any, done: bool) -> None:
+        file = self.checkpoint.file
+        self.model, self.done, self.was_done, self.resumed = model, done, done, True
+        if not done:
+            try:
+                self.stream.seek(position)
+            except ValueError as error:
+                raise CheckpointError(f"{file} cannot be resumed: {error}") from None
+            self.blocks = self.stream.blocks()
+        rows = int(model.about["rows"])
+        self.run = Run(model, rows=rows, checkpoint=self.checkpoint, memory=self.memory)
+        self.run.position = position
+
+    # ---------------------------------------------------------------- learning
+
+    def learn(self, progress: Progress | None = None, signals: Signals | None = None) -> None:
+        """Learn all rows that are left; Interrupted if a signal comes."""
+        if self.done:
+            return
+        self.checkpoint.begin(self.run.rows)
+        self.run.progress, self.run.signals = progress, signals
+        try:
+            self.run.learn(self._blocks())
+        except TooManyFeatures as error:
+            self._name_line(error)
+            raise
+        self.done = True
+        self._describe(self.model)
+        if self.checkpoint.file is not None:
+            self.checkpoint.write(self.model, self.run.rows, self.run.position, done=True)
+
+    def interrupt(self) -> bool:
+        """Write a checkpoint of an interrupted run; whether there was something to write."""
+        if self.checkpoint.file is None or not self.run.rows:
+            return False
+        self.checkpoint.write(self.model, self.run.rows, self.run.position)
+        return True
+
+    def _blocks(self) -> Iterator[Block]:
+        while self.first:
+            yield self._checked(self.first.pop(0))
+        for examples in self.blocks:
+            yield self._checked(Block(examples.rows, examples.y, examples.weight, self.stream.position()))
+
+    def _checked(self, block: Block) -> Block:
+        """The block with rows checked and labels as the model knows them; UnknownLabel for another one."""
+        block = block._replace(rows=self.model.check(block.rows))
+        if not isinstance(self.model.task, Classification):
+            return block
+        y = as_labels(block.y)
+        unknown = y[~np.isin(y, self.model.task.classes)]
+        if len(unknown):
+            raise UnknownLabel(self.run.rows, unknown[0], self.model.task.classes)
+        return block._replace(y=y)
+
+    def _name_line(self, error: TooManyFeatures) -> None:
+        """Name file and line of the feature that is too far, where the source can be read again for it."""
+        if (
+            self.memory is None
+            or self.format != "svmlight"
+            or (self.stream.bytes_total or _REREAD) >= _REREAD
+        ):
+            return
+        q = 1 if self.model.task is None else self.model.task.q
+        try:
+            for _ in self.source.open(n_features=most_features(self.model.method, self.memory, q)).blocks():
+                pass
+        except BadData as found:
+            raise TooManyFeatures(f"{found} {error}") from None
+
+    # ---------------------------------------------------------------- afterwards
+
+    def bytes_read(self) -> int | None:
+        """Bytes read so far, over all passes."""
+        total = self.stream.bytes_total
+        if total is None:
+            return None
+        at = self.stream.position()
+        return int(at.get("pass", 0) * total + (self.stream.bytes_read if "taken" in at else 0))
+
+    def bytes_total(self) -> int | None:
+        """Bytes of the source, over all passes."""
+        total: int | None = self.stream.bytes_total
+        return None if total is None else total * int(self.source.options.get("passes", 1))
+
+    def _describe(self, model: FittedModel) -> None:
+        """Bring names and notes of the model up to date."""
+        if self.was_done:
+            return
+        names = self.stream.feature_names
+        model.feature_names = None if names is None else list(names)
+        model.first_index = int(
+            self.format == "svmlight" and not self.source.options.get("zero_based", False)
+        )
+        model.about.update(
+            source=self.source.describe(), rows=self.run.rows, rows_bad=int(self.stream.rows_bad)
+        )
+
+    def test(self) -> dict[str, float] | None:
+        """Measures on the rows held out, if any were."""
+        if not self.source.options.get("hold_out"):
+            return None
+        names = self.model.feature_names
+        more = {} if names is None else {"feature_names": names, "columns": None}
+        stream = self.source.open(held=True, passes=1, shuffle_buffer=0, **more)
+        return measure(self.model, (self._checked(Block(*examples)) for examples in stream.blocks()))
+
+
+def as_labels(y: Any) -> NDArray[Any]:
+    """Labels as they are written: whole numbers as integers, words as words."""
+    y = np.asarray(y)
+    return y.astype(np.int64) if y.dtype.kind == "f" and np.array_equal(y, np.round(y)) else y
+
+
+def input_files(files: tuple[str, ...]) -> list[str]:
+    """The paths that a source reads; standard input is "-"."""
+    return [file.path or "-" for file in find(list(files))]

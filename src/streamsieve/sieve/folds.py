@@ -1,0 +1,36 @@
+"""Folds of a stream: by the number of the row among those of its class, so that classes are balanced."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+FOLDS = 5
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def permuted(block: NDArray[np.uint64], place: NDArray[np.int64], stratum: int) -> NDArray[np.uint8]:
+    """Fold of the `place`-th row in each block of five: a permutation drawn by a hash of the block."""
+    keys = np.empty((len(block), FOLDS), dtype=np.uint64)
+    for j in range(FOLDS):
+        key = (block * np.uint64(FOLDS) + np.uint64(j + 1)) ^ np.uint64(stratum * 0x51_7C_C1)
+        key = (key + np.uint64(1)) * _GOLDEN
+        key ^= key >> np.uint64(29)
+        key *= np.uint64(0xBF58476D1CE4E5B9)
+        keys[:, j] = key ^ (key >> np.uint64(32))
+    mine = np.take_along_axis(keys, place[:, None], axis=1)
+    return (keys < mine).sum(axis=1).astype(np.uint8)
+
+
+def assign(strata: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Folds of rows; `counts` (rows so far, by stratum) is updated.
+
+    The classes do not start at the same fold, so that rare ones do not all fall into the first.
+    """
+    fold = np.empty(len(strata), dtype=np.uint8)
+    for stratum in np.unique(strata):
+        rows = np.flatnonzero(strata == stratum)
+        number = counts[stratum] + np.arange(len(rows))
+        counts[stratum] += len(rows)
+        fold[rows] = permuted((number // FOLDS).astype(np.uint64), number % FOLDS, int(stratum))
+    return fold

@@ -1,0 +1,155 @@
+"""Squared loss from correlations: ridge by marginal likelihood, elimination, EBIC for the size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh, inv, solve
+from threadpoolctl import threadpool_limits
+
+from ..rows import Array
+from .solve import next_size
+from .store import Ints
+
+
+@dataclass
+class Correlations:
+    """G (w, w) among columns, C (w, q) with the targets, both of unit variance; n rows."""
+
+    G: Array
+    C: Array
+    n: float
+
+
+def standardised(
+    H: Array, h: Array, yy: Array, shift: Array, standardize: bool
+) -> tuple[Correlations, Array, Array, Array, Array]:
+    """Correlations from sums over rows, with means and divisors of columns and targets.
+
+    H (w + 1, w + 1) and h (q, w + 1) are of [x - shift, 1]. With a `shift` (no intercept) the moments are
+    about zero instead of the mean. A constant column has a row of zeros in G.
+    """
+    n = H[-1, -1]
+    mean, mean_y = H[-1, :-1] / n, h[:, -1] / n
+    center = -shift if len(shift) else mean  # what is subtracted from x - shift
+    G = H[:-1, :-1] / n
+    raw = np.diag(G).copy()
+    G -= np.outer(center, mean) + np.outer(mean - center, center)
+    C = h[:, :-1].T / n - np.outer(center, mean_y)
+    var_y = yy / n
+    if not len(shift):
+        var_y = np.maximum(var_y - mean_y**2, 0.0)
+    variance = np.diag(G).copy()
+    varies = variance > 1e-12 * np.maximum(raw, center**2)
+    scale = np.sqrt(np.where(varies, variance, 1.0))
+    if not standardize:
+        scale[:] = np.sqrt(variance[varies].mean()) if varies.any() else 1.0
+    scale_y = np.sqrt(np.where(var_y > 0, var_y, 1.0))
+    G /= scale[:, None]
+    G /= scale
+    C /= scale[:, None]
+    C /= scale_y
+    G[~varies] = 0
+    G[:, ~varies] = 0
+    C[~varies] = 0
+    return Correlations(G, C, float(n)), mean if not len(shift) else center, scale, mean_y, scale_y
+
+
+def one_thread() -> Any:
+    """Context in which BLAS uses one thread: these matrices are small, and threads that wait for each other
+    on a busy machine take longer."""
+    return threadpool_limits(1, "blas")
+
+
+def likely_ridge(G: Array, C: Array, n: float) -> float:
+    """Ridge of the largest marginal likelihood, per row, shared by all targets."""
+    if not len(G):
+        return 1.0
+    d, U = eigh(G, check_finite=False)
+    d = np.maximum(d, 0.0)
+    z = (U.T @ C) ** 2
+    best = (-np.inf, 1.0)
+    for ridge in 10.0 ** np.arange(2, -7.1, -0.25):
+        rest = 1.0 - (z / (d + ridge)[:, None]).sum(axis=0)
+        if (rest <= 0).any():
+            continue
+        value = -0.5 * n * np.log(rest).sum() - 0.5 * C.shape[1] * np.log1p(d / ridge).sum()
+        best = max(best, (value, ridge))
+    return float(best[1])
+
+
+def ridge_weights(data: Correlations, columns: Ints, ridge: float) -> Array:
+    A = data.G[np.ix_(columns, columns)]
+    A[np.diag_indices_from(A)] += ridge
+    return solve(A, data.C[columns], assume_a="pos", overwrite_a=True, check_finite=False)
+
+
+def log_choose(p: int, k: int) -> float:
+    return math.lgamma(p + 1) - math.lgamma(k + 1) - math.lgamma(p - k + 1)
+
+
+def drop_to(columns: Ints, B: Array, size: int) -> Ints:
+    strength = np.sqrt((B**2).sum(axis=1))
+    return columns[np.sort(np.argsort(-strength, kind="stable")[:size])]
+
+
+def select(data: Correlations, k: int, ridge: float) -> Ints:
+    """k columns, by elimination at constant ridge; from 4 k on one at a time."""
+    columns = np.flatnonzero(np.diag(data.G) > 0).astype(np.int32)
+    while len(columns) > 4 * k:
+        B = ridge_weights(data, columns, ridge)
+        columns = drop_to(columns, B, max(next_size(len(columns), k), 4 * k))
+    return one_by_one(data, columns, k, ridge)
+
+
+def one_by_one(data: Correlations, columns: Ints, k: int, ridge: float) -> Ints:
+    """The weakest column leaves, k are left; the inverse is updated, O(w^2) a column."""
+    A = data.G[np.ix_(columns, columns)]
+    A[np.diag_indices_from(A)] += ridge
+    M = inv(A, overwrite_a=True, check_finite=False)
+    B = M @ data.C[columns]
+    stays = np.ones(len(columns), dtype=bool)
+    for _ in range(len(columns) - k):
+        strength = np.where(stays, (B**2).sum(axis=1), np.inf)
+        j = int(np.argmin(strength[::-1]))  # of equal ones the last leaves
+        j = len(columns) - 1 - j
+        column = M[:, j] / M[j, j]
+        B -= np.outer(column, B[j])
+        M -= np.outer(column, M[j])
+        stays[j] = False
+        M[j, j] = 1.0  # never again: its row is zero up to rounding, and the column does not return
+    return columns[stays]
+
+
+def ebic(data: Correlations, columns: Ints) -> float:
+    """Extended BIC of the least-squares model of these columns."""
+    p, w = int((np.diag(data.G) > 0).sum()), len(columns)
+    if not w:
+        return 0.0
+    B = ridge_weights(data, columns, 1e-6)
+    rest = np.maximum(1.0 - (B * data.C[columns]).sum(axis=0), 1e-12)
+    return float(data.n * np.log(rest).sum() + w * data.C.shape[1] * math.log(data.n) + 2 * log_choose(p, w))
+
+
+def select_auto(data: Correlations, ridge: float) -> Ints:
+    """Columns of the least EBIC: along a coarse path, then one by one around its best size."""
+    best: tuple[float, Ints] = (0.0, np.empty(0, dtype=np.int32))
+    path: list[Ints] = []
+    columns = np.flatnonzero(np.diag(data.G) > 0).astype(np.int32)
+    while len(columns):
+        path.append(columns)
+        if len(columns) < data.n / 3:
+            best = min(best, (ebic(data, columns), columns), key=lambda b: b[0])
+        B = ridge_weights(data, columns, ridge)
+        columns = drop_to(columns, B, min(len(columns) - 1, int(0.9 * len(columns))))
+    size = len(best[1])
+    columns = min((c for c in path if len(c) > size), key=len, default=best[1])
+    low = max((len(c) for c in path if len(c) < size), default=0)
+    while len(columns) > max(low, 1):
+        columns = drop_to(columns, ridge_weights(data, columns, ridge), len(columns) - 1)
+        if len(columns) < data.n / 3:
+            best = min(best, (ebic(data, columns), columns), key=lambda b: b[0])
+    return best[1]

@@ -1,0 +1,461 @@
+"""Annealed elimination under a ridge estimated from the data, in bounded memory: the default method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..base import Method
+from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
+from ..rows import Array, Rows, threads
+from ..state import State, zeros
+from . import gram
+from .folds import assign
+from .memory import Bytes, size_of
+from .read import STEP, Search
+from .solve import Fit, Problem, Start
+from .store import Ints, Store
+
+BLOCK = 4096  # rows after which squared loss goes into the summary, where correlations are formed anyway
+FEW = 2000  # rows since the last retirement on which no ridge is chosen
+HUBER = 1.345  # corner of the loss in deviations of the targets: 95% as efficient as least squares
+MAD = 1.4826  # deviations of a normal variable in a median absolute deviation
+EXTRA = 32 << 20  # beside `memory`, for work
+
+
+class Sieve(Method):
+    """Selects k features by elimination: fit all, drop the weakest, fit again, ...
+
+    The models are ridge-penalised, with the loss of the task. The strength of the ridge is estimated from the
+    data (on held-out rows; squared loss: by marginal likelihood) and constant along the elimination. It ranks
+    like the elastic net where the signal is weak and like best subset where it is strong.
+
+    Rows are kept, restricted to the features that are still candidates, in at most `memory` bytes. When these
+    are full, values are rounded to 8 bits, then features leave (half of them, the weakest), or rows are
+    summarised by a quadratic: exact for squared loss, an approximation around the present model otherwise. A
+    model is read from what is kept, at any time, and cached until more rows come.
+
+    A call that is interrupted while it makes room has learned the rows before.
+
+    O(nnz) a row to learn. To read: O(100) walks over the kept rows for each of O(5) ridges and up to 5 folds.
+    """
+
+    k = Param("auto", Or("auto", Int(1)), "Features to select. 'auto': as many as are worth their noise.")
+    memory = Param("256MB", Bytes(1 << 20), "Bytes for the rows kept, beyond a few numbers a feature.")
+    fit_intercept = Param(True, Bool(), "Fit an intercept; it is never penalised nor counted.")
+    standardize = Param(
+        True,
+        Bool(),
+        "Compare features in their own units, or in those that predict better; else as they come.",
+    )
+    missing = Param("error", OneOf("error", "mean"), "Values that are NaN: an error, or the mean so far.")
+    half_life = Param(
+        None, Or(None, Real(above=0)), "Rows after which a row weighs half; squared loss only. None: never."
+    )
+    grow = Param(False, Bool(), "Let a sparse batch be wider than those before.")
+    n_jobs = Param(None, Or(None, Int(1)), "Threads. None: as many as processors.")
+
+    losses = {"regression": ("squared", "huber", "poisson"), "classification": ("logistic", "squared")}
+    attributes = {
+        "ridge": "float: penalty of the elimination, per row and in standardised units",
+        "n_candidates": "int: features whose rows are still kept",
+    }
+
+    def check(self) -> None:
+        if self.half_life is not None and self.loss != "squared":
+            raise ParamError(
+                "half_life", self.half_life, f"forgetting needs loss='squared', not {self.loss!r}; pass None."
+            )
+
+    # ---------------------------------------------------------------- state
+
+    def start(self, p: int, q: int) -> State:
+        if self.half_life is not None and not self._correlations_fit(p, q):
+            raise ParamError(
+                "half_life",
+                self.half_life,
+                f"forgetting needs the correlations of all {p} features, which take more than "
+                f"memory={self.memory!r}; pass more, or None.",
+            )
+        return State(
+            rows=0,
+            chosen=None,  # columns to keep, where a first pass has chosen them
+            store=None,
+            H=None,
+            h=None,
+            yy=None,
+            target_units=None,
+            ridge=0.0,  # of the last fit to all rows, times their weight
+            strata=zeros(slot=q + 1, dtype=np.int64),
+            mean_sum=zeros(feature=p if self.missing == "mean" else 0),
+            mean_count=zeros(feature=p if self.missing == "mean" else 0, dtype=np.int64),
+            mean_weight=0.0,
+        )
+
+    @property
+    def labels(self) -> bool:
+        return self.loss == "logistic"
+
+    @property
+    def kind(self) -> str:
+        return "softmax" if self.labels and self.q > 1 else self.loss
+
+    @property
+    def bytes(self) -> int:
+        return size_of(self.memory)
+
+    def _correlations_fit(self, w: int, q: int) -> bool:
+        """Whether a model may be read from correlations: four matrices at a time."""
+        return self.loss == "squared" and 4 * 8 * (w + q + 1) ** 2 <= self.bytes + EXTRA
+
+    def _summary_fits(self) -> bool:
+        outputs = 1 if self.loss == "squared" else self.q
+        return 8 * outputs * (self.state.store.width + 1) ** 2 <= self.bytes // 2
+
+    @property
+    def least_width(self) -> int:
+        """Columns that narrowing leaves."""
+        return 4 * (100 if self.k == "auto" else self.k)
+
+    def resize(self, p: int) -> None:
+        if self.state.store is not None:
+            if self.state.H is not None and p > self.p:
+                w = self.state.store.width
+                self._insert(p - self.p, w)
+            self.state.store.widen(p)
+        super().resize(p)
+
+    def _insert(self, more: int, w: int) -> None:
+        s = self.state
+        at = np.full(more, w)
+        s.H = np.insert(np.insert(s.H, at, 0.0, axis=1), at, 0.0, axis=2)
+        s.h = np.insert(s.h, at, 0.0, axis=1)
+
+    def check_state(self) -> None:
+        s = self.state
+        if s.store is None:
+            return
+        s.store.check()
+        side, outputs = s.store.width + 1, 1 if self.loss == "squared" else self.q
+        if s.store.p != self.p or (
+            s.H is not None and (s.H.shape != (outputs, side, side) or s.h.shape != (self.q, side))
+        ):
+            raise ValueError("the summary does not fit the stored columns.")
+
+    # ---------------------------------------------------------------- learning
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        s = self.state
+        s._answer = None
+        if self.labels:
+            code = (y[:, 0] > 0).astype(np.int64) if self.q == 1 else y.argmax(axis=1)
+            y = code.astype(np.float64)[:, None]
+        else:
+            code = np.zeros(len(y), dtype=np.int64)
+        if self.loss == "poisson" and len(y) and y.min() < 0:
+            raise ValueError(f"loss='poisson' needs counts; a target is {y.min():g}.")
+        if s.store is None:
+            s.store = Store.of(self.p, y.shape[1], self.q, self.bytes, rows.sparse, s.chosen)
+        at = 0
+        while at < len(rows):
+            # a part at a time: what is copied of it (imputed, densified) stays small
+            part = rows[at : at + max(1, (4 << 20) // max(rows.p, 1))]
+            stop = at + len(part)
+            part = self._impute(part, None if w is None else w[at:stop]) if self.missing == "mean" else part
+            while at < stop:
+                fold = assign(code[at:stop], s.strata.copy())
+                rest = part[len(part) - (stop - at) :]
+                most = (
+                    BLOCK
+                    if self._correlations_fit(s.store.width, self.q) and self._summary_fits()
+                    else 1 << 62
+                )
+                done = s.store.append(rest, y[at:stop], None if w is None else w[at:stop], fold, most)
+                assign(code[at : at + done], s.strata)
+                at += done
+                s.rows += done
+                if at < stop:
+                    self._make_room()
+        return len(rows)
+
+    def _impute(self, rows: Rows, w: Array | None) -> Rows:
+        s, weight = self.state, np.ones(len(rows)) if w is None else np.ascontiguousarray(w)
+        rows = rows.tight().copy()
+        if rows.sparse:
+            s.mean_weight = _core.impute_csr(
+                rows.indptr, rows.indices, rows.data, weight, s.mean_sum, s.mean_weight, s.mean_count
+            )
+        else:
+            X = rows.to_array()
+            s.mean_weight = _core.impute_dense(X, weight, s.mean_sum, s.mean_weight, s.mean_count)
+        return rows
+
+    def _make_room(self) -> None:
+        s, store = self.state, self.state.store
+        w, squared = store.width, self.loss == "squared"
+        if store.n and self._summary_fits() and (squared or s.rows >= 20 * w or w <= self.least_width):
+            self._retire()
+        elif store.n and store.layout == "tiles":
+            store.recode()
+        elif store.n and w > self.least_width:
+            self._narrow()
+        else:
+            raise ValueError(
+                f"memory={self.memory!r} does not hold {'one row' if not store.n else 'the rows'} of {w} "
+                "features; pass more."
+            )
+
+    def _problem(self, exponent: float = 1.0) -> tuple[Problem, Ints]:
+        """What is fitted, and its columns; they are divided by deviation^exponent."""
+        s, store = self.state, self.state.store
+        _, deviation = store.moments()
+        active = np.flatnonzero(deviation > 0).astype(np.int32)
+        scale = np.where(deviation > 0, deviation, 1.0)
+        if exponent != 1:
+            common = np.sqrt((scale[active] ** (2 * (1 - exponent))).mean()) if len(active) else 1.0
+            scale = scale**exponent * common
+        y, summary = store.y[: store.n], None if s.H is None else (s.H, s.h)
+        center, spread, delta = self._target_units()
+        if not self.labels and self.loss != "poisson":
+            y = (y - center) / spread
+            if self.loss == "squared" and summary is not None:
+                summary = s.H, (s.h - center[:, None] * s.H[0, -1]) / spread[:, None]
+        problem = Problem(
+            store, self.kind, self.q, np.ascontiguousarray(y), scale, store.total,
+            threads=self.n_jobs or threads(), intercept=self.fit_intercept, summary=summary, delta=delta,
+        )  # fmt: skip
+        return problem, active
+
+    def _target_units(self) -> tuple[Array, Array, float]:
+        """What is subtracted from the targets, what they are divided by, and the corner of the Huber loss."""
+        s, store = self.state, self.state.store
+        zero, one = np.zeros(self.q), np.ones(self.q)
+        y, weight = store.y[: store.n], store.weight[: store.n].astype(np.float64)
+        if self.loss == "squared":
+            first, second = weight @ y, weight @ y**2
+            if s.h is not None:
+                first, second = first + s.h[:, -1], second + s.yy
+            center = first / store.total if self.fit_intercept else zero
+            spread = np.sqrt(np.maximum(second / store.total - center**2, 0.0))
+            return center, np.where(spread > 0, spread, 1.0), 1.0
+        if self.loss == "huber":
+            if s.target_units is not None:  # those of the summary
+                return s.target_units[0], s.target_units[1], HUBER
+            center = np.median(y, axis=0) if self.fit_intercept else zero
+            spread = MAD * np.median(np.abs(y - center), axis=0)
+            return center, np.where(spread > 0, spread, 1.0), HUBER
+        return zero, one, 1.0
+
+    def _narrow(self) -> None:
+        store = self.state.store
+        problem, active = self._problem()
+        search = Search(problem, active, self.least_width, one_fold=True)
+        ridge = STEP ** search.full_model() if search.folds else 1.0
+        target, few = max(len(active) // 2, min(len(active) - 1, self.least_width)), int(0.6 * store.values())
+        start = Start(problem.zero(active), ridge, store.weight[: store.n], problem.total, [target])
+        while True:
+            fit = problem.eliminate([start], share=0.7)[0][0]
+            held = int(store.present[fit.columns].sum()) if store.layout == "csr" else 0
+            if held <= few or len(fit.columns) <= self.least_width:
+                break
+            start = start._replace(fit=fit, sizes=[max(int(0.7 * len(fit.columns)), self.least_width)])
+        self._keep(fit.columns)
+
+    def _keep(self, kept: Ints) -> None:
+        s = self.state
+        if s.H is not None:
+            both = np.append(kept, s.store.width)
+            s.H = np.ascontiguousarray(s.H[:, both][:, :, both])
+            s.h = np.ascontiguousarray(s.h[:, both])
+        s.store.narrow(kept)
+        s.store.memory = self.bytes - (0 if s.H is None else s.H.nbytes)
+
+    def _retire(self) -> None:
+        """The rows of the store go into the summary."""
+        s, store = self.state, self.state.store
+        curve, response = None, store.y[: store.n]
+        if self.loss != "squared":
+            if self.loss == "huber" and s.target_units is None:
+                s.target_units = np.array(self._target_units()[:2])
+            problem, active = self._problem()
+            if s.ridge == 0:
+                search = Search(problem, active, self.least_width, one_fold=True)
+                s.ridge = problem.total * (STEP ** search.full_model() if search.folds else 1.0)
+            start = Start(
+                problem.zero(active), s.ridge / problem.total, store.weight[: store.n], problem.total, ()
+            )
+            fit = problem.solve([start], 1e-3)[0]
+            curve, response = quadratic(problem, fit)
+        s.H, s.h, s.yy = self._summary(curve, response)
+        store.clear()
+        store.memory = self.bytes - s.H.nbytes
+
+    def _summary(self, curve: Array | None, response: Array) -> tuple[Array, Array, Array]:
+        """Summary of all rows: H, h and the squares of the targets. Squared loss has no `curve`."""
+        s, store = self.state, self.state.store
+        side, outputs = store.width + 1, 1 if curve is None else self.q
+        H = np.zeros((outputs, side, side)) if s.H is None else s.H.copy() if curve is None else s.H
+        h = np.zeros((self.q, side)) if s.h is None else s.h.copy()
+        yy = np.zeros(self.q) if s.yy is None else s.yy.copy()
+        weight = store.weight[: store.n].astype(np.float64)
+        if self.half_life is not None:
+            keep = 0.5 ** (1.0 / self.half_life)
+            for old in (H, h, yy):
+                old *= keep**store.n
+            weight = weight * keep ** np.arange(store.n - 1, -1, -1)
+        step = max(64, (4 << 20) // (8 * side))
+        for at in range(0, store.n, step):
+            stop = min(at + step, store.n)
+            X = np.ones((stop - at, side))
+            X[:, :-1] = store.decode(at, stop)
+            r, y = weight[at:stop], response[at:stop]
+            if curve is None:
+                half = X * r[:, None]
+                H[0] += half.T @ X
+                h += y.T @ half
+                yy += r @ y**2
+            else:
+                for a in range(outputs):
+                    H[a] += (X * curve[at:stop, a, None]).T @ X
+                h += y.T @ X
+        return H, h, yy
+
+    # ---------------------------------------------------------------- reading
+
+    def weights(self) -> tuple[Array, Array]:
+        columns, coef, intercept = self._read()
+        out = np.zeros((self.q, self.p))
+        out[:, columns] = coef
+        return out, intercept.copy()
+
+    @property
+    def n_candidates(self) -> int:
+        return 0 if self.state.store is None else self.state.store.width
+
+    @property
+    def ridge(self) -> float:
+        self._read()
+        return float(self.state._ridge)
+
+    def _read(self) -> tuple[Ints, Array, Array]:
+        s = self.state
+        answer: tuple[Ints, Array, Array] | None = getattr(s, "_answer", None)
+        if answer is None:
+            s._ridge = 0.0
+            if s.store is None or s.store.total == 0:
+                answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), np.zeros(self.q)
+            elif self.labels and (s.strata > 0).sum() < 2:
+                answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), self._prior()
+            elif self._correlations_fit(s.store.width, self.q):
+                with gram.one_thread():
+                    answer = self._read_correlations()
+            else:
+                answer = self._read_rows()
+            s._answer = answer
+        return answer
+
+    def strengths(self) -> tuple[Ints, Array]:
+        """The candidates, and the norms of their standardised weights in a model of all of them."""
+        s, store = self.state, self.state.store
+        if self._correlations_fit(store.width, self.q):
+            H, h, yy = self._summary(None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
+            data = gram.standardised(H[0], h, yy, np.zeros(0), True)[0]
+            varies = np.flatnonzero(np.diag(data.G) > 0).astype(np.int32)
+            B = gram.ridge_weights(data, varies, gram.likely_ridge(data.G, data.C, data.n)).T
+        else:
+            problem, varies = self._problem()
+            search = Search(problem, varies, self.least_width, one_fold=True)
+            ridge = STEP ** search.full_model() if search.folds else 1.0
+            start = Start(problem.zero(varies), ridge, store.weight[: store.n], problem.total, ())
+            B = problem.solve([start])[0].B
+        return store.columns[varies], np.sqrt((B**2).sum(axis=0))
+
+    def _prior(self) -> Array:
+        """Log-odds of the classes so far, half a row of each added."""
+        count = self.state.strata[: max(self.q, 2)] + 0.5
+        return np.log([count[1] / count[0]]) if self.q == 1 else np.log(count / count.sum())
+
+    def _read_correlations(self) -> tuple[Ints, Array, Array]:
+        s, store = self.state, self.state.store
+        H, h, yy = self._summary(None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
+        data, mean, scale, mean_y, scale_y = gram.standardised(
+            H[0], h, yy, np.zeros(0) if self.fit_intercept else store.shift, self.standardize
+        )
+        del H
+        ridge = gram.likely_ridge(data.G, data.C, data.n)
+        s._ridge = ridge
+        kept = gram.select_auto(data, ridge) if self.k == "auto" else gram.select(data, self.k, ridge)
+        again = gram.likely_ridge(data.G[np.ix_(kept, kept)], data.C[kept], data.n)
+        coef = (gram.ridge_weights(data, kept, again) / scale[kept, None] * scale_y).T
+        center = mean[kept] + store.shift[kept]
+        return store.columns[kept], coef, (mean_y - coef @ center if self.fit_intercept else np.zeros(self.q))
+
+    def _read_rows(self) -> tuple[Ints, Array, Array]:
+        s, store = self.state, self.state.store
+        _, deviation = store.moments()
+        varying = deviation[deviation > 0]
+        if not len(varying) or (not store.n and s.H is None):
+            prior = self._prior() if self.labels else np.zeros(self.q)
+            return np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), prior
+        high, low = np.quantile(varying, [0.9, 0.1])
+        exponents = (1.0, 0.0) if high > 1.5 * low and s.H is None else (1.0,)
+        if not self.standardize:
+            exponents = (0.0,)
+        best = None
+        for exponent in exponents:
+            problem, active = self._problem(exponent)
+            k = Search(problem, active, 1).size() if self.k == "auto" else min(self.k, len(active))
+            if s.H is not None and store.n < FEW:
+                found = Search(problem, active, k, one_fold=True).read_at(s.ridge / problem.total)
+            else:
+                found = Search(problem, active, k).read()
+            if best is None or found.loss < best[0].loss:
+                best = found, problem
+        assert best is not None
+        found, problem = best
+        s._ridge = found.ridge
+        columns = found.fit.columns
+        center, spread, _ = self._target_units()
+        coef = found.fit.B / problem.scale[columns] * spread[:, None]
+        intercept = found.fit.b * spread + center - coef @ (problem.mean[columns] + store.shift[columns])
+        return store.columns[columns], coef, intercept
+
+    def probabilities(self, scores: Array) -> Array:
+        if not self.labels or scores.shape[1] == 1:
+            return super().probabilities(scores)
+        share = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return share / share.sum(axis=1, keepdims=True)
+
+    def extracted(self) -> Any:
+        return list(self._read())
+
+    def set_extracted(self, model: Any) -> None:
+        columns, coef, intercept = model
+        if coef.shape != (self.q, len(columns)) or intercept.shape != (self.q,):
+            raise ValueError("the extracted model does not fit the state.")
+        self.state._answer = np.asarray(columns), coef, intercept
+
+
+def quadratic(problem: Problem, fit: Fit) -> tuple[Array, Array]:
+    """Second derivatives of the loss at a fit (n, q), and the response D eta - loss' of its expansion."""
+    eta = problem.margins(fit)
+    weight = problem.store.weight[: problem.store.n, None].astype(np.float64)
+    if problem.kind == "softmax":
+        share = np.exp(eta - eta.max(axis=1, keepdims=True))
+        share /= share.sum(axis=1, keepdims=True)
+        slope = share - (problem.y[:, :1] == np.arange(problem.c))
+        curve = share * (1 - share)
+    elif problem.kind == "logistic":
+        share = 1 / (1 + np.exp(-eta))
+        slope, curve = share - problem.y, share * (1 - share)
+    elif problem.kind == "poisson":
+        share = np.exp(np.minimum(eta, 50))
+        slope, curve = share - problem.y, share
+    else:
+        rest = eta - problem.y
+        slope = np.clip(rest, -problem.delta, problem.delta)
+        curve = np.minimum(1.0, problem.delta / np.maximum(np.abs(rest), 1e-300))
+    curve = np.maximum(curve, 1e-6)
+    return weight * curve, weight * (curve * eta - slope)

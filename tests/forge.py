@@ -1,0 +1,112 @@
+"""Forged model files of one method: `python tests/forge.py METHOD FOLDER`; prints how many there were.
+
+Every array and number of a state is replaced by wild ones, with a checksum that is right. Each file must be
+refused, or the model must learn and predict on: a crash or a hang is what the caller looks for.
+"""
+
+import faulthandler
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import safetensors.numpy
+
+import streamsieve
+from streamsieve import CheckpointError, methods, save
+from streamsieve.persist import files, read_plain
+from streamsieve.rows import Rows
+
+P = 9
+WILD = (-1, 0, 7, 2**40, 1e300, float("nan"), float("inf"))
+
+
+def fitted(name):
+    task = methods.METHODS[name].tasks[0]
+    kind = getattr(streamsieve, methods.METHODS[name].estimators[task])
+    X = np.random.default_rng(0).normal(size=(150, P))
+    model = kind(**({"k": 2} if "k" in kind().get_params() else {}))
+    model.partial_fit(X, X[:, 1] > 0, classes=[False, True]) if task == "classification" else model.fit(
+        X, X[:, 1]
+    )
+    return model
+
+
+def nodes(tree, path=""):
+    """Every JSON value below a state, with the container that holds it and its key."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, value in list(items):
+        yield tree, key, value, f"{path}.{key}"
+        yield from nodes(value, f"{path}.{key}")
+
+
+def forgeries(tree, tensors):
+    """Functions that change the tree and tensors, by name."""
+    state = tree["model"]["state"]
+    for _, key, value, path in nodes(state):
+        if key == "tensor" or (isinstance(key, int) and ".tensors." in path):
+            a = tensors[value]
+            for wild in WILD:
+                with np.errstate(all="ignore"):
+                    yield f"{path} all {wild}", {value: np.full(a.shape, wild).astype(a.dtype)}, None
+                    if a.size > 1:
+                        one = a.copy()
+                        one.flat[a.size // 2] = np.array(wild).astype(a.dtype)
+                        yield f"{path} one {wild}", {value: one}, None
+            if a.ndim:
+                yield f"{path} shorter", {value: a[:-1].copy()}, None
+                yield f"{path} longer", {value: np.concatenate([a, a[-1:]])}, None
+                yield f"{path} reversed", {value: np.ascontiguousarray(a[::-1])}, None
+            yield f"{path} as float32", {value: a.astype(np.float32)}, None
+        elif isinstance(value, int | float | None) and "." in path and not isinstance(key, int):
+            for wild in (-1, 7, 2**40, "word", None, [], True):
+                yield f"{path} is {wild!r}", {}, (path, wild)
+
+
+def put(tree, path, value):
+    *outer, last = path.split(".")[1:]
+    node = tree["model"]["state"]
+    for key in outer:
+        node = node[int(key)] if isinstance(node, list) else node[key]
+    node[int(last) if isinstance(node, list) else last] = value
+
+
+def write(file, tree, tensors):
+    table = sorted(tensors.items(), key=lambda item: -item[1].itemsize)
+    table.append(("state.json", np.frombuffer(json.dumps(tree).encode(), np.uint8)))
+    files.write_tensors(file, table, "forged", "0")
+
+
+def main(name, folder):
+    faulthandler.enable()
+    file = Path(folder) / "model"
+    save(fitted(name), file)
+    tensors = safetensors.numpy.load_file(file)
+    text = tensors.pop("state.json").tobytes()
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, P))
+    count = 0
+    for what, arrays, change in forgeries(json.loads(text), tensors):
+        print(what, flush=True)
+        tree = json.loads(text)
+        if change is not None:
+            put(tree, *change)
+        write(file, tree, {**tensors, **arrays})
+        count += 1
+        faulthandler.dump_traceback_later(10, exit=True)
+        try:
+            model = read_plain(file).object
+            y = X[:, 1] > 0 if model.classes is not None else X[:, 1]
+            with np.errstate(all="ignore"):
+                model.scores(Rows(X))
+                model.learn(Rows(X), y)
+                model.scores(Rows(X))
+        except (CheckpointError, ValueError, FloatingPointError, ZeroDivisionError, OverflowError):
+            continue
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+    print(count)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

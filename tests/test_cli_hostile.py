@@ -1,0 +1,371 @@
+"""The command line under hostile use: nothing is lost, nothing crashes, and errors name the option."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from streamsieve import load, read_checkpoint
+from streamsieve.cli import main
+
+PROGRAM = f'"{sys.executable}" -c "from streamsieve.cli import program; program()"'
+LIMIT = 120
+
+
+def run(*words, **options):
+    return CliRunner().invoke(main, [str(word) for word in words], **options)
+
+
+def good(*words, **options):
+    done = run(*words, **options)
+    assert done.exit_code == 0, done.output + repr(done.exception)
+    return done
+
+
+def said(done):
+    return " ".join(done.stderr.split())
+
+
+def shell(command, **options):
+    return subprocess.run(
+        f"{PROGRAM} {command}",
+        shell=True,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+        **options,
+    )
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """A folder, the working one, with rows.csv, rows.svm, a model m of rows.csv and a curve."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4)).round(3)
+    y = X[:, 1] - 2 * X[:, 3]
+    lines = ["a,b,c,d,y", *(",".join(map(str, [*x, round(t, 4)])) for x, t in zip(X, y))]
+    Path("rows.csv").write_text("\n".join(lines) + "\n")
+    lines = [
+        f"{1 if t > 0 else -1} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(x)) for x, t in zip(X, y)
+    ]
+    Path("rows.svm").write_text("\n".join(lines) + "\n")
+    good("fit", "rows.csv", "--target", "y", "--method", "tsgd", "-k", 2, "-o", "m", "-q")
+    good("evaluate", "rows.csv", "--target", "y", "--method", "tsgd", "-k", 2, "-o", "curve.json", "-q")
+    return tmp_path
+
+
+LEARN = ["--target", "y", "--method", "tsgd", "-k", "2"]
+
+# ---------------------------------------------------------------- outputs
+
+WRITES = {
+    "fit": ["fit", "rows.csv", *LEARN, "-o", "{}"],
+    "fit --checkpoint": ["fit", "rows.csv", *LEARN, "-o", "new", "--checkpoint", "{}"],
+    "select": ["select", "rows.csv", *LEARN, "-o", "{}"],
+    "select --checkpoint": ["select", "rows.csv", *LEARN, "--checkpoint", "{}"],
+    "select a model": ["select", "m", "-o", "{}"],
+    "path": ["path", "rows.csv", "--target", "y", "-o", "{}"],
+    "path --checkpoint": ["path", "rows.csv", "--target", "y", "--checkpoint", "{}"],
+    "predict": ["predict", "m", "rows.csv", "-o", "{}"],
+    "evaluate": ["evaluate", "rows.csv", *LEARN, "-o", "{}"],
+    "merge": ["merge", "m", "-o", "{}"],
+    "report": ["report", "m", "--curve", "curve.json", "-o", "{}"],
+}
+
+
+def inputs(words):
+    return [name for name in ("rows.csv", "m", "curve.json") if name in words]
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("verb", WRITES)
+def test_no_output_replaces_an_input(verb):
+    words = WRITES[verb]
+    for name in inputs(words):
+        os.link(name, f"hard-{name}")
+        os.symlink(name, f"soft-{name}")
+        before = Path(name).read_bytes()
+        for other in (name, f"./{name}", f"hard-{name}", f"soft-{name}"):
+            done = run(*(word.format(other) for word in words))
+            assert done.exit_code == 2, (verb, other, done.output)
+            assert "would replace" in said(done)
+            assert Path(name).read_bytes() == before
+    assert not Path("new").exists()
+
+
+@pytest.mark.usefixtures("data")
+def test_standard_input_is_an_input_too():
+    done = shell("predict m - --format csv -o rows.csv < rows.csv")
+    assert done.returncode == 2
+    assert "would replace" in " ".join(done.stderr.split())
+    assert len(Path("rows.csv").read_text().splitlines()) == 301
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("verb", WRITES)
+def test_models_replace_nothing_but_models_and_texts_no_model(verb):
+    words = WRITES[verb]
+    Path("thesis.txt").write_text("years of work")
+    good("fit", "rows.svm", "--method", "sgd", "-o", "other", "-q")
+    before = Path("other").read_bytes()
+    texts = verb in ("predict", "evaluate", "report")
+    target = "other" if texts or "--checkpoint" in verb else "thesis.txt"
+    done = run(*(word.format(target) for word in words))
+    assert done.exit_code == 2, done.output
+    assert "is a model" in said(done) if target == "other" else "is not a model" in said(done)
+    assert Path("thesis.txt").read_text() == "years of work"
+    assert Path("other").read_bytes() == before
+
+
+@pytest.mark.usefixtures("data")
+def test_two_outputs_are_two_files():
+    done = run("fit", "rows.csv", *LEARN, "-o", "new", "--checkpoint", "./new")
+    assert done.exit_code == 2
+    assert "would replace the file of --output" in said(done)
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("verb", ["predict", "evaluate", "report"])
+def test_a_full_disk_leaves_the_old_text(verb, monkeypatch):
+    words = [word.format("out") for word in WRITES[verb]]
+    Path("out").write_text("old")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    done = run(*words)
+    assert done.exit_code == 1
+    assert "No space left on device" in done.stderr
+    assert Path("out").read_text() == "old"
+    assert not [name for name in os.listdir() if name.endswith(".part")]
+
+
+@pytest.mark.usefixtures("data")
+def test_predictions_go_to_a_device():
+    good("predict", "m", "rows.csv", "-o", os.devnull, "-q")
+    assert not os.path.isfile(os.devnull)
+
+
+@pytest.mark.usefixtures("data")
+def test_a_run_is_not_resumed_after_the_middle_of_its_source_has_changed():
+    rows = Path("rows.svm").read_text().splitlines() * 200
+    Path("long.svm").write_text("\n".join(rows) + "\n")
+    words = ["fit", "long.svm", "--method", "sgd", "-o", "new", "--checkpoint", "c"]
+    stop = (
+        "import os, signal; from streamsieve.runs.checkpoint import CheckpointPolicy as P; write = P.write\n"
+    )
+    stop += "def once(*a, **k):\n    write(*a, **k)\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    stop += "P.write = once\nfrom streamsieve.cli import program; program()"
+    done = subprocess.run(
+        [sys.executable, "-c", stop, *words, "--every", "1rows"], timeout=LIMIT, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert 0 < read_checkpoint("c").about["rows"] < len(rows)
+    size = os.path.getsize("long.svm")
+    with open("long.svm", "r+b") as file:
+        file.seek(size // 2)
+        at = file.read(1000).index(b".") + size // 2 + 1
+        file.seek(at)
+        file.write(b"9")
+    assert os.path.getsize("long.svm") == size
+    done = run(*words, "--resume")
+    assert done.exit_code == 4
+    assert "long.svm has been written to since" in said(done)
+    assert not Path("new").exists()
+
+
+# ---------------------------------------------------------------- usage
+
+USAGE = {
+    "--format nope": ["fit", "rows.csv", *LEARN, "-o", "new", "--format", "nope"],
+    "--delimiter ab": ["fit", "rows.csv", *LEARN, "-o", "new", "--delimiter", "ab"],
+    "--delimiter": ["fit", "rows.csv", *LEARN, "-o", "new", "--delimiter", ""],
+    "--hold-out 1": ["fit", "rows.csv", *LEARN, "-o", "new", "--hold-out", "1"],
+    "--seed": ["fit", "rows.csv", *LEARN, "-o", "new", "--seed", "-1"],
+    "--memory": ["fit", "rows.csv", *LEARN, "-o", "new", "--memory", "0"],
+    "--set grow=maybe": ["fit", "rows.csv", *LEARN, "-o", "new", "--set", "grow=maybe"],
+    "--set eta=-1": ["fit", "rows.csv", *LEARN, "-o", "new", "--set", "eta=-1"],
+    "-k": ["fit", "rows.csv", *LEARN[:-1], "0", "-o", "new"],
+    "--passes 2": ["fit", "-", *LEARN, "-o", "new", "--passes", "2", "--format", "csv"],
+    "--zero-based": ["fit", "rows.csv", *LEARN, "-o", "new", "--zero-based"],
+    "--target y": ["fit", "rows.svm", *LEARN, "-o", "new"],
+    "--target": ["fit", "rows.csv", *LEARN[2:], "-o", "new"],
+    "--classes": ["fit", "rows.svm", *LEARN[2:], "-o", "new", "--classes", "yes,no"],
+    "--rows": ["demo", "-n", "0"],
+    "-k 9": ["demo", "-p", "3", "-k", "9"],
+    "--resume": ["fit", "rows.csv", *LEARN, "-o", "new", "--resume"],
+}
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("option", USAGE)
+def test_usage_errors_exit_2_and_name_the_option(option):
+    done = run(*USAGE[option])
+    assert done.exit_code == 2, done.output
+    assert option in said(done)
+    assert not Path("new").exists()
+
+
+@pytest.mark.usefixtures("data")
+def test_drop_and_columns_may_be_given_several_times():
+    result = json.loads(
+        good("select", "rows.csv", *LEARN, "--drop", "a", "--drop", "c,b", "--json", "-q").stdout
+    )
+    assert result["features"] == 1
+    result = json.loads(
+        good("select", "rows.csv", *LEARN, "--columns", "a", "--columns", "d", "--json", "-q").stdout
+    )
+    assert result["features"] == 2
+
+
+@pytest.mark.usefixtures("data")
+def test_file_names_are_not_taken_for_options():
+    for name in ("a_target=1.csv", "passes=.csv", "(drop).csv", "categorical=zero_based=True.csv"):
+        Path(name).write_text("x,y\n1,oops\n1,2\n" + "2,3\n" * 30)
+        done = run("select", name, "--target", "y", "--method", "tsgd", "-k", 1)
+        assert done.exit_code == 3
+        assert f"Error: {name}: line 2" in done.stderr
+
+
+@pytest.mark.usefixtures("data")
+def test_no_option_is_advised_that_the_verb_lacks():
+    Path("bad.csv").write_text("a,b,c,d\n1,2,3,\n1,2,3,4\n")
+    done = run("predict", "m", "bad.csv")
+    assert done.exit_code == 3
+    assert "a missing value" in done.stderr
+    assert "--missing" not in done.stderr
+    done = run("predict", "m", "bad.csv", "--on-bad-row", "skip")
+    assert "Skipped 1 bad row:" in done.stderr
+
+
+def test_one_row_is_singular(data):
+    (data / "one.csv").write_text("a,y\n1,2.5\n")
+    done = good("select", "one.csv", "--target", "y", "--method", "tsgd", "-k", 1)
+    assert "  1 row  " in done.stderr
+    assert "1 rows" not in done.stderr
+
+
+@pytest.mark.usefixtures("data")
+def test_a_feature_beyond_the_memory_is_named_at_once():
+    lines = Path("rows.svm").read_text().splitlines()
+    Path("far.svm").write_text("\n".join([*lines, "1 2147483647:1"]) + "\n")
+    for words in (["--method", "tsgd", "-k", 2], ["--method", "sgd"]):
+        done = run("fit", "far.svm", *words, "-o", "new", "--memory", "100MB")
+        assert done.exit_code == 1
+        assert "far.svm: line 301" in said(done)
+        assert "2147483647:1" in said(done)
+        assert "--memory" in said(done)
+
+
+@pytest.mark.usefixtures("data")
+def test_rows_in_order_of_their_labels_are_noted():
+    lines = sorted(Path("rows.svm").read_text().splitlines())
+    Path("sorted.svm").write_text("\n".join(lines) + "\n")
+    words = ["--method", "sgd", "-o", "new"]
+    assert "--shuffle-buffer" in said(good("fit", "sorted.svm", *words))
+    assert "--shuffle-buffer" not in said(good("fit", "rows.svm", *words))
+
+
+# ---------------------------------------------------------------- terminals
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fit rows.csv --target y --method tsgd -k 2 -o new",
+        "select rows.csv --target y --method tsgd -k 2 -o new",
+        "predict m rows.csv -o new",
+        "evaluate rows.csv --target y --method tsgd -k 2 -o new",
+        "inspect m",
+        "--help",
+    ],
+)
+def test_closed_standard_streams_are_empty_ones(command, closed):
+    done = shell(f"{command} {closed}")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    if "new" in command:
+        assert os.path.getsize("new") > 0
+    if "-k 2 -o new" in command and "evaluate" not in command:
+        assert load("new").get_support().sum() == 2
+
+
+def test_a_closed_standard_input_has_no_rows(data):  # noqa: ARG001
+    done = shell("select - --format svmlight --method sgd <&-")
+    assert done.returncode == 3
+    assert "not a single row" in done.stderr
+
+
+@pytest.mark.usefixtures("data")
+def test_control_characters_do_not_reach_the_terminal():
+    text = Path("rows.csv").read_text().replace("a,b,c,d,y", "a,\x1b[31mb\x07,c,d\x9b2J,y")
+    Path("evil.csv").write_text(text)
+    done = good("select", "evil.csv", *LEARN, "-o", "new")
+    assert "\\x1b[31mb\\x07" in done.stdout
+    done_inspect = good("inspect", "new", "--features")
+    refused = run("select", "evil.csv", "--target", "\x1b[31mnone")
+    assert refused.exit_code == 3
+    for text in (done.output, done_inspect.output, refused.output):
+        assert not {"\x1b", "\x07", "\x9b"} & set(text)
+    rows = json.loads(good("select", "new", "--json").stdout)["rows"]
+    assert {row["feature"] for row in rows} == {"\x1b[31mb\x07", "d\x9b2J"}
+
+
+@pytest.mark.usefixtures("data")
+def test_an_encoding_that_lacks_a_letter_is_no_failure():
+    head, *rows = Path("rows.csv").read_text().splitlines()
+    rows = [f"{row.rpartition(',')[0]},{'groß' if i % 2 else 'klein'}" for i, row in enumerate(rows)]
+    Path("words.csv").write_text("\n".join([head.replace("b", "größe"), *rows]), encoding="utf-8")
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    for command in ("fit words.csv --target y --method sgd -o new", "select new", "predict new words.csv"):
+        done = shell(command, env=ascii_only)
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+    assert "gro\\xdf" in done.stdout
+
+
+# ---------------------------------------------------------------- forged curves
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda point: point.update(rows="many"),
+        lambda point: point.update(rows=10**400),
+        lambda point: point.pop("support"),
+        lambda point: point.update(recent_rmse="small"),
+        lambda point: point.update(recent_rmse=[1]),
+        lambda point: point.update(entered=-1),
+        lambda point: point.update(left=None),
+    ],
+)
+def test_a_forged_curve_is_refused(change):
+    curve = json.loads(Path("curve.json").read_text())
+    change(curve["rows"][0])
+    Path("forged.json").write_text(json.dumps(curve))
+    done = run("report", "m", "--curve", "forged.json", "-o", "page.html")
+    assert done.exit_code == 1
+    assert "is no curve" in said(done)
+    assert not Path("page.html").exists()
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"rows": 3}', '{"rows": ["x"]}', "[" * 100_000, "\xff"])
+def test_what_is_no_curve_is_refused(text):
+    Path("forged.json").write_text(text, encoding="latin-1")
+    done = run("report", "m", "--curve", "forged.json", "-o", "page.html")
+    assert done.exit_code == 1
+    assert "is no curve" in said(done)

@@ -1,0 +1,297 @@
+"""Sieve: the default method."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+
+from reference import sieve as twin
+from streamsieve.params import ParamError
+from streamsieve.rows import as_rows
+from streamsieve.sieve import gram
+from streamsieve.sieve.screen import Screen
+from streamsieve.sieve.sieve import Sieve
+from streamsieve.sieve.solve import Start
+
+
+def data(n=300, p=30, q=1, seed=0, loss="logistic", sparse=False):
+    """Rows, outputs as a method gets them, and the true features."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + rng.normal(size=(n, 1))
+    if sparse:
+        X[rng.random((n, p)) < 0.8] = 0
+    true = np.arange(2, p, max(p // 4, 1))[:4]
+    effect = rng.permuted(np.tile(np.linspace(-2, 2, q) if q > 1 else [1.5], (len(true), 1)), axis=1)
+    effect *= rng.choice([-1, 1], (len(true), 1))
+    score = X[:, true] @ effect
+    if loss == "logistic" and q == 1:
+        y = np.where(score + rng.logistic(size=score.shape) > 0, 1.0, -1.0)
+    elif loss == "logistic":
+        y = np.where(
+            (score + rng.gumbel(size=score.shape)).argmax(axis=1)[:, None] == np.arange(q), 1.0, -1.0
+        )
+    elif loss == "poisson":
+        y = rng.poisson(np.exp(np.clip(score / 4, -3, 3))).astype(float)
+    else:
+        y = score + rng.normal(size=score.shape)
+    return X, y, true
+
+
+def learned(X, y, cuts=(), w=None, n_jobs=1, **settings):
+    method = Sieve(n_jobs=n_jobs, **settings).begin(X.shape[1], y.shape[1])
+    for part in np.split(np.arange(len(y)), sorted(cuts)):
+        if len(part):
+            rows = as_rows(X[part], nan_ok=True)[0]
+            method.update(rows, y[part], None if w is None else w[part])
+    return method
+
+
+def support(method):
+    return np.flatnonzero(method.weights()[0].any(axis=0))
+
+
+def target(method):
+    """Targets as the store has them."""
+    store = method.state.store
+    return store.y[: store.n]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("loss", "q"), [("logistic", 1), ("logistic", 3), ("poisson", 1), ("squared", 2)])
+def test_elimination_equals_the_slow_twin(loss, q, sparse):
+    X, y, _ = data(200, 12, q, loss=loss, sparse=sparse)
+    w = np.random.default_rng(1).integers(1, 4, 200).astype(float)
+    method = learned(csr_array(X) if sparse else X, y, w=w, k=3, loss=loss)
+    problem, active = method._problem()
+    problem.y = target(method).copy()
+    start = Start(problem.zero(active), 0.01, method.state.store.weight[:200], w.sum(), [3])
+    fit = problem.eliminate([start], 1e-9)[0][0]
+    columns, coef, intercept = twin.eliminate(X, target(method), w, problem.kind, 3, 0.01)
+    assert_array_equal(fit.columns, columns)
+    ours = fit.B / problem.scale[columns]
+    assert_allclose(ours, coef, atol=2e-4)
+    center = problem.mean[columns] + method.state.store.shift[columns]
+    assert_allclose(fit.b - ours @ center, intercept, atol=1e-3)
+
+
+def test_evidence_equals_the_slow_twin():
+    X, y, _ = data(60, 20, loss="squared")
+    method = learned(X, y, k=3)
+    assert method.ridge == pytest.approx(twin.likely_ridge(X, y[:, 0]))
+
+
+@pytest.mark.parametrize(("loss", "q"), [("logistic", 1), ("logistic", 3), ("squared", 1), ("squared", 2)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_finds_the_true_features(loss, q, sparse):
+    X, y, true = data(1500, 40, q, loss=loss, sparse=sparse)
+    method = learned(csr_array(X) if sparse else X, y, k=4, loss=loss)
+    assert_array_equal(support(method), true)
+
+
+@pytest.mark.parametrize("loss", ["poisson", "huber"])
+def test_other_losses_find_the_true_features(loss):
+    X, y, true = data(1500, 40, loss=loss)
+    if loss == "huber":
+        y[::20] += 100
+    assert_array_equal(support(learned(X, y, k=4, loss=loss)), true)
+
+
+SMALL = 1 << 20  # the least memory: rows are recoded, columns leave, rows are retired
+
+
+@settings(max_examples=5, deadline=None)
+@given(cuts=st.sets(st.integers(1, 2499), max_size=5))
+@pytest.mark.parametrize(("loss", "sparse"), [("logistic", False), ("logistic", True), ("squared", False)])
+def test_chunks_do_not_matter(loss, sparse, cuts):
+    X, y, _ = data(2500, 600, loss=loss, sparse=sparse)
+    X = csr_array(X) if sparse else X.astype(np.float32)
+    key = (loss, sparse)
+    if key not in WHOLE:
+        WHOLE[key] = learned(X, y, k=5, loss=loss, memory=SMALL)
+    parts = learned(X, y, cuts, k=5, loss=loss, memory=SMALL)
+    assert list(parts.state.differences(WHOLE[key].state)) == []
+
+
+WHOLE: dict = {}
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_dense_equals_sparse(loss):
+    X, y, _ = data(500, 30, loss=loss, sparse=True)
+    dense, sparse = learned(X, y, k=4, loss=loss), learned(csr_array(X), y, k=4, loss=loss)
+    assert_allclose(dense.weights()[0], sparse.weights()[0], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(("loss", "memory"), [("logistic", "256MB"), ("logistic", SMALL), ("squared", SMALL)])
+def test_pickled_mid_stream_equals_uninterrupted(loss, memory):
+    X, y, _ = data(2000, 200, loss=loss)
+    first = learned(X[:1200], y[:1200], k=5, loss=loss, memory=memory)
+    first.weights()
+    again = pickle.loads(pickle.dumps(first))
+    whole = learned(X, y, k=5, loss=loss, memory=memory)
+    again.update(as_rows(X[1200:])[0], y[1200:])
+    assert list(again.state.differences(whole.state)) == []
+    assert_array_equal(again.weights()[0], whole.weights()[0])
+
+
+def test_threads_change_no_bit():
+    X, y, _ = data(2000, 200)
+    one, two = (learned(X, y, k=5, loss="logistic", n_jobs=jobs) for jobs in (1, 3))
+    assert_array_equal(one.weights()[0], two.weights()[0])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_shift_and_scale_do_not_matter(loss):
+    X, y, _ = data(600, 30, loss=loss)
+    scale = 2.0 ** np.random.default_rng(0).integers(-3, 3, 30)
+    one, two = learned(X, y, k=4, loss=loss), learned(X * scale + 20, y, k=4, loss=loss)
+    assert_array_equal(support(one), support(two))
+    assert_allclose(one.scores(as_rows(X)[0]), two.scores(as_rows(X * scale + 20)[0]), rtol=0.02, atol=0.02)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_integer_weights_equal_repeated_rows(loss):
+    X, y, _ = data(200, 12, loss=loss)
+    times = np.random.default_rng(0).integers(1, 4, 200)
+    weighted = learned(X, y, w=times.astype(float), k=3, loss=loss)
+    repeated = learned(np.repeat(X, times, axis=0), np.repeat(y, times, axis=0), k=3, loss=loss)
+    if loss == "squared":
+        assert_allclose(weighted.weights()[0], repeated.weights()[0], atol=1e-6)
+        return
+    fits = []
+    for method in (weighted, repeated):
+        problem, active = method._problem()
+        n = method.state.store.n
+        start = Start(problem.zero(active), 0.01, method.state.store.weight[:n], problem.total, [3])
+        fits.append(problem.eliminate([start], 1e-8)[0][0])
+    assert_array_equal(fits[0].columns, fits[1].columns)
+    assert_allclose(fits[0].B, fits[1].B, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_constant_columns_are_never_selected(loss):
+    X, y, _ = data(300, 10, loss=loss)
+    X[:, [0, 3]] = 0.1
+    method = learned(X, y, k=20, loss=loss)
+    assert_array_equal(support(method), [1, 2, 4, 5, 6, 7, 8, 9])
+
+
+@pytest.mark.parametrize(
+    ("loss", "memory"), [("logistic", "256MB"), ("squared", "256MB"), ("logistic", SMALL)]
+)
+@pytest.mark.parametrize("k", [1, 7, 30])
+def test_k_is_exact(loss, memory, k):
+    X, y, _ = data(2000, 200, loss=loss)
+    assert len(support(learned(X, y, k=k, loss=loss, memory=memory))) == k
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson", "huber"])
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_few_rows_work(loss, n):
+    X, y, _ = data(20, 5, loss=loss)
+    coef, intercept = learned(X[:n], y[:n], k=2, loss=loss).weights()
+    assert coef.shape == (1, 5)
+    assert np.isfinite(coef).all()
+    assert np.isfinite(intercept).all()
+
+
+@pytest.mark.parametrize("q", [1, 3])
+def test_one_class_gives_the_prior(q):
+    X, y, _ = data(50, 5, q)
+    y = np.repeat(y[:1], 50, axis=0)
+    method = learned(X, y, k=2, loss="logistic")
+    assert not method.weights()[0].any()
+    share = method.probabilities(method.scores(as_rows(X[:1])[0]))[0]
+    assert share.max() > 0.9
+    assert share.sum() == pytest.approx(1)
+
+
+def test_missing_values_are_the_mean_so_far():
+    X, y, _ = data(200, 8, loss="squared")
+    holes = np.random.default_rng(0).random(X.shape) < 0.1
+    filled = X.copy()
+    for i, j in zip(*np.nonzero(holes)):
+        filled[i, j] = filled[:i, j].mean() if i else 0.0
+    method = learned(np.where(holes, np.nan, X), y, k=3, missing="mean")
+    assert_allclose(method.weights()[0], learned(filled, y, k=3).weights()[0], rtol=1e-4, atol=1e-6)
+    assert_array_equal(method.state.mean_count, holes.sum(axis=0))
+
+
+def test_half_life_forgets():
+    X, y, _ = data(4000, 10, loss="squared")
+    y[:2000] *= -1
+    slow, fast = learned(X, y, k=4), learned(X, y, k=4, half_life=200)
+    last = as_rows(X[2000:])[0]
+    assert np.corrcoef(fast.scores(last)[:, 0], y[2000:, 0])[0, 1] > 0.9
+    assert np.corrcoef(slow.scores(last)[:, 0], y[2000:, 0])[0, 1] < 0.5
+    with pytest.raises(ParamError, match="half_life"):
+        Sieve(loss="logistic", half_life=10)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_auto_finds_the_size(loss):
+    X, y, true = data(3000, 40, loss=loss)
+    found = support(learned(X, y, k="auto", loss=loss))
+    assert set(true) <= set(found)
+    assert len(found) <= 8
+
+
+def test_narrower_features_grow():
+    X, y, _ = data(800, 30, sparse=True)
+    method = Sieve(k=4, loss="logistic", grow=True).begin(10, 1)
+    method.update(as_rows(csr_array(X[:200, :10]))[0], y[:200])
+    method.update(as_rows(csr_array(X[200:]))[0], y[200:])
+    early = X.copy()
+    early[:200, 10:] = 0
+    whole = learned(csr_array(early), y, k=4, loss="logistic")
+    assert_array_equal(method.weights()[0], whole.weights()[0])
+
+
+def test_memory_is_bounded():
+    X, y, _ = data(3000, 300)
+    method = learned(X, y, k=5, loss="logistic", memory=SMALL)
+    s = method.state
+    held = sum(a.nbytes for a in s.store.fields().values() if isinstance(a, np.ndarray))
+    held += 0 if s.H is None else s.H.nbytes
+    assert held <= 1.3 * SMALL + 100 * 300
+
+
+def test_reading_is_cached_until_more_rows_come(monkeypatch):
+    X, y, _ = data()
+    method = learned(X, y, k=3, loss="logistic")
+    method.weights()
+    monkeypatch.setattr(Sieve, "_read_rows", lambda _: pytest.fail("read twice"))
+    method.weights()
+
+
+def test_memory_is_written_with_units():
+    assert Sieve(memory="2MB").bytes == Sieve(memory=2 << 20).bytes
+    for bad in ("2 apples", 10, "1KB", True):
+        with pytest.raises(ParamError, match="memory"):
+            Sieve(memory=bad)
+
+
+def test_ebic_prefers_the_true_columns():
+    X, y, true = data(2000, 20, loss="squared")
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    t = (y - y.mean()) / y.std()
+    correlations = gram.Correlations(Z.T @ Z / 2000, Z.T @ t / 2000, 2000.0)
+    assert_array_equal(gram.select_auto(correlations, 0.01), true)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_second_pass_keeps_all_rows_of_the_best_columns(sparse):
+    X, y, true = data(2000, 600, sparse=sparse)
+    X = csr_array(X) if sparse else X
+    screen = Screen(Sieve(k=4, loss="logistic", memory=SMALL)).begin(600, 1)
+    for at in range(0, 2000, 500):
+        screen.update(as_rows(X[at : at + 500])[0], y[at : at + 500])
+    second = screen.second_pass()
+    for at in range(0, 2000, 700):
+        second.update(as_rows(X[at : at + 700])[0], y[at : at + 700])
+    assert second.state.store.n == 2000
+    assert_array_equal(support(second), true)
