@@ -184,9 +184,7 @@ class Sieve(Method):
         s, weight = self.state, np.ones(len(rows)) if w is None else np.ascontiguousarray(w)
         rows = rows.tight().copy()
         if rows.sparse:
-            s.mean_weight = _core.impute_csr(
-                rows.indptr, rows.indices, rows.data, weight, s.mean_sum, s.mean_weight, s.mean_count
-            )
+            s.mean_weight = _core.impute_csr(*rows.kernel, weight, s.mean_sum, s.mean_weight, s.mean_count)
         else:
             X = rows.to_array()
             s.mean_weight = _core.impute_dense(X, weight, s.mean_sum, s.mean_weight, s.mean_count)
