@@ -8,7 +8,7 @@ using Bind = void(nb::module_&);  // each is the end of the .cpp file of its nam
 
 Bind bind_core;
 Bind bind_cholesky, bind_coordinate, bind_fsa, bind_gram;
-Bind bind_olst, bind_sfsa, bind_sgd, bind_siht;
+Bind bind_ftrl_proximal, bind_olst, bind_sfsa, bind_sgd, bind_siht;
 Bind bind_bamd, bind_barda, bind_ofs, bind_sofs;
 Bind bind_adafobos, bind_fobos, bind_l1arda, bind_rda, bind_sadmm, bind_truncated_gradient;
 Bind bind_stabilized;
@@ -35,6 +35,7 @@ NB_MODULE(_core, m) {
     bind_siht(m);
     bind_sfsa(m);
     bind_olst(m);
+    bind_ftrl_proximal(m);
     bind_barda(m);
     bind_bamd(m);
     bind_ofs(m);

@@ -268,6 +268,19 @@ def test_reading_is_cached_until_more_rows_come(monkeypatch):
     method.weights()
 
 
+def test_reading_reports_progress_and_ends_where_that_raises():
+    X, y, _ = data()
+    method = learned(X, y, k=3, loss="logistic")
+    calls = []
+    method.progress = lambda: calls.append(1) if len(calls) < 3 else 1 / 0
+    before = method.state.copy()
+    with pytest.raises(ZeroDivisionError):
+        method.weights()
+    assert len(calls) == 3
+    assert list(method.state.differences(before)) == []
+    assert pickle.loads(pickle.dumps(method)).progress is None
+
+
 def test_memory_is_written_with_units():
     assert Sieve(memory="2MB").bytes == Sieve(memory=2 << 20).bytes
     for bad in ("2 apples", 10, "1KB", True):

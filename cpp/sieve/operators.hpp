@@ -230,9 +230,9 @@ class SparseRows {
         const Index first = block * kMostRows, last = std::min(first + kMostRows, n_);
         for (Index i = first; i < last; ++i)
             for (std::int64_t at = indptr_[i]; at < indptr_[i + 1]; ++at) {
-                double* to = g + indices_[at] * c_;
+                double* column = g + indices_[at] * c_;
                 const double x = double(data_[at]);
-                for (Index a = 0; a < c_; ++a) to[a] += x * double(r[a * kMostRows + i - first]);
+                for (Index a = 0; a < c_; ++a) column[a] += x * double(r[a * kMostRows + i - first]);
             }
     }
     void get(const double* g, double* out) const {

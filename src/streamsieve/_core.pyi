@@ -117,6 +117,7 @@ class _Learner(Protocol):
 sfsa: _Learner
 sgd: _Learner
 siht: _Learner
+ftrl_proximal: _Learner
 barda: _Learner
 bamd: _Learner
 ofs: _Learner

@@ -194,10 +194,10 @@ class Method:
     def settled(self) -> Self:
         """This method, or a copy that has learned the rows which wait for their centre."""
         first = getattr(self.state, "centering", None)
-        if first is None or first.waiting is None:
+        if first is None or not len(first.buffer):
             return self
         with self.lock:
-            n = first.n_waiting
+            n = len(first.buffer)
             if self._flushed is None or self._flushed[0] != n:
                 other = copy.copy(self)
                 for batch in other.state.centering.flush():
@@ -270,7 +270,7 @@ class Method:
         clock, first = getattr(self.state, "clock", None), getattr(self.state, "centering", None)
         if clock is None or "rows" not in (clock.dtype.names or ()):
             return None
-        return int(clock["rows"]) + (0 if first is None else first.n_waiting)
+        return int(clock["rows"]) + (0 if first is None else len(first.buffer))
 
     # ---------------------------------------------------------------- copies
 

@@ -8,11 +8,10 @@ sparse rows at most doubles their entries; columns that are mostly zero stay as 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from .rows import Array, Rows, check_rows, from_scipy
+from .row_buffer import RowBuffer
+from .rows import Array, Rows, from_scipy
 from .state import State, zeros
 
 ROWS = 100  # that decide on the centre: a tenth of a deviation off, in the mean
@@ -23,26 +22,19 @@ Batch = tuple[Rows, Array, Array | None]
 class Centering(State):
     """The centre, and the first rows until there are enough of them to place it."""
 
-    waiting: Any
-
     def __init__(self, p: int) -> None:
-        super().__init__(center=zeros(feature=p), placed=False, waiting=None)
-
-    @property
-    def n_waiting(self) -> int:
-        return 0 if self.waiting is None else len(self.waiting[0])
+        super().__init__(center=zeros(feature=p), placed=False, buffer=RowBuffer())
 
     def apply(self, rows: Rows, y: Array, w: Array | None) -> list[Batch]:
         """What is to be learned now: the rows about the centre, or none while the first are collected."""
         if self.placed:
             return [(self.subtract(rows), y, w)]
-        batch = (rows.copy(), y.copy(), None if w is None else w.copy())
-        self.waiting = batch if self.waiting is None else _joined(self.waiting, batch)
-        return self.flush() if self.n_waiting >= ROWS else []
+        self.buffer.append(rows, y, w)
+        return self.flush() if len(self.buffer) >= ROWS else []
 
     def flush(self) -> list[Batch]:
         """Place the centre by the rows that wait; these are then to be learned."""
-        rows, y, w = self.waiting
+        rows, y, w = self.buffer.joined()
         self.place(rows)
         return [(self.subtract(rows), y, w)]
 
@@ -60,7 +52,8 @@ class Centering(State):
                 first.values.var(axis=0, dtype=np.float64),
             )
         self.center[: len(mean)] = np.where(mean**2 > var, mean, 0.0)
-        self.placed, self.waiting = True, None
+        self.placed = True
+        self.buffer.clear()
 
     @property
     def _p(self) -> int:
@@ -95,23 +88,6 @@ class Centering(State):
         """Raise ValueError for waiting rows from a file that are none."""
         if not np.isfinite(self.center).all():
             raise ValueError("the centre is not finite.")
-        if self.n_waiting >= ROWS or (self.placed and self.waiting is not None):
-            raise ValueError(f"{self.n_waiting} rows wait for a centre that {ROWS} rows place.")
-        if self.waiting is not None:
-            _check_batch(self.waiting, p, q, limit)
-
-
-def _joined(a: Batch, b: Batch) -> Batch:
-    w = None
-    if a[2] is not None or b[2] is not None:
-        w = np.concatenate([np.ones(len(y)) if v is None else v for _, y, v in (a, b)])
-    return Rows.concat([a[0], b[0]]), np.concatenate([a[1], b[1]]), w
-
-
-def _check_batch(part: Any, p: int, q: int, limit: float) -> None:
-    rows, y, w = part
-    if not isinstance(rows, Rows) or rows.p > p:
-        raise ValueError("rows that wait are not of the features learned.")
-    check_rows(rows, limit=limit)
-    if y.shape != (len(rows), q) or (w is not None and w.shape != (len(rows),)):
-        raise ValueError("rows that wait have other targets or weights than rows.")
+        if self.placed and len(self.buffer):
+            raise ValueError("rows wait for a centre that is placed.")
+        self.buffer.check(p, q, ROWS, limit)

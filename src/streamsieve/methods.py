@@ -43,6 +43,7 @@ METHODS = {
         Entry("SIHT", "learners.siht", "stochastic"),
         Entry("OLST", "learners.olst", "stochastic"),
         Entry("OLSTThenTSGD", "learners.olst_then_tsgd", "stochastic"),
+        Entry("FTRLProximal", "learners.ftrl_proximal", "stochastic"),
         Entry("BARDA", "learners.barda", "budgeted"),
         Entry("BAMD", "learners.bamd", "budgeted"),
         Entry("OFS", "learners.ofs", "budgeted", ("classification",)),

@@ -73,9 +73,11 @@ class Rows:
 
     def __getitem__(self, rows: slice) -> Rows:
         """Consecutive rows; nothing is copied."""
+        start, stop, _ = rows.indices(len(self))
+        if start == 0 and stop == len(self):
+            return self
         if self.values is not None:
             return Rows(self.values[rows])
-        start, stop, _ = rows.indices(len(self))
         return Rows(p=self.p, csr=(self.indptr[start : max(start, stop) + 1], self.indices, self.data))
 
     def take(self, at: NDArray[Any]) -> Rows:

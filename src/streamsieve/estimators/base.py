@@ -43,8 +43,9 @@ class Estimator(SelectorMixin, BaseEstimator):
 
     def _check_unchanged(self) -> None:
         """Hand parameters that may change to the method; raise ValueError for others that have changed."""
+        given, used = vars(self), vars(self.method_)
         for name, param in self._params.items():
-            now, before = getattr(self, name), getattr(self.method_, name)
+            now, before = given[name], used[name]
             if now is before or (type(now) is type(before) and now == before):
                 continue
             now = param.check(name, now)
@@ -541,4 +542,9 @@ class Classifier(ClassifierMixin, Estimator):
         classes = self.classes_.tolist()
         if y not in classes:
             raise ValueError(f"y = {y!r} is none of the {len(classes)} classes of the first call: {classes}.")
-        return self._task.encode(np.array([y], dtype=self.classes_.dtype), 1)
+        code = classes.index(y)
+        if len(classes) == 2:
+            return np.array([[1.0 if code else -1.0]])
+        Y = np.full((1, len(classes)), -1.0)
+        Y[0, code] = 1.0
+        return Y

@@ -146,7 +146,7 @@ class AnnealedModel(State):
         unseen = np.count_nonzero(self.slot[:limit] == 0)
         if not limit <= self.counted <= p or self.clock["unseen"] != unseen:
             raise ValueError("a model that anneals counts other features than it has seen.")
-        pages = np.add.reduceat(self.slot != 0, np.arange(0, p, _PAGE)) if p else []
+        pages: Any = np.add.reduceat(self.slot != 0, np.arange(0, p, _PAGE)) if p else []
         if not np.array_equal(self.seen[: len(pages)], pages):
             raise ValueError("a model that anneals counts other features in a page than there are.")
         if not len(self.id) == len(self.slots) == len(self.moments) >= n >= 0 <= touched <= n:
@@ -170,7 +170,8 @@ class AnnealedModel(State):
 
         In parts, so that there is never room for many more new features than are in use.
         """
-        self._count_new()
+        if self.counted != len(self.slot):
+            self._count_new()
         at, n, begun = 0, len(rows), int(self.clock["batches"])
         losses = rule["losses"]
         while at < n:

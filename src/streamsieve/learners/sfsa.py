@@ -216,7 +216,8 @@ class SFSA(Method):
         filled = int(s.answer.clock["filled"])
         ended = (filled + b - a) // self.batch_size
         losses = np.empty(ended + 1) if s.detector is not None else None
-        done = s.answer.learn(part, self.loss, targets, weights, rule | {"losses": losses})
+        rule = rule if losses is None else rule | {"losses": losses}
+        done = s.answer.learn(part, self.loss, targets, weights, rule)
         if done < b - a:
             return a + done, None
         if s.refit is not None:

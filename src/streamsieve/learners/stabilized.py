@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from .. import passes
 from ..base import Method
 from ..params import Int, Or, Param, Real
+from ..row_buffer import RowBuffer
 from ..rows import Array, Rows, threads
 from ..state import State
 from . import steps
 from .paths import STAGE, Paths
 from .plot_stages import plot
-from .row_buffer import RowBuffer
 from .steps import scatter
 
 _CALL = 64  # blocks of a call of the kernel, at most: in between Python handles signals

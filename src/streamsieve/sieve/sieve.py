@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,12 @@ class Sieve(Method):
         "ridge": "float: penalty of the elimination, per row and in standardised units",
         "n_candidates": "int: features whose rows are still kept",
     }
+
+    #: Called without arguments after each part of a long computation; not part of the state.
+    progress: Callable[[], None] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "progress"}
 
     def check(self) -> None:
         if self.half_life is not None and self.loss != "squared":
@@ -223,6 +230,7 @@ class Sieve(Method):
         problem = Problem(
             store, self.kind, self.q, np.ascontiguousarray(y), scale, store.total,
             threads=self.n_jobs or threads(), intercept=self.fit_intercept, summary=summary, delta=delta,
+            progress=self.progress,
         )  # fmt: skip
         return problem, active
 

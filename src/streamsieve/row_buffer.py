@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..rows import FLOATS, Array, Rows, check_rows
-from ..state import State, optional
+from .rows import FLOATS, Array, Rows, check_rows
+from .state import State, optional
 
 
 class RowBuffer(State):
@@ -21,23 +21,24 @@ class RowBuffer(State):
     weights: Array | None
     # of each call since the last time that all were joined; no part of the state once they are
     _parts: tuple[tuple[Rows, Array, Array | None], ...] | list[tuple[Rows, Array, Array | None]] = ()
+    _n = 0  # rows of these
 
     def __init__(self) -> None:
         super().__init__(rows=optional(), targets=optional(), weights=optional())
 
     def __len__(self) -> int:
-        joined = 0 if self.targets is None else len(self.targets)
-        return joined + sum(len(y) for _, y, _ in self._parts)
+        return self._n + (0 if self.targets is None else len(self.targets))
 
     def append(self, rows: Rows, y: Array, w: Array | None) -> None:
         """Hold copies of these rows too."""
         if not isinstance(self._parts, list):
             self._parts = []
         self._parts.append((rows.copy(), y.copy(), None if w is None else w.copy()))
+        self._n += len(y)
 
     def clear(self) -> None:
         self.rows = self.targets = self.weights = None
-        self._parts = ()
+        self._parts, self._n = (), 0
 
     def joined(self) -> tuple[Rows, Array, Array | None]:
         """All rows, targets and weights; at least one row is there."""
@@ -52,7 +53,7 @@ class RowBuffer(State):
                 self.weights = np.concatenate(parts)
         else:
             self.rows, self.targets, self.weights = held[0]
-        self._parts = ()
+        self._parts, self._n = (), 0
         return self.rows, self.targets, self.weights
 
     def fields(self) -> dict[str, Any]:

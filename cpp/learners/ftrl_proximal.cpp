@@ -1,0 +1,25 @@
+#include "learners/ftrl_proximal.hpp"
+
+#include "core/learner.hpp"
+
+namespace streamsieve {
+
+void bind_ftrl_proximal(nb::module_& m) {
+    def_learner(m, "ftrl_proximal", [](const Call& call, Fields& given, Fields& f) {
+        const FtrlRule rule{given.number("eta"), given.number("beta"), given.number("l1"), given.number("l2"),
+                            given.flag("fit_intercept")};
+        const FtrlState state{f.record<Clock>("clock"),
+                              f.table_or_none<double>("moments"),
+                              f.table<double>("z"),
+                              f.table<double>("root"),
+                              f.vector<double>("bias_z").data(),
+                              f.vector<double>("bias_root").data(),
+                              f.record<FtrlRates>("least"),
+                              f.vector<double>("targets").data()};
+        return call.dispatch(state.moments, [&](const auto& rows, const Loss& loss, auto q, auto& units) {
+            return ftrl_proximal(rows, loss, q, units, call.y, call.weight, rule, state);
+        });
+    });
+}
+
+}  // namespace streamsieve

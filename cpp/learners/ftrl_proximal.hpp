@@ -1,0 +1,133 @@
+// FTRL-Proximal, McMahan et al. (2013), Algorithm 1, per coordinate:
+//   w = 0 where |z| <= l1, else -(z - sgn(z) l1) / (beta / eta + root + l2),
+//   sigma = sqrt(root^2 + (g / eta)^2) - root,   z += g - sigma w,   root += sigma.
+// With a constant eta, root is the paper's sqrt(n) / eta; a derived one may change from row to row.
+//
+// O(nnz q) per row: a weight is a function of its own z and root, so there is nothing to catch up.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/units.hpp"
+#include "learners/sgd.hpp"
+
+namespace streamsieve {
+
+struct FtrlRule {
+    double eta, beta, l1, l2;  // eta 0: to be derived
+    bool intercept;
+};
+
+// Of a weight and of the intercept.
+struct FtrlRates {
+    double weight, bias;
+};
+
+struct FtrlState {
+    Clock& clock;
+    Table<double> moments;       // of the features, if values are taken in their units
+    Table<double> z, root;       // (p, q)
+    double *bias_z, *bias_root;  // (q), of a feature that is always 1
+    FtrlRates& least;            // beta / eta as of the last row
+    double* targets;             // (q): sums of their squares
+};
+
+// eta, if derived in units of rms(y): 1 / (4 R), R^2 the mean squared norm of the rows, and for the intercept
+// 1 / sqrt(1 + mean number of non-zeros). A derived beta is in units of the gradients, rms(y) rms(x): so
+// neither the units of the rows nor those of the targets matter.
+inline FtrlRates ftrl_rates(const FtrlRule& rule, const Clock& c, FtrlRates& least) {
+    if (rule.eta > 0) {
+        least = {rule.beta / rule.eta, rule.beta / rule.eta};
+        return {rule.eta, rule.eta};
+    }
+    const double root = std::sqrt(1 + c.entries / c.rows);
+    FtrlRates eta{1, 1 / root};
+    least = {0, rule.beta * root};
+    if (c.norms > 0) {  // else there were empty rows only
+        eta.weight = 1 / (4 * std::sqrt(c.norms / c.rows));
+        least.weight = rule.beta * std::sqrt(c.norms / c.entries) / eta.weight;
+    }
+    return eta;
+}
+
+inline double ftrl_weight(double z, double root, double l1, double below) {
+    const double size = std::abs(z) - l1;
+    return size > 0 ? -std::copysign(size / (below + root), z) : 0;
+}
+
+inline void ftrl_step(double& z, double& root, double w, double g, double per_eta) {
+    const double move = g * per_eta, after = std::sqrt(root * root + move * move);
+    if (!(after > 0)) return;  // the square underflows, and with beta = 0 w would be z / 0
+    z += g - (after - root) * w;
+    root = after;
+}
+
+// A value in the units of its feature: over the root of its mean square.
+template <class Row>
+inline double in_units(const Raw&, const Row& row, Index e) {
+    return row.value(e);
+}
+template <class Row>
+inline double in_units(const Moments& units, const Row& row, Index e) {
+    const double x = row.value(e);
+    return std::copysign(std::sqrt(units.direction(row, e) * x), x);
+}
+
+// Returns the number of rows learned: fewer than there are where the next square would overflow.
+template <class Rows, class Q, class Units>
+Index ftrl_proximal(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, const double* weight,
+                    const FtrlRule& rule, const FtrlState& state) {
+    const std::size_t outputs = std::size_t(Index(q)), longest = std::size_t(X.longest());
+    std::vector<double> scratch(4 * outputs + longest * (1 + outputs));
+    double *m = scratch.data(), *d = m + q, *b = d + q, *per_eta = b + q, *x = per_eta + q, *w = x + longest;
+    double *z = state.z.data, *root = state.root.data;
+    Clock& clock = state.clock;
+    const double limit = rule.eta > 0 ? 1e145 * std::min(rule.eta, 1.0) : 1e145;
+    for (Index i = 0; i < X.rows; ++i) {
+        const auto row = X[i];
+        const double r = weight ? weight[i] : 1;
+        const Norm norm = units.pass(row, r, [](Index, Index, double, double) {});
+        clock.rows += 1;
+        clock.weight += r;
+        clock.norms += norm.square;
+        clock.entries += norm.count;
+        const FtrlRates eta = ftrl_rates(rule, clock, state.least);
+        for (Index o = 0; o < q; ++o) {
+            state.targets[o] += y[i * q + o] * y[i * q + o];
+            const double rms = rule.eta > 0 ? 1 : std::sqrt(state.targets[o] / clock.rows);
+            per_eta[o] = rms > 0 ? 1 / (eta.weight * rms) : 0;
+            b[o] = ftrl_weight(state.bias_z[o], state.bias_root[o], 0, state.least.bias);
+            m[o] = 0;
+        }
+        for (Index e = 0; e < row.length; ++e) {
+            prefetch(z + row.soon(e) * q);
+            prefetch(root + row.soon(e) * q);
+            const Index at = row.index(e) * q;
+            x[e] = in_units(units, row, e);
+            for (Index o = 0; o < q; ++o) {
+                w[e * q + o] = ftrl_weight(z[at + o], root[at + o], rule.l1, state.least.weight + rule.l2);
+                m[o] += x[e] * w[e * q + o];
+            }
+        }
+        const double slope = slopes(loss, q, m, 1, b, y + i * q, r, d);
+        if (!(slope * (1 + std::sqrt(norm.square)) < limit)) return i;
+        for (Index o = 0; o < q; ++o) {
+            if (per_eta[o] == 0) d[o] = 0;  // the squares of tiny targets underflow
+            if (rule.intercept && d[o] != 0)
+                ftrl_step(state.bias_z[o], state.bias_root[o], b[o], d[o],
+                          per_eta[o] * (eta.weight / eta.bias));
+        }
+        if (slope == 0) continue;
+        for (Index e = 0; e < row.length; ++e) {
+            const Index at = row.index(e) * q;
+            for (Index o = 0; o < q; ++o) {
+                const double g = d[o] * x[e];
+                if (g != 0) ftrl_step(z[at + o], root[at + o], w[e * q + o], g, per_eta[o]);
+            }
+        }
+    }
+    return X.rows;
+}
+
+}  // namespace streamsieve
