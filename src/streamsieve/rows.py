@@ -144,8 +144,8 @@ class Rows:
         a, b = int(self.indptr[0]), int(self.indptr[-1])
         if max(b - a, self.p) > _MOST:
             raise ValueError(
-                f"Sparse rows with {self.p} columns and {b - a} entries; at most {_MOST} of each can be read at "
-                "a time: pass fewer rows a call, or hash the features to fewer columns."
+                f"Sparse rows with {self.p} columns and {b - a} entries; at most {_MOST} of each can be read "
+                "at a time: pass fewer rows a call, or hash the features to fewer columns."
             )
         return (self.indptr - a).astype(np.int32), self.indices[a:b].astype(np.int32), self.data[a:b]
 

@@ -191,7 +191,10 @@ class Sieve(Method):
         s, weight = self.state, np.ones(len(rows)) if w is None else np.ascontiguousarray(w)
         rows = rows.tight().copy()
         if rows.sparse:
-            s.mean_weight = _core.impute_csr(*rows.kernel, weight, s.mean_sum, s.mean_weight, s.mean_count)
+            indptr, indices, data = rows.kernel
+            s.mean_weight = _core.impute_csr(
+                indptr, indices, data, weight, s.mean_sum, s.mean_weight, s.mean_count
+            )
         else:
             X = rows.to_array()
             s.mean_weight = _core.impute_dense(X, weight, s.mean_sum, s.mean_weight, s.mean_count)
