@@ -177,7 +177,7 @@ def test_parameters_are_set_and_wrong_ones_listed(files, tmp_path):
     assert "needs -k" in done.stderr
     done = run("fit", files / "rows.csv", "-o", tmp_path / "m", "-k", 2)
     assert done.exit_code == 2
-    assert "--target is needed" in done.stderr
+    assert "--target: expected the column to predict, out of x0, x1" in done.stderr
 
 
 def test_every_method_can_be_asked_for(files, tmp_path):

@@ -73,8 +73,7 @@ def test_labels_in_sorted_order_are_learned():
     once = Repeated(k=13, loss="logistic").begin(13, 3)
     once.update(Rows(X), Y)
     often, _ = fitted(Rows(X), Y, k=13, loss="logistic")
-    assert accuracy(once) < 0.5
-    assert accuracy(often) > 0.9
+    assert accuracy(often) > max(0.95, accuracy(once))
 
 
 def test_an_overflow_names_pass_and_row():

@@ -21,8 +21,8 @@ from streamsieve import (
     TruncatedGradientClassifier,
 )
 from streamsieve.learners.paths import Paths
-from streamsieve.learners.row_buffer import RowBuffer
 from streamsieve.metrics import selection_stability
+from streamsieve.row_buffer import RowBuffer
 from streamsieve.rows import Rows
 from test_laws import EXPECTED_FAILURES, assert_same_state
 

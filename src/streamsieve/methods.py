@@ -29,6 +29,7 @@ class Entry(NamedTuple):
 METHODS = {
     entry.name: entry
     for entry in (
+        Entry("Sieve", "sieve.sieve", "flagship"),
         Entry("OLS", "averages.extract.ols", "averages"),
         Entry("OLSth", "averages.extract.olsth", "averages"),
         Entry("OFSA", "averages.extract.ofsa", "averages"),

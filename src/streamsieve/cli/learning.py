@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..fitted import FittedModel, TooManyFeatures
@@ -43,19 +42,9 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
     with Signals() as signals:
         run = SourceRun(source, choice, checkpoint=policy, memory=choice.bytes_allowed)
         try:
-            try:
-                _learn(run, signals, console)
-            except TooManyFeatures as error:
-                again = choice.without_averages()
-                if again is None or "-" in inputs or not run.model.method.extracts:
-                    raise TooManyFeatures(
-                        f"{error} Pass more --memory, or a --method that takes less."
-                    ) from None
-                console.note(f"{error} Beginning again with a method that takes less.")
-                run = SourceRun(
-                    source, again, checkpoint=replace(policy, resume=False), memory=choice.bytes_allowed
-                )
-                _learn(run, signals, console)
+            _learn(run, signals, console)
+        except TooManyFeatures as error:
+            raise TooManyFeatures(f"{error} Pass more --memory, or a --method that takes less.") from None
         except Interrupted as signal:
             _interrupt(run, console)
             leave(128 + signal.number)

@@ -1,10 +1,10 @@
-"""Which method a command runs: as its options say or, where they leave it open, by what fits the memory."""
+"""Which method a command runs, and with which parameters: as its options say, or the default."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -15,10 +15,10 @@ from ..fitted import FittedModel
 from ..methods import METHODS, method_class
 from ..params import OneOf, Param, ParamError, Parameter
 from ..rows import unique_labels
-from ..runs.memory import bytes_needed, machine_memory
+from ..runs.memory import machine_memory
 from ..runs.source import as_labels
 from ..tasks import Classification, Regression, Task
-from ..words import counted, format_bytes
+from ..words import counted
 from .messages import setting_text
 from .output import Console
 
@@ -35,11 +35,7 @@ AVERAGED = ("decay", "half_life", "missing", "interactions", "dtype", "grow")
 FIELDS = ("k", "method", "task", "classes", "settings", "memory")
 
 
-def default_method(k: int | str | None, fits: bool) -> str:
-    """The method of --method auto: by whether averages fit the memory."""
-    if not fits:
-        return "sfsa"
-    return "olsth" if k in (None, "auto") else "ofsa"
+DEFAULT = "sieve"  # the method of --method auto
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,6 @@ class MethodChoice:
     memory: int | None = None
     missing: str = "error"
     console: Console = field(default_factory=lambda: Console(True))
-    row_wise: bool = False  # whether auto's first choice took too much memory
 
     def describe(self) -> dict[str, Any]:
         """Plain data that tells it: a resumed run must have the same."""
@@ -76,25 +71,19 @@ class MethodChoice:
         tasks = method_entry(self.method).tasks if self.task == "auto" else [self.task]
         self.make(self.method, tasks[0])
 
-    def without_averages(self) -> MethodChoice | None:
-        """The choice after averages took too much memory; None where the command leaves none."""
-        if self.method != "auto" or self.k in (None, "auto") or self.row_wise:
-            return None
-        return replace(self, row_wise=True)
-
     @property
     def bytes_allowed(self) -> int:
         return self.memory or machine_memory() // 4
 
     # ---------------------------------------------------------------- from the first rows
 
-    def __call__(self, y: np.ndarray[Any, Any], p: int) -> FittedModel:
+    def __call__(self, y: np.ndarray[Any, Any], p: int) -> FittedModel:  # noqa: ARG002
         """The model for rows with these targets and p features."""
         task_name = self._task_name(y)
         task: Task = Regression()
         if task_name == "classification":
             task = self._classification(y)
-        name = self._method_name(task_name, task.q, p)
+        name = self._method_name()
         method = self.make(name, task_name)
         if isinstance(task, Classification) and not method.extracts:
             self._note_order(y)
@@ -139,31 +128,13 @@ class MethodChoice:
             raise click.UsageError(f"{named} one label only ({found[0]}); name all of them in --classes.")
         return Classification(found)
 
-    def _method_name(self, task_name: str, q: int, p: int) -> str:
-        """The method: as asked for, or, for auto, by what fits the memory."""
+    def _method_name(self) -> str:
+        """The method as asked for, or the default."""
         if self.method != "auto":
             return self.method
-        name = default_method(self.k, fits=True)
-        need, allowed = bytes_needed(self.make(name, task_name), p, q), self.bytes_allowed
-        if need <= allowed and not self.row_wise:
-            by = "" if self.k not in (None, "auto") else ", k by BIC"
-            self.console.note(
-                f"Method: {name}, on running averages{by}: of {counted(p, 'feature')} they take "
-                f"{format_bytes(need)}, and --memory allows {format_bytes(allowed)}."
-            )
-            return name
-        if self.k in (None, "auto"):
-            raise click.UsageError(
-                f"-k is needed: the averages of {counted(p, 'feature')}, from which to choose it, would take "
-                f"{format_bytes(need)}, more than the {format_bytes(allowed)} of --memory."
-            )
-        name = default_method(self.k, fits=False)
-        if not self.row_wise:
-            self.console.note(
-                f"Method: {name}, row by row: running averages of {counted(p, 'feature')} would take "
-                f"{format_bytes(need)}, and --memory allows {format_bytes(allowed)}."
-            )
-        return name
+        by = "" if self.k not in (None, "auto") else ", which chooses k"
+        self.console.note(f"Method: {DEFAULT}{by}. --help lists others.")
+        return DEFAULT
 
     def _note_order(self, y: np.ndarray[Any, Any]) -> None:
         changes = int(np.count_nonzero(y[1:] != y[:-1]))
@@ -204,6 +175,8 @@ class MethodChoice:
             values["missing"] = "mean"
         if "grow" in params:
             values.setdefault("grow", True)
+        if "memory" in params and self.memory is not None:
+            values.setdefault("memory", self.memory)
         try:
             made: Method = cls(**values)
         except ParamError as error:

@@ -44,11 +44,11 @@ def feature_table(model: FittedModel) -> tuple[list[str], list[list[Any]]]:
 
 def averages_of(model: FittedModel, file: str) -> Any:
     """The running averages of all rows behind a model; CheckpointError where there are none."""
-    if not model.method.extracts:
+    if not hasattr(model.method, "averages"):
         raise CheckpointError(
             f"{file} holds a {model.name}, which keeps no averages; fit with ofsa or olsth."
         )
-    averages = model.method.averages  # type: ignore[attr-defined]
+    averages = model.method.averages
     return averages.total() if hasattr(averages, "total") else averages
 
 

@@ -213,7 +213,9 @@ task = _all(
 )
 
 memory = click.option(
-    "--memory", type=Size(), help="Memory that the model may take.  [default: a quarter of the machine's]"
+    "--memory",
+    type=Size(),
+    help="Memory that the model may take.  [default: 256MB for sieve, else a quarter of the machine's]",
 )
 
 model = _all(

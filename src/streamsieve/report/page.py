@@ -99,7 +99,7 @@ def _facts(model: FittedModel, selected: int, about: dict[str, Any]) -> dict[str
 def _path(model: FittedModel, selected: int) -> dict[str, Any] | None:
     """The OLSth path of a model's averages, if it has them."""
     method: Any = model.method
-    if not method.extracts or method.interactions:
+    if not hasattr(method, "averages") or method.interactions:
         return None
     from ..averages.path import path
 

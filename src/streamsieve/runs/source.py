@@ -104,8 +104,8 @@ class SourceRun:
         for examples in self.blocks:
             if examples.y is None:
                 names = self.stream.feature_names or []
-                some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-                raise ParamError("target", None, f"expected the column to predict, one of {some}.")
+                some = ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
+                raise ParamError("target", None, f"expected the column to predict, out of {some}.")
             self.first.append(Block(examples.rows, examples.y, examples.weight, self.stream.position()))
             rows += len(examples.y)
             size += 8 * examples.rows.n_values
