@@ -211,9 +211,8 @@ class Sieve(Method):
         s, weight = self.state, np.ones(len(rows)) if w is None else np.ascontiguousarray(w)
         rows = rows.tight().copy()
         if rows.sparse:
-            indptr, indices, data = rows.kernel
             s.mean_weight = _core.impute_csr(
-                indptr, indices, data, weight, s.mean_sum, s.mean_weight, s.mean_count
+                rows.indptr, rows.indices, rows.data, weight, s.mean_sum, s.mean_weight, s.mean_count
             )
         else:
             X = rows.to_array()
