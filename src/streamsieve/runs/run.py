@@ -105,6 +105,8 @@ class Run:
         Rows learned.
     position : object
         Position after the last block learned.
+    any_weight : bool
+        Whether some row weighed something.
     """
 
     def __init__(
@@ -121,6 +123,7 @@ class Run:
         self.model, self.rows, self.history = model, rows, history
         self.checkpoint, self.progress, self.signals, self.memory = checkpoint, progress, signals, memory
         self.position: Any = None
+        self.any_weight = rows > 0  # whether some row weighed something
         self._blas: Any = None
 
     def learn(self, blocks: Iterable[Block]) -> None:
@@ -152,6 +155,7 @@ class Run:
             if self.history is not None and (point := self.history.record(self.model, self.rows)):
                 self._show(point, None)
         self.position = block.position
+        self.any_weight = self.any_weight or block.weight is None or bool(np.any(block.weight))
         if self.checkpoint is not None and self.checkpoint.due(self.rows):
             self.checkpoint.write(self.model, self.rows, self.position)
         self._show(None, measured)

@@ -97,8 +97,8 @@ class Sieve(Method):
             target_units=optional(),
             ridge=0.0,  # of the last fit to all rows, times their weight
             strata=zeros(slot=q + 1, dtype=np.int64),
-            mean_sum=zeros(feature=p if self.missing == "mean" else 0),
-            mean_count=zeros(feature=p if self.missing == "mean" else 0, dtype=np.int64),
+            mean_sum=zeros(feature=p) if self.missing == "mean" else None,
+            mean_count=zeros(feature=p, dtype=np.int64) if self.missing == "mean" else None,
             mean_weight=0.0,
         )
 
