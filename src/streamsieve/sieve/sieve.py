@@ -58,6 +58,7 @@ class Sieve(Method):
     grow = Param(False, Bool(), "Let a sparse batch be wider than those before.")
     n_jobs = Param(None, Or(None, Int(1)), "Threads. None: as many as processors.")
 
+    extracts = True
     losses = {"regression": ("squared", "huber", "poisson"), "classification": ("logistic", "squared")}
     extracts = True
     attributes = {
