@@ -60,7 +60,6 @@ class Sieve(Method):
 
     extracts = True
     losses = {"regression": ("squared", "huber", "poisson"), "classification": ("logistic", "squared")}
-    extracts = True
     attributes = {
         "ridge": "float: penalty of the elimination, per row and in standardised units",
         "n_candidates": "int: features whose rows are still kept",
