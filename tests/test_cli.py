@@ -82,7 +82,7 @@ def test_select_just_works_and_says_what_it_chose(files):
     assert {row["feature"] for row in rows} == {"x3", "x7", "colour=red"}
     assert_allclose([float(row["weight"]) for row in rows if row["feature"] == "x7"], -2, atol=0.02)
     assert "Regression: the target holds numbers" in done.stderr
-    assert "Method: ofsa, on running averages: of 15 features they take" in done.stderr
+    assert "Method: sieve" in done.stderr
     assert "12,000 rows" in done.stderr
 
 
@@ -101,29 +101,21 @@ def test_words_are_labels(files):
     assert "the target holds words (high, low, mid)" in done.stderr
 
 
-def test_sfsa_is_taken_where_averages_do_not_fit(files):
-    done = good("select", files / "rows.svm", "-k", 2, "--memory", "1kB")
-    assert "Method: sfsa, row by row: running averages of 12 features would take" in done.stderr
-    assert {row["feature"] for row in table(done)} == {"8", "4"}
-    done = run("select", files / "rows.svm", "--memory", "1kB")
-    assert done.exit_code == 2
-    assert "-k is needed" in done.stderr
-
-
-def test_features_that_grow_beyond_the_memory(tmp_path):
+def test_memory_bounds_every_method(tmp_path):
     lines = [f"{i % 2} {1 + i % 3}:1" for i in range(13000)] + [f"{i % 2} {i + 1}:1" for i in range(9000)]
     (tmp_path / "rows.svm").write_text("\n".join(lines))
-    words = ["fit", tmp_path / "rows.svm", "-k", 2, "--memory", "1MB", "-o", tmp_path / "m"]
-    done = run(*words, "--method", "ofsa")
+    words = ["fit", tmp_path / "rows.svm", "-k", 2, "-o", tmp_path / "m"]
+    done = run(*words, "--memory", "1MB", "--method", "ofsa")
     assert done.exit_code == 1
     assert "OFSA would take" in done.stderr
     assert "Pass more --memory" in done.stderr
-    done = good(*words, "--checkpoint", tmp_path / "c", "--every", "1rows")
-    assert "Beginning again" in done.stderr
-    model = load(tmp_path / "m")
-    assert type(model).__name__ == "SFSAClassifier"
+    done = run(*words, "--memory", "1kB")
+    assert done.exit_code == 2
+    assert "--memory 1000: expected" in done.stderr
+    good(*words, "--memory", "2MB", "--checkpoint", tmp_path / "c", "--every", "1rows")
+    assert type(load(tmp_path / "m")).__name__ == "SieveClassifier"
     assert read_checkpoint(tmp_path / "m").about["rows"] == 22_000
-    good(*words, "--checkpoint", tmp_path / "c", "--resume")
+    good(*words, "--memory", "2MB", "--checkpoint", tmp_path / "c", "--resume")
 
 
 @pytest.mark.parametrize(
@@ -304,7 +296,19 @@ def test_merge_adds_up_what_machines_learned(files, tmp_path):
     (tmp_path / "b.csv").write_text("\n".join([head, *reds, *rest[:5]]) + "\n")
     (tmp_path / "all.csv").write_text("\n".join([head, *rest, *reds, *rest[:5]]) + "\n")
     for name in ("a", "b", "all"):
-        good("fit", tmp_path / f"{name}.csv", "--target", "y", "-k", 3, "-o", tmp_path / name, "-q")
+        good(
+            "fit",
+            tmp_path / f"{name}.csv",
+            "--target",
+            "y",
+            "-k",
+            3,
+            "--method",
+            "ofsa",
+            "-o",
+            tmp_path / name,
+            "-q",
+        )
     good("merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "sum")
     merged, whole = read_checkpoint(tmp_path / "sum"), read_checkpoint(tmp_path / "all")
     assert merged.about["rows"] == whole.about["rows"]
@@ -320,7 +324,19 @@ def test_merge_widens_the_narrower(tmp_path):
     (tmp_path / "a.svm").write_text("1 1:1 2:2\n2 1:3\n3.5 2:1\n4 1:1\n")
     (tmp_path / "b.svm").write_text("1 1:1 3:2\n2 1:3\n3.5 2:1\n0 3:1 2:2\n".replace("3:1 2:2", "2:2 3:1"))
     for name in "ab":
-        good("fit", tmp_path / f"{name}.svm", "--task", "regression", "-k", 1, "-o", tmp_path / name, "-q")
+        good(
+            "fit",
+            tmp_path / f"{name}.svm",
+            "--task",
+            "regression",
+            "-k",
+            1,
+            "--method",
+            "ofsa",
+            "-o",
+            tmp_path / name,
+            "-q",
+        )
     good("merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "sum")
     assert load(tmp_path / "sum").n_features_in_ == 3
     assert load(tmp_path / "sum").averages_.n_samples_ == 8
@@ -334,6 +350,8 @@ def test_inspect_says_what_a_file_holds(files, tmp_path):
         "y",
         "-k",
         3,
+        "--method",
+        "ofsa",
         "-o",
         tmp_path / "m",
         "--checkpoint",
@@ -358,7 +376,7 @@ def test_inspect_says_what_a_file_holds(files, tmp_path):
 
 
 def test_a_report_needs_nothing_else(files, tmp_path):
-    good("fit", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "m", "-q")
+    good("fit", files / "rows.csv", "--target", "y", "-k", 3, "--method", "ofsa", "-o", tmp_path / "m", "-q")
     good("evaluate", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "curve", "-q")
     words = ["--curve", tmp_path / "curve", "--title", "<Sales>"]
     good("report", tmp_path / "m", "-o", tmp_path / "r.html", *words)
@@ -725,8 +743,8 @@ def test_a_signal_between_reading_a_block_and_learning_it_loses_nothing(files, t
 def test_rows_without_weight_are_named_not_a_traceback(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,w,y\n" + "1,2.5,0,1.5\n3,1.5,0,2.5\n" * 20)
     done = run("select", tmp_path / "a.csv", "--target", "y", "--weight", "w")
-    assert done.exit_code == 1
-    assert "weight" in done.stderr
+    assert done.exit_code == 3
+    assert "all rows have weight 0" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -748,7 +766,7 @@ def test_columns_that_no_feature_is_made_of_may_hold_dates(tmp_path):
     assert "'day'" in refused.stderr
     good("fit", tmp_path / "a.parquet", "--target", "y", "-k", 1, "--drop", "day", "-o", tmp_path / "m")
     rows = table(good("predict", tmp_path / "m", tmp_path / "a.parquet"))
-    assert_allclose([float(row["prediction"]) for row in rows], X[:, 1] + 0.5)
+    assert_allclose([float(row["prediction"]) for row in rows], X[:, 1] + 0.5, atol=1e-5)
     rows = table(good("select", tmp_path / "a.parquet", "--target", "y", "-k", 1, "--columns", "x0,x1"))
     assert [row["feature"] for row in rows] == ["x1"]
 
@@ -785,7 +803,7 @@ def test_csv_of_other_shapes(tmp_path):
     done = good("select", tmp_path / "a.csv", "--target", "2", *shape, "-k", 2, "-o", tmp_path / "m")
     assert [row["feature"] for row in table(done)] == ["0", "1=20"]
     rows = table(good("predict", tmp_path / "m", tmp_path / "a.csv"))
-    assert_allclose([float(row["prediction"]) for row in rows], 3 * x + (zone == 20), atol=1e-9)
+    assert_allclose([float(row["prediction"]) for row in rows], 3 * x + (zone == 20), atol=1e-5)
 
 
 def test_messages_name_options_not_parameters(tmp_path):

@@ -37,8 +37,8 @@ def usage_text(error: Any) -> str:
 def setting_text(method: str, error: Any) -> str:
     """A `ParamError` of a parameter of a method."""
     option = f"-k {error.value}" if error.name == "k" else f"--set {error.name}={error.value}"
-    if error.name == "missing":
-        option = f"--missing {error.value}"
+    if error.name in ("missing", "memory"):
+        option = f"--{error.name} {error.value}"
     return printable(f"--method {method} {option}: {error.expected}")
 
 

@@ -105,6 +105,8 @@ class Run:
         Rows learned.
     position : object
         Position after the last block learned.
+    any_weight : bool
+        Whether some row weighed something.
     """
 
     def __init__(
@@ -121,6 +123,7 @@ class Run:
         self.model, self.rows, self.history = model, rows, history
         self.checkpoint, self.progress, self.signals, self.memory = checkpoint, progress, signals, memory
         self.position: Any = None
+        self.any_weight = rows > 0  # whether some row weighed something
         self._blas: Any = None
 
     def learn(self, blocks: Iterable[Block]) -> None:
@@ -152,6 +155,7 @@ class Run:
             if self.history is not None and (point := self.history.record(self.model, self.rows)):
                 self._show(point, None)
         self.position = block.position
+        self.any_weight = self.any_weight or block.weight is None or bool(np.any(block.weight))
         if self.checkpoint is not None and self.checkpoint.due(self.rows):
             self.checkpoint.write(self.model, self.rows, self.position)
         self._show(None, measured)
@@ -170,8 +174,8 @@ class Run:
         if progress is None or self.history is not None or not model.started or not progress.due(rows):
             return None
         if model.method.extracts:
-            cheap = hasattr(model.method, "averages") and model.p <= _MOST_EXTRACTED
-            if not cheap or not progress.doubled(rows):
+            few = hasattr(model.method, "averages") and model.p <= _MOST_EXTRACTED
+            if not few or not progress.doubled(rows):
                 return None
             # a copy: reading merges rows that wait, in another order than learning would
             model = copy.deepcopy(model)

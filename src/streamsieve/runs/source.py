@@ -138,6 +138,8 @@ class SourceRun:
         except TooManyFeatures as error:
             self._name_line(error)
             raise
+        if not self.run.any_weight:
+            raise BadData("all rows have weight 0; at least one must weigh something", self.source.files[0])
         self.done = True
         self._describe(self.model)
         if self.checkpoint.file is not None:

@@ -58,8 +58,8 @@ class Sieve(Method):
     grow = Param(False, Bool(), "Let a sparse batch be wider than those before.")
     n_jobs = Param(None, Or(None, Int(1)), "Threads. None: as many as processors.")
 
-    losses = {"regression": ("squared", "huber", "poisson"), "classification": ("logistic", "squared")}
     extracts = True
+    losses = {"regression": ("squared", "huber", "poisson"), "classification": ("logistic", "squared")}
     attributes = {
         "ridge": "float: penalty of the elimination, per row and in standardised units",
         "n_candidates": "int: features whose rows are still kept",
@@ -97,10 +97,8 @@ class Sieve(Method):
             target_units=optional(),
             ridge=0.0,  # of the last fit to all rows, times their weight
             strata=zeros(slot=q + 1, dtype=np.int64),
-            mean_sum=zeros(feature=p) if self.missing == "mean" else zeros(fixed=0),
-            mean_count=zeros(feature=p, dtype=np.int64)
-            if self.missing == "mean"
-            else zeros(fixed=0, dtype=np.int64),
+            mean_sum=zeros(feature=p) if self.missing == "mean" else None,
+            mean_count=zeros(feature=p, dtype=np.int64) if self.missing == "mean" else None,
             mean_weight=0.0,
         )
 
