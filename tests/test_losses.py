@@ -3,9 +3,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from streamsieve import _core
+from streamsieve.learners.sgd import SGD
 from streamsieve.losses import LOSSES
 
 MARGINS = np.linspace(-4, 4, 81) + 0.013  # off the kinks
+RULE = {"eta": 1.0, "schedule": "constant", "alpha": 0.0, "fit_intercept": True}
 
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
@@ -29,12 +31,10 @@ def test_the_kernels_have_the_same_derivative(loss):
     """One row with x = 0 and step 1 moves the intercept by minus the derivative."""
     for margin in [*MARGINS, 800.0, -800.0]:
         for y in (-1.0, 1.0):
-            bias = np.array([margin])
-            _core.sgd(
-                np.zeros((1, 1)), loss.name, np.array([[y]]), None, 1.0, "constant", 0.0, True,
-                np.array([0, 0, 0, 0, 3.0]), None, np.zeros((1, 1)), np.ones(1), bias,
-            )  # fmt: skip
-            assert_allclose(margin - bias[0], loss.derivative(margin, y), rtol=1e-12, atol=1e-12)
+            state = SGD().start(1, 1)
+            state.bias[0] = margin
+            assert _core.sgd(np.zeros((1, 1)), loss.name, np.array([[y]]), None, RULE, state) == 1
+            assert_allclose(margin - state.bias[0], loss.derivative(margin, y), rtol=1e-12, atol=1e-12)
 
 
 def test_extreme_margins_do_not_overflow():
@@ -44,10 +44,8 @@ def test_extreme_margins_do_not_overflow():
 
 
 def test_an_unknown_name_is_refused():
-    arrays = (np.zeros((1, 1)), np.ones(1), np.zeros(1))
-    for loss, schedule in (("absolute", "constant"), ("squared", "inverse")):
-        with pytest.raises(TypeError):
-            _core.sgd(
-                np.zeros((1, 1)), loss, np.zeros((1, 1)), None, 1.0, schedule, 0.0, True, np.zeros(5), None,
-                *arrays,
-            )  # fmt: skip
+    X, y, state = np.zeros((1, 1)), np.zeros((1, 1)), SGD().start(1, 1)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        _core.sgd(X, "absolute", y, None, RULE, state)
+    with pytest.raises(ValueError, match="unknown schedule"):
+        _core.sgd(X, "squared", y, None, RULE | {"schedule": "inverse"}, state)

@@ -295,7 +295,7 @@ def without(path):
 
 
 def siht():
-    X = np.random.default_rng(0).normal(size=(60, 9))
+    X = np.random.default_rng(0).normal(size=(600, 9))
     return streamsieve.SIHTRegressor(2).fit(X, X[:, 1])
 
 

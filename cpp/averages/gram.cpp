@@ -33,13 +33,14 @@ void bind_pack(nb::module_& m) {
         "X"_a.noconvert(), "y"_a, "root"_a, "center"_a, "block"_a.noconvert(), "at"_a, NoGil());
 }
 
-template <class T, class I>
+template <class T>
 void bind_impute_csr(nb::module_& m) {
     m.def(
         "impute_csr",
-        [](Vector<const I> indptr, Vector<const I> indices, Vector<T> data, Vector<const double> r,
-           Vector<double> sum, double weight, Vector<std::int64_t> count) {
-            const Csr<T, I> X{indptr.data(), indices.data(), data.data(), Index(indptr.shape(0)) - 1};
+        [](Vector<const std::int32_t> indptr, Vector<const std::int32_t> indices, Vector<T> data,
+           Vector<const double> r, Vector<double> sum, double weight, Vector<std::int64_t> count) {
+            const Csr<T, std::int32_t> X{indptr.data(), indices.data(), data.data(),
+                                         Index(indptr.shape(0)) - 1};
             impute(data.data(), X, r.data(), sum.data(), weight, count.data());
             return weight;
         },
@@ -47,13 +48,13 @@ void bind_impute_csr(nb::module_& m) {
         "weight"_a, "count"_a.noconvert(), NoGil());
 }
 
-template <class T, class I, class M>
+template <class T, class M>
 void bind_gram_csr(nb::module_& m) {
     m.def(
         "gram_csr",
-        [](Vector<const I> indptr, Vector<const I> indices, Vector<const T> data, Vector<const double> r,
-           Vector<const std::uint8_t> sparse, Matrix<const double> extra, Vector<const std::int64_t> where,
-           Matrix<M> moments, unsigned threads) {
+        [](Vector<const std::int32_t> indptr, Vector<const std::int32_t> indices, Vector<const T> data,
+           Vector<const double> r, Vector<const std::uint8_t> sparse, Matrix<const double> extra,
+           Vector<const std::int64_t> where, Matrix<M> moments, unsigned threads) {
             gram_csr(csr(indptr, indices, data), r.data(), sparse.data(), Index(sparse.shape(0)),
                      extra.data(), where.data(), Index(extra.shape(1)), moments.data(),
                      Index(moments.shape(1)), threads);
@@ -84,18 +85,12 @@ void bind_gram(nb::module_& m) {
     bind_pack<float, double>(m);
     bind_pack<double, float>(m);
     bind_pack<double, double>(m);
-    bind_impute_csr<float, std::int32_t>(m);
-    bind_impute_csr<float, std::int64_t>(m);
-    bind_impute_csr<double, std::int32_t>(m);
-    bind_impute_csr<double, std::int64_t>(m);
-    bind_gram_csr<float, std::int32_t, float>(m);
-    bind_gram_csr<float, std::int64_t, float>(m);
-    bind_gram_csr<double, std::int32_t, float>(m);
-    bind_gram_csr<double, std::int64_t, float>(m);
-    bind_gram_csr<float, std::int32_t, double>(m);
-    bind_gram_csr<float, std::int64_t, double>(m);
-    bind_gram_csr<double, std::int32_t, double>(m);
-    bind_gram_csr<double, std::int64_t, double>(m);
+    bind_impute_csr<float>(m);
+    bind_impute_csr<double>(m);
+    bind_gram_csr<float, float>(m);
+    bind_gram_csr<double, float>(m);
+    bind_gram_csr<float, double>(m);
+    bind_gram_csr<double, double>(m);
     bind_standardize<float>(m);
     bind_standardize<double>(m);
 }

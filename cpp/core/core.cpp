@@ -12,7 +12,7 @@ using namespace nb::literals;
 // Where each named value of x goes: its index and its value. Unknown names get the next free index and are
 // added to `names` if `grow`, else they are left out. Returns how many were written, or -1 at the first value
 // that is not within `limit`.
-Index index_features(nb::dict x, nb::dict names, Vector<std::int64_t> indices, Vector<double> values,
+Index index_features(nb::dict x, nb::dict names, Vector<std::int32_t> indices, Vector<double> values,
                      double limit, bool grow) {
     if (indices.shape(0) < nb::len(x) || values.shape(0) < nb::len(x))
         throw nb::value_error("indices and values must hold every entry of x");
@@ -27,9 +27,9 @@ Index index_features(nb::dict x, nb::dict names, Vector<std::int64_t> indices, V
             if (!grow) continue;
             const nb::int_ next(nb::len(names));
             names[name] = next;
-            indices.data()[n] = nb::cast<std::int64_t>(next);
+            indices.data()[n] = nb::cast<std::int32_t>(next);
         } else {
-            indices.data()[n] = PyLong_AsLongLong(known);
+            indices.data()[n] = nb::cast<std::int32_t>(nb::handle(known));
         }
         values.data()[n++] = number;
     }

@@ -1,7 +1,7 @@
 // From Python's arguments to the one instance of a kernel template that fits them.
 //
 // A learner's kernel is a template over (Rows, q, Units). `dispatch` calls it with the types that are inside
-// AnyRows and, where there is one output, with One: 6 layouts x {1 output, q outputs} come from that one
+// AnyRows and, where there is one output, with One: 4 layouts x {1 output, q outputs} come from that one
 // line. Layouts are told by dtype, losses and schedules by name; an unknown one is a TypeError, nothing is
 // converted.
 #pragma once
@@ -36,8 +36,7 @@ struct AnyRows {
             if (!nb::try_cast(nb::handle(PyTuple_GetItem(src.ptr(), a)), held[a], false) ||
                 held[a].ndim() != 1 || (held[a].shape(0) > 1 && held[a].stride(0) != 1))
                 return false;
-        return csr<float, std::int32_t>() || csr<float, std::int64_t>() || csr<double, std::int32_t>() ||
-               csr<double, std::int64_t>();
+        return csr<float>() || csr<double>();
     }
 
   private:
@@ -49,8 +48,9 @@ struct AnyRows {
                         Index(X.stride(0))};
         return true;
     }
-    template <class T, class I>
+    template <class T>
     bool csr() {
+        using I = std::int32_t;
         if (held[0].dtype() != nb::dtype<I>() || held[1].dtype() != nb::dtype<I>() ||
             held[2].dtype() != nb::dtype<T>() || held[0].shape(0) == 0)
             return false;

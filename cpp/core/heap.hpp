@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/simd.hpp"
+#include "core/ties.hpp"
 
 namespace streamsieve {
 
@@ -17,7 +18,7 @@ struct Ranked {
 };
 
 inline bool better(const Ranked& a, const Ranked& b) {
-    return a.score > b.score || (a.score == b.score && a.feature < b.feature);
+    return ranks_before(a.score, a.feature, b.score, b.feature);
 }
 
 struct WorstFirst {

@@ -74,9 +74,9 @@ struct Csr {
     }
 };
 
+// What kernels are compiled for. rows.py narrows the indices of all CSR rows to 32 bits.
 using RowsVariant =
-    std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>, Csr<float, std::int64_t>,
-                 Csr<double, std::int32_t>, Csr<double, std::int64_t>>;
+    std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>, Csr<double, std::int32_t>>;
 
 // A strided matrix as NumPy hands it over; strides count elements.
 template <class T>

@@ -11,6 +11,14 @@ namespace streamsieve {
 
 enum class Schedule { constant, sqrt, doubling };
 
+// What the t-th step is multiplied by; `horizon` is state of the doubling trick ([Susan] section 4).
+inline double fade(Schedule schedule, double t, double& horizon) {
+    if (schedule == Schedule::constant) return 1;
+    if (schedule == Schedule::sqrt) return 1 / std::sqrt(t);
+    if (t > horizon) horizon = 2 * t;
+    return std::log(horizon) / horizon;
+}
+
 // State: rows so far, their total weight, the sum of their squared norms, the number of their non-zeros, and
 // the horizon `a` of the doubling trick. Five doubles of a NumPy array.
 struct Clock {
@@ -75,22 +83,13 @@ struct StepSize {
         }
         c.norms += norm.square;
         c.entries += norm.count;
-        const double s = fade();
+        const double s = fade(schedule, c.rows, c.horizon);
         if (eta > 0) return {eta * s, intercept ? eta * s : 0};
         const double unit = !intercept ? 0 : c.norms > 0 ? c.norms / c.entries : 1;
         const double most = std::max(c.norms / span + unit, r * (norm.square + unit));
         if (!(most > 0)) return {0, 0};  // nothing but empty rows so far, and no intercept: nothing to move
         const double step = s / (4 * curvature * most + lam);
         return {step, step * unit};
-    }
-
-  private:
-    double fade() const {
-        Clock& c = *clock;
-        if (schedule == Schedule::constant) return 1;
-        if (schedule == Schedule::sqrt) return 1 / std::sqrt(c.rows);
-        if (c.rows > c.horizon) c.horizon = 2 * c.rows;  // [Susan] section 4
-        return std::log(c.horizon) / c.horizon;
     }
 };
 

@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "core/simd.hpp"
+#include "core/ties.hpp"
 
 namespace streamsieve {
 
-// A score (not negative) as it is compared: 32 bits of it. Features that are met for the first time in one
-// row have the same score, computed from different values; what rounding tells apart must be a tie.
+// A score as it is compared.
 inline double ranked(double score) {
-    constexpr std::uint64_t lost = 1u << 20;
-    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(score) + lost / 2) & ~(lost - 1));
+    return rounded<32>(score);
 }
 
 // Indices of the k largest scores above 0, ascending, written to `out`; returns how many. O(p).
@@ -102,7 +101,7 @@ class Kept {
     }
     // Whether feature j with this score is to be kept rather than the one in slot s.
     bool beats(Index j, double score, Index s) const {
-        return score > score_[s] || (score == score_[s] && j < entry_[s].feature);
+        return ranks_before(score, j, score_[s], Index(entry_[s].feature));
     }
 
   private:

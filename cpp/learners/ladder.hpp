@@ -21,9 +21,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
-#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -175,7 +173,6 @@ template <class Rule>
 Index ladder(PlainRows& X, const Loss& loss, Index q, Index width, const double* y, const double* weight,
              StepSize step, unsigned threads, Rule& rule, double* bias) {
     const Index p = rule.p;
-    if (p > std::numeric_limits<std::int32_t>::max()) throw std::length_error("more than 2^31 - 1 features");
     // What takes some 50 microseconds is done before a thread has started.
     if (X.values() * width < 50'000) threads = 1;
     threads = unsigned(std::max(Index(1), std::min(Index(threads), width)));

@@ -1,5 +1,5 @@
-// Rows of any layout as one of two, dense or CSR of doubles with indices of 32 bits: a kernel over these is
-// compiled twice instead of six times. What has another type is converted, some rows at a time.
+// Rows of any layout as dense or CSR rows of doubles: a kernel over these is compiled twice instead of four
+// times. Floats are converted, some rows at a time.
 #pragma once
 #include <cstdint>
 #include <variant>
@@ -24,14 +24,14 @@ class PlainRows {
     Part part(Index from, Index to);
 
   private:
-    template <class T>
-    Dense<double> plain(const Dense<T>& X);
-    template <class T, class I>
-    Csr<double, std::int32_t> plain(const Csr<T, I>& X);
+    Part plain(const Dense<double>& X) { return X; }
+    Part plain(const Dense<float>& X);
+    Part plain(const Csr<double, std::int32_t>& X) { return X; }
+    Part plain(const Csr<float, std::int32_t>& X);
 
     const RowsVariant& X_;
-    std::vector<std::int32_t> start_, index_;
-    std::vector<double> value_;
+    std::vector<std::int32_t> indptr_;
+    std::vector<double> values_;
 };
 
 }  // namespace streamsieve

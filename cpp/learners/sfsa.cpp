@@ -56,8 +56,8 @@ void pick(const AnyRows& X, Vector<const std::int32_t> slot, Matrix<double> out)
 void scores(Matrix<const double> slots, Index q, double total, bool standardize, Vector<double> out) {
     for (Index s = 0; s < Index(out.shape(0)); ++s) {
         const Slot& feature = *reinterpret_cast<const Slot*>(slots.data() + s * Index(slots.shape(1)));
-        const double spread = standardize ? feature.spread(total, 1 / total) : 1.0;
-        out.data()[s] = rank(feature.weights(), q, spread);
+        const double scatter = standardize ? feature.scatter(total) : 1.0;
+        out.data()[s] = rank(feature.weights(), q, scatter);
     }
 }
 

@@ -16,6 +16,7 @@
 
 #include "core/fields.hpp"
 #include "core/losses.hpp"
+#include "core/ties.hpp"
 #include "learners/sgd.hpp"
 
 namespace streamsieve {
@@ -59,11 +60,10 @@ struct Slot : Values {
 // Remark 1: sigma_j |beta_j|, squared, times the same number for all. Compared to 25 bits: what ties but for
 // rounding, as features seen once in the same row do, ties.
 template <class Q>
-inline double rank(const double* v, Q q, double spread) {
+inline double rank(const double* v, Q q, double scatter) {
     double square = 0;
     for (Index o = 0; o < q; ++o) square += v[o] * v[o];
-    constexpr std::uint64_t half = 1ull << 27;
-    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(square * spread) + half) & ~(2 * half - 1));
+    return rounded<24>(square * scatter);
 }
 
 // Who of a row has a slot, s > 0: these less one and the values; how many. Alone, and without branches: every
@@ -161,7 +161,7 @@ class AnnealedModel {
             Slot& f = slot(at[e]);
             double square = x[e] * x[e];
             if (units_) {
-                f.take(x[e], r);
+                f.add(x[e], r);
                 // a value beyond four of its units tells that these are wrong
                 if (square * f.inverse > 16) renew(f);
                 square *= f.inverse;
@@ -230,7 +230,6 @@ class AnnealedModel {
         if (!(step.weights * std::max(1.0, step.unit) * c.reach / b < 1e100)) return false;
         if (rule_.alpha > 0) shrink(1 - step.weights * rule_.alpha);
         step.plain = step.weights / (b * c.scale);
-        over_ = 1 / c.weight;
         const bool all = rule_.variant != Variant::plain;
         const Index size = Index(c.size), touched = Index(c.touched);
         for (Index e = 0; e < (all ? size : touched); ++e) {
@@ -250,7 +249,7 @@ class AnnealedModel {
     }
 
     double score(Index s) const {
-        return rank(slot(s).weights(), q_, units_ ? slot(s).spread(c.weight, over_) : 1);
+        return rank(slot(s).weights(), q_, units_ ? slot(s).scatter(c.weight) : 1);
     }
     const double* bias() const { return state_.bias; }
     double scale() const { return c.scale; }
@@ -299,7 +298,7 @@ class AnnealedModel {
         if (c.batches < rule_.maturity)
             length = std::max(length, 0.5 * c.batches * c.norm / (c.size + c.unseen));
         Step step{};
-        step.weights = fade();
+        step.weights = fade(rule_.schedule, c.batches, c.horizon);
         if (rule_.eta > 0)
             step.weights *= rule_.eta;
         else
@@ -311,13 +310,6 @@ class AnnealedModel {
         step.second = 1 - std::pow(slow, c.batches);
         step.least = 1e-8 * step.length;
         return step;
-    }
-
-    double fade() {
-        if (rule_.schedule == Schedule::constant) return 1;
-        if (rule_.schedule == Schedule::sqrt) return 1 / std::sqrt(c.batches);
-        if (c.batches > c.horizon) c.horizon = 2 * c.batches;  // [Susan] section 4
-        return std::log(c.horizon) / c.horizon;
     }
 
     void shrink(double by) {
@@ -462,9 +454,7 @@ class AnnealedModel {
     struct Lowest {
         double score;
         std::int64_t feature;
-        bool has(double other, std::int64_t j) const {
-            return other < score || (other == score && j >= feature);
-        }
+        bool has(double other, std::int64_t j) const { return !ranks_before(other, j, score, feature); }
     };
     // A count of the leading bits of the scores finds where the last of `count` must be: then few are left.
     Lowest lowest(Index count) {
@@ -485,7 +475,7 @@ class AnnealedModel {
                 near_.push_back({scores_[s], state_.id[s]});
         const auto last = near_.begin() + (count - 1);
         std::nth_element(near_.begin(), last, near_.end(), [](const Lowest& a, const Lowest& b) {
-            return a.score < b.score || (a.score == b.score && a.feature > b.feature);
+            return ranks_before(b.score, b.feature, a.score, a.feature);
         });
         return *last;
     }
@@ -509,7 +499,6 @@ class AnnealedModel {
     const Annealing& rule_;
     Q q_;
     AnnealedClock& c;
-    double over_ = 0;  // 1 / total weight, as of the batch that ends
     std::vector<double> scores_;
     std::vector<Index> counts_;
     std::vector<Lowest> near_;

@@ -3,8 +3,9 @@
 //
 // Only k weights are not zero, so the candidates of a row are the kept features and the row's own. A heap of
 // the kept ones, worst first, makes that O(nnz q + touched log k) per row, whatever p is. Ranks are by
-// spread_j |w_j|^2; the spread, a sum of squares over all rows, can only grow, so the stale score of a weight
-// that did not move is a lower bound, and the worst is exact once the top of the heap is brought up to date.
+// scatter_j |w_j|^2; the scatter, a sum of squares over all rows, can only grow, so the stale score of a
+// weight that did not move is a lower bound, and the worst is exact once the top of the heap is brought up to
+// date.
 #pragma once
 #include <vector>
 
@@ -37,7 +38,7 @@ Index siht(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, 
         return s;
     };
     auto fresh = [&](Index s) {
-        return ranked(square(v + s * q) * units.spread(kept.feature(s), clock.weight));
+        return ranked(square(v + s * q) * units.scatter(kept.feature(s), clock.weight));
     };
     for (Index i = 0; i < X.rows; ++i) {
         const auto row = X[i];

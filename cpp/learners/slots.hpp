@@ -192,7 +192,7 @@ class Translator {
         own.met.clear();
         const bool all = threads_ == 1, wide = c.size > wide_size;
         const auto add_value = [&](std::int32_t s, double x, double r) {
-            state_.values[s].take(x, r);
+            state_.values[s].add(x, r);
             if (met_[std::size_t(s)]) return;
             met_[std::size_t(s)] = 1;
             own.met.push_back(s);
@@ -223,7 +223,7 @@ class Translator {
         for (const std::int32_t s : own.met) {
             const Values& f = state_.values[s];
             const double square = f.square(), unit = square > 0 ? std::sqrt(f.n / square) : 0;
-            state_.unit[s] = {unit, std::sqrt(f.spread(c.weight, 1 / c.weight) / c.weight) * unit};
+            state_.unit[s] = {unit, std::sqrt(f.scatter(c.weight) / c.weight) * unit};
             met_[std::size_t(s)] = 0;
         }
     }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "core/ties.hpp"
 #include "learners/sgd.hpp"
 #include "learners/slots.hpp"
 
@@ -314,7 +315,7 @@ class StageEnd {
             std::sort(unstable_.begin(), unstable_.end(), [&](std::int32_t a, std::int32_t b) {
                 const double pa = state_.tally[a].probability, pb = state_.tally[b].probability;
                 const double wa = size[std::size_t(a)], wb = size[std::size_t(b)];
-                return pa != pb ? pa < pb : wa != wb ? wa < wb : state_.id[a] > state_.id[b];
+                return pa != pb ? pa < pb : ranks_before(wb, state_.id[b], wa, state_.id[a]);
             });
             unstable_.erase(last, unstable_.end());
         }

@@ -29,8 +29,8 @@ def impute_dense(
     X: NDArray[_F], r: _Doubles, sum: _Doubles, weight: float, count: NDArray[np.int64]
 ) -> float: ...
 def impute_csr(
-    indptr: NDArray[_I],
-    indices: NDArray[_I],
+    indptr: NDArray[np.int32],
+    indices: NDArray[np.int32],
     data: NDArray[_F],
     r: _Doubles,
     sum: _Doubles,
@@ -41,8 +41,8 @@ def pack(
     X: NDArray[_F], y: _Doubles, root: _Doubles, center: _Doubles, block: NDArray[_G], at: int
 ) -> None: ...
 def gram_csr(
-    indptr: NDArray[_I],
-    indices: NDArray[_I],
+    indptr: NDArray[np.int32],
+    indices: NDArray[np.int32],
     data: NDArray[_F],
     r: _Doubles,
     sparse: NDArray[np.uint8],
@@ -95,7 +95,7 @@ def margins(rows: _Rows, w: _Doubles, scale: float, bias: _Doubles, out: _Double
 def index_features(
     x: dict[Any, float],
     names: dict[Any, int],
-    indices: NDArray[np.int64],
+    indices: NDArray[np.int32],
     values: _Doubles,
     limit: float,
     grow: bool,

@@ -87,7 +87,8 @@ class FittedModel:
 
     @property
     def loss(self) -> Loss:
-        return LOSSES[self.method.loss]
+        """The loss by which rows are measured: the method's own, or the squared one where that has units."""
+        return LOSSES.get(self.method.loss, LOSSES["squared"])
 
     @property
     def has_probabilities(self) -> bool:

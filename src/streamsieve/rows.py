@@ -21,6 +21,7 @@ INDICES = (np.dtype(np.int32), np.dtype(np.int64))
 Array = NDArray[np.float64]
 
 _BLOCK = 1 << 17  # values of a column-ordered array that are put in row order at a time
+_MOST = 2**31 - 1  # entries and columns that the kernels' indices can count
 
 
 class Rows:
@@ -135,12 +136,29 @@ class Rows:
 
     @property
     def kernel(self) -> Any:
-        """What the compiled kernels read: a 2-D array in row order, or (indptr, indices, data)."""
-        return (self.indptr, self.indices, self.data) if self.values is None else self.values
+        """What the compiled kernels read: a 2-D array in row order, or CSR arrays with indices of 32 bits."""
+        if self.values is not None:
+            return self.values
+        if self.indices.dtype == np.int32:
+            return self.indptr, self.indices, self.data
+        a, b = int(self.indptr[0]), int(self.indptr[-1])
+        if max(b - a, self.p) > _MOST:
+            raise ValueError(
+                f"Sparse rows with {self.p} columns and {b - a} entries; at most {_MOST} of each can be read "
+                "at a time: pass fewer rows a call, or hash the features to fewer columns."
+            )
+        return (self.indptr - a).astype(np.int32), self.indices[a:b].astype(np.int32), self.data[a:b]
 
     def in_row_order(self) -> Iterator[tuple[slice, Rows]]:
         """The rows as the kernels read them: all at once or, from column order, copied block by block."""
         n, X = len(self), self.values
+        if X is None and self.n_values > _MOST:
+            at = 0
+            while at < n:
+                stop = int(np.searchsorted(self.indptr, int(self.indptr[at]) + _MOST, side="right")) - 1
+                yield slice(at, max(at + 1, stop)), self[at : max(at + 1, stop)]
+                at = max(at + 1, stop)
+            return
         if X is None or self.p <= 1 or (X.strides[1] == X.itemsize and X.strides[0] % X.itemsize == 0):
             yield slice(0, n), self
             return
@@ -239,7 +257,7 @@ def check_rows(
         X.has_sorted_indices = False
         X.sum_duplicates()
         return check_rows(from_scipy(X), names=names, nan_ok=nan_ok, limit=limit)
-    indptr, indices, data = rows.kernel
+    indptr, indices, data = rows.indptr, rows.indices, rows.data
     if fault == 1:
         raise ValueError(f"X.indptr is not a valid row index at row {at}; the CSR matrix is damaged.")
     if fault == 2:
@@ -248,7 +266,8 @@ def check_rows(
         _raise_bad_value(
             data[at], int(np.searchsorted(indptr, at, side="right")) - 1, int(indices[at]), names
         )
-    return rows
+    # once, not for every kernel that reads a part of them
+    return rows if max(rows.n_values, rows.p) > _MOST else Rows(p=rows.p, csr=rows.kernel)
 
 
 def _raise_bad_value(value: Any, row: int, column: int, names: Sequence[str] | None) -> None:

@@ -213,6 +213,14 @@ def check_finite(state: State, path: str = "") -> None:
                 raise ValueError(f"{path}{name} holds numbers that are not finite.")
 
 
+def check_array(name: str, a: Any, dtype: Any, shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless a value from a file is an array of a type and shape, all finite."""
+    if not isinstance(a, np.ndarray) or a.dtype != dtype or a.shape != shape:
+        raise ValueError(f"{name} has shape {np.shape(a)}, not {shape} of {np.dtype(dtype)}.")
+    if not (a.flags.c_contiguous and a.flags.writeable and np.isfinite(a).all()):
+        raise ValueError(f"{name} is not finite, or not in row order.")
+
+
 def check_counts(numbers: NDArray[Any], counts: tuple[str, ...]) -> None:
     """Raise ValueError for records from a file that are not finite, or whose counts are no whole numbers."""
     for name in numbers.dtype.names or ():

@@ -270,7 +270,7 @@ class Estimator(SelectorMixin, BaseEstimator):
     def _one_row(self, x: Mapping[Any, float], *, grow: bool) -> Rows:
         """A mapping as a row; unknown names are new features if `grow`, else left out."""
         limit, n = self.method_.limit, len(x)
-        indptr, indices, values = np.zeros(2, np.int64), np.empty(n, np.int64), np.empty(n)
+        indptr, indices, values = np.zeros(2, np.int32), np.empty(n, np.int32), np.empty(n)
         row = x if type(x) is dict else dict(x)
         n = _core.index_features(row, self._feature_index(), indices, values, limit, grow)
         if n < 0:

@@ -170,8 +170,8 @@ class Run:
         if progress is None or self.history is not None or not model.started or not progress.due(rows):
             return None
         if model.method.extracts:
-            few = hasattr(model.method, "averages") and model.p <= _MOST_EXTRACTED
-            if not few or not progress.doubled(rows):
+            cheap = hasattr(model.method, "averages") and model.p <= _MOST_EXTRACTED
+            if not cheap or not progress.doubled(rows):
                 return None
             # a copy: reading merges rows that wait, in another order than learning would
             model = copy.deepcopy(model)

@@ -11,7 +11,7 @@ from .. import _core
 from ..base import Method
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows, threads
-from ..state import State, optional, zeros
+from ..state import State, check_array, optional, zeros
 from . import gram
 from .folds import assign
 from .memory import Bytes, size_of
@@ -58,8 +58,8 @@ class Sieve(Method):
     grow = Param(False, Bool(), "Let a sparse batch be wider than those before.")
     n_jobs = Param(None, Or(None, Int(1)), "Threads. None: as many as processors.")
 
-    extracts = True
     losses = {"regression": ("squared", "huber", "poisson"), "classification": ("logistic", "squared")}
+    extracts = True
     attributes = {
         "ridge": "float: penalty of the elimination, per row and in standardised units",
         "n_candidates": "int: features whose rows are still kept",
@@ -97,8 +97,10 @@ class Sieve(Method):
             target_units=optional(),
             ridge=0.0,  # of the last fit to all rows, times their weight
             strata=zeros(slot=q + 1, dtype=np.int64),
-            mean_sum=zeros(feature=p if self.missing == "mean" else 0),
-            mean_count=zeros(feature=p if self.missing == "mean" else 0, dtype=np.int64),
+            mean_sum=zeros(feature=p) if self.missing == "mean" else zeros(fixed=0),
+            mean_count=zeros(feature=p, dtype=np.int64)
+            if self.missing == "mean"
+            else zeros(fixed=0, dtype=np.int64),
             mean_weight=0.0,
         )
 
@@ -142,15 +144,34 @@ class Sieve(Method):
         s.h = np.insert(s.h, at, 0.0, axis=1)
 
     def check_state(self) -> None:
-        s = self.state
+        s, q = self.state, self.q
+        if s.rows < 0 or len(s.strata) != q + 1 or s.strata.min() < 0:
+            raise ValueError("the rows of the classes are no counts.")
+        if not (np.isfinite(s.mean_weight) and np.isfinite(s.ridge) and s.mean_weight >= 0 <= s.ridge):
+            raise ValueError("the ridge or the weight of the means is not finite.")
+        if s.chosen is not None:
+            check_array("chosen", s.chosen, np.int32, (len(s.chosen),))
+            if len(s.chosen) and not (
+                s.chosen[0] >= 0 and s.chosen[-1] < self.p and (np.diff(s.chosen) > 0).all()
+            ):
+                raise ValueError(f"columns are chosen that are none of {self.p}.")
+        summary = (s.H, s.h, s.yy)
+        if any(part is None for part in summary) != all(part is None for part in summary):
+            raise ValueError("a part of the summary is missing.")
         if s.store is None:
+            if s.H is not None or s.target_units is not None:
+                raise ValueError("there is a summary of no rows.")
             return
-        s.store.check()
-        side, outputs = s.store.width + 1, 1 if self.loss == "squared" else self.q
-        if s.store.p != self.p or (
-            s.H is not None and (s.H.shape != (outputs, side, side) or s.h.shape != (self.q, side))
-        ):
-            raise ValueError("the summary does not fit the stored columns.")
+        if not isinstance(s.store, Store) or s.store.p != self.p:
+            raise ValueError(f"the stored rows are not of {self.p} features.")
+        s.store.check(1 if self.labels else q, self.bytes)
+        side, outputs = s.store.width + 1, 1 if self.loss == "squared" else q
+        if s.H is not None:
+            check_array("H", s.H, np.float64, (outputs, side, side))
+            check_array("h", s.h, np.float64, (q, side))
+            check_array("yy", s.yy, np.float64, (q,))
+        if s.target_units is not None:
+            check_array("target_units", s.target_units, np.float64, (2, q))
 
     # ---------------------------------------------------------------- learning
 
@@ -438,13 +459,18 @@ class Sieve(Method):
         return share / share.sum(axis=1, keepdims=True)
 
     def extracted(self) -> Any:
-        return list(self._read())
+        """The model, if it has been read since the last rows."""
+        answer = getattr(self.state, "_answer", None)
+        return None if answer is None else [*answer, float(self.state._ridge)]
 
     def set_extracted(self, model: Any) -> None:
-        columns, coef, intercept = model
-        if coef.shape != (self.q, len(columns)) or intercept.shape != (self.q,):
+        columns, coef, intercept, ridge = model
+        check_array("columns", columns, np.int32, (len(columns),))
+        check_array("coef", coef, np.float64, (self.q, len(columns)))
+        check_array("intercept", intercept, np.float64, (self.q,))
+        if type(ridge) is not float or (len(columns) and not 0 <= columns.min() <= columns.max() < self.p):
             raise ValueError("the extracted model does not fit the state.")
-        self.state._answer = np.asarray(columns), coef, intercept
+        self.state._answer, self.state._ridge = (columns, coef, intercept), ridge
 
 
 def quadratic(problem: Problem, fit: Fit) -> tuple[Array, Array]:

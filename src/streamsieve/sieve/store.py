@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..rows import Array, Rows
 from ..state import State, array, zeros
+from .folds import FOLDS
 
 Ints = NDArray[np.int32]
 
@@ -291,9 +292,18 @@ class Store(State):
     def _set_escapes(self, escapes: Any) -> None:
         self.escape_tile, self.escape_row, self.escape_column, self.escape_value = escapes
 
-    def check(self) -> None:
+    def check(self, targets: int, memory: int) -> None:
         """Raise ValueError where a kernel could not follow the arrays, as those of a damaged file."""
+        self.verify(Store.of(0, targets, 1, 1 << 20, False))
         w, n = self.width, self.n
+        counts = (self.p, n, self.row_cost, self.memory)
+        if self.layout not in ("tiles", "codes", "csr") or min(counts) < 0 or self.memory > memory:
+            raise ValueError(f"{n} rows of {self.p} features are stored as {self.layout!r}.")
+        finite = (self.shift, self.sum, self.square, self.offset, self.unit, self.y, self.weight)
+        if not all(np.isfinite(a).all() for a in (*finite, self.total)) or self.total < 0:
+            raise ValueError("the stored rows are not finite.")
+        if self.row_cost < 1 or self.fold.max(initial=0) >= FOLDS or self.weight.min(initial=0) < 0:
+            raise ValueError("the stored rows have folds or weights that are none.")
         ok = all(len(getattr(self, a)) == w for a in ("shift", "sum", "square", "present", "offset", "unit"))
         ok = ok and (w == 0 or (self.columns[0] >= 0 and self.columns[-1] < self.p))
         ok = (

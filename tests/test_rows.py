@@ -1,0 +1,47 @@
+"""Sparse rows whose indices are wider than what the kernels read."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+
+from streamsieve import rows as module
+from streamsieve.rows import Rows, as_rows
+
+
+def wide(n=20, p=7):
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.6))
+    return Rows(p=p, csr=(X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data))
+
+
+def test_checked_rows_have_narrow_indices():
+    rows = wide()
+    checked, _ = as_rows(rows)
+    assert checked.indices.dtype == checked.indptr.dtype == np.int32
+    assert_array_equal(checked.to_array(), rows.to_array())
+    assert rows.indices.dtype == np.int64
+
+
+def test_a_part_is_narrowed_alone():
+    indptr, indices, data = wide()[5:9].kernel
+    assert indptr.dtype == indices.dtype == np.int32
+    assert indptr[0] == 0
+    assert indptr[-1] == len(indices) == len(data)
+    assert_array_equal(Rows(p=7, csr=(indptr, indices, data)).to_array(), wide()[5:9].to_array())
+
+
+def test_rows_with_too_many_entries_come_in_parts(monkeypatch):
+    monkeypatch.setattr(module, "_MOST", 15)
+    rows = wide()
+    parts = list(rows.in_row_order())
+    assert len(parts) > 1
+    assert all(part.n_values <= 15 for _, part in parts)
+    assert_array_equal(np.concatenate([part.to_array() for _, part in parts]), rows.to_array())
+    assert_array_equal(np.concatenate([np.arange(len(rows))[at] for at, _ in parts]), np.arange(len(rows)))
+
+
+def test_more_columns_than_kernels_can_count_are_refused():
+    indptr, indices = np.array([0, 1]), np.array([2**31])
+    with pytest.raises(ValueError, match=f"with {2**31 + 1} columns and 1 entries; at most {2**31 - 1} of"):
+        _ = Rows(p=2**31 + 1, csr=(indptr, indices, np.ones(1))).kernel
