@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import streamsieve
+import streamsieve.methods
 from streamsieve import (
     FoldAverages,
     OFSAClassifier,
@@ -30,8 +30,8 @@ from streamsieve import (
 from streamsieve.averages.extract.penalized import penalty_path
 from streamsieve.averages.standardize import standardize
 
-METHODS = ["OLS", "OLSth", "OFSA", "OLasso", "OElasticNet", "OAdaptiveLasso", "OMCP", "OSCAD"]
-SELECTING = METHODS[1:]
+METHODS = [entry.name for entry in streamsieve.methods.METHODS.values() if entry.family == "averages"]
+SELECTING = [name for name in METHODS if name != "OLS"]
 REGRESSORS = [getattr(streamsieve, f"{m}Regressor") for m in METHODS]
 CLASSIFIERS = [getattr(streamsieve, f"{m}Classifier") for m in METHODS]
 
@@ -71,6 +71,11 @@ def expected_failures(estimator):
 )
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)
+
+
+def test_every_method_has_an_extractor():
+    assert sorted(streamsieve.extract.__all__) == sorted(name.lower() for name in METHODS)
+    assert all(callable(getattr(streamsieve.extract, name)) for name in streamsieve.extract.__all__)
 
 
 @pytest.mark.parametrize("cls", REGRESSORS + CLASSIFIERS)

@@ -38,6 +38,7 @@ METHODS = {
         Entry("OAdaptiveLasso", "averages.extract.oadaptivelasso", "averages"),
         Entry("OMCP", "averages.extract.omcp", "averages"),
         Entry("OSCAD", "averages.extract.oscad", "averages"),
+        Entry("OBestSubset", "averages.extract.obestsubset", "averages"),
         Entry("SGD", "learners.sgd", "stochastic"),
         Entry("SFSA", "learners.sfsa", "stochastic"),
         Entry("TSGD", "learners.tsgd", "stochastic"),

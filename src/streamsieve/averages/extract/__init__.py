@@ -1,6 +1,7 @@
 """Extractors: functions from running averages to a linear model, one file each."""
 
 from .oadaptivelasso import oadaptivelasso
+from .obestsubset import obestsubset
 from .oelasticnet import oelasticnet
 from .ofsa import ofsa
 from .olasso import olasso
@@ -9,4 +10,4 @@ from .olsth import olsth
 from .omcp import omcp
 from .oscad import oscad
 
-__all__ = ["oadaptivelasso", "oelasticnet", "ofsa", "olasso", "ols", "olsth", "omcp", "oscad"]
+__all__ = ["oadaptivelasso", "obestsubset", "oelasticnet", "ofsa", "olasso", "ols", "olsth", "omcp", "oscad"]
