@@ -109,9 +109,6 @@ class FTRLProximal(Method):
         s = self.state
         check_finite(s)
         check_clock(s.clock)
-        shape = (self.p, 4) if self.standardize else None
-        if getattr(s.moments, "shape", None) != shape:
-            raise ValueError(f"moments have shape {getattr(s.moments, 'shape', None)}, not {shape}.")
         if any((a < 0).any() for a in (s.root, s.bias_root, s.targets, s.least["weight"], s.least["bias"])):
             raise ValueError("a root or a sum of squares is below 0.")
 
