@@ -212,8 +212,10 @@ void check_csv(const Padded& text, Random& random) {
     require(same(a.X, b.X, a.outcome.rows * rules.features), "csv numbers", text);
     require(same(a.others, b.others, a.outcome.rows * rules.others), "csv targets", text);
     require(a.values == b.values, "csv values", text);
-    std::uint8_t texts[4] = {};
-    csv_texts(text.begin(), text.end(), ',', 4, 100, texts);
+    CellCounts counts[4] = {};
+    csv_texts(text.begin(), text.end(), ',', 4, 100, counts);
+    for (const CellCounts& of : counts)
+        require(of.numbers >= 0 && of.texts >= 0 && of.first_text < std::int64_t(text.n), "csv kinds", text);
     whole_rows(text.begin(), text.begin() + below(random, text.n + 1), ',');
 }
 
