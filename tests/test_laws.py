@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import threading
 import tracemalloc
 from itertools import pairwise
 
@@ -493,3 +494,22 @@ def test_centring_is_learning_rows_about_the_mean_of_the_first(kind, layout, mon
     assert_allclose(
         centred.intercept_, plain.intercept_ - np.squeeze(plain.coef_ @ center), rtol=1e-6, atol=1e-9
     )
+
+
+@every
+def test_two_threads_learn_in_some_order(kind):
+    X, y = data(kind, n=900)
+    start, parts = slice(0, 300), (slice(300, 600), slice(600, 900))
+    ends = []
+    for order in (parts, parts[::-1]):
+        model = feed(begin(kind, y), X[start], y[start])
+        for part in order:
+            feed(model, X[part], y[part])
+        ends.append(model)
+    both = feed(begin(kind, y), X[start], y[start])
+    threads = [threading.Thread(target=feed, args=(both, X[part], y[part])) for part in parts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert any(not list(both.method_.state.differences(end.method_.state)) for end in ends)
