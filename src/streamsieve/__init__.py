@@ -14,13 +14,19 @@ _PUBLIC = {
     "averages.model": ["LinearModel"],
     "averages.path": ["Path", "path"],
     "averages.folds": ["FoldAverages"],
+    "averages.fourth": ["FourthMoments"],
     "averages.crossval": ["CrossValidation", "cross_validate"],
     "estimators": list(ESTIMATORS),
     "runs.evaluate": ["Prequential", "prequential"],
     "persist": ["save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"],
 }
 _WHERE = {name: module for module, names in _PUBLIC.items() for name in names}
-_MODULES = {"extract": "averages.extract", "metrics": "metrics", "simulate": "simulate"}
+_MODULES = {
+    "extract": "averages.extract",
+    "inference": "inference",
+    "metrics": "metrics",
+    "simulate": "simulate",
+}
 
 __version__ = "0.1.0"
 __all__ = ["__version__", *_WHERE, *_MODULES]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from hashlib import blake2b
 from threading import RLock
 from typing import Any, Self
 
@@ -9,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..params import Int, Param
-from ..rows import Array, Rows
+from ..rows import Array, Rows, as_vector, as_weights
 from ..state import State
 from .forgetting import Decay, Forgetting, decay_per_row
 from .interactions import Pairs
@@ -19,11 +21,11 @@ N_FOLDS = Param(5, Int(2), "Number of folds for cross-validation; row i belongs 
 
 
 class FoldAverages(State):
-    """Running averages of each of K folds of a stream; row i belongs to fold i mod K.
+    """Running averages of each of K folds of a stream; row i belongs to fold i mod K, unless it is assigned.
 
     The averages of the training rows of a fold are the total minus the fold, and a model's error on the fold
-    follows from the fold's own averages, so that cross-validation needs no row again. K times the memory of
-    `RunningAverages`.
+    follows from the fold's own averages, so that cross-validation needs no row again; nor do the standard
+    errors, splits and halves of `streamsieve.inference`. K times the memory of `RunningAverages`.
 
     Parameters
     ----------
@@ -69,13 +71,74 @@ class FoldAverages(State):
     def _changes(self) -> int:
         return sum(fold._changes for fold in self.folds_)
 
-    def update(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows, as `RunningAverages.update` does, and deal them out to the folds."""
-        with self._lock:
-            return self.add(*self.folds_[0].check_batch(X, y, sample_weight))
+    def update(self, X: Any, y: Any, sample_weight: Any = None, *, fold: Any = None) -> Self:
+        """Add rows, as `RunningAverages.update` does, and deal them out to the folds.
 
-    def add(self, rows: Rows, y: Array, w: Array | None = None, names: list[str] | None = None) -> Self:
-        """Add checked rows, as `RunningAverages.add` does."""
+        Parameters
+        ----------
+        X, y, sample_weight
+            As of `RunningAverages.update`.
+        fold : array of n ints in [0, K) or None, default=None
+            The fold of each row; None deals them out in turn. Rows that depend on each other belong in one:
+            pass `fold_of(cluster)`, with the ids of their clusters.
+        """
+        with self._lock:
+            rows, Y, w, names = self.folds_[0].check_batch(X, y, sample_weight)
+            if fold is not None:
+                fold = self._check_folds(fold)
+                if sample_weight is not None and len(fold) > len(rows):  # rows of weight 0 are gone
+                    weights = as_weights(sample_weight, len(fold), np.inf)
+                    fold = fold if weights is None else fold[weights > 0]
+                if len(fold) != len(rows):
+                    raise ValueError(f"fold has {len(fold)} entries for {len(rows)} rows; pass one a row.")
+            return self.add(rows, Y, w, names, fold)
+
+    def _check_folds(self, fold: Any) -> NDArray[np.int64]:
+        fold, K = np.asarray(fold), len(self.folds_)
+        if fold.ndim != 1 or fold.dtype.kind not in "iu":
+            raise ValueError(
+                f"fold has shape {fold.shape} and dtype {fold.dtype}; pass one int a row, such as "
+                "fold_of(cluster)."
+            )
+        if len(fold) and not 0 <= fold.min() <= fold.max() < K:
+            raise ValueError(f"fold has values from {fold.min()} to {fold.max()}; there are {K} folds.")
+        return fold.astype(np.int64)
+
+    def fold_of(self, cluster: Any) -> NDArray[np.int64]:
+        """The fold of each row by a hash of its cluster's id: the same on every machine and in every call.
+
+        Parameters
+        ----------
+        cluster : array of n ids
+            Numbers or words; missing ones raise ValueError.
+        """
+        return hash_ids(cluster) % np.int64(len(self.folds_))
+
+    def subset(self, folds: Sequence[int]) -> FoldAverages:
+        """Some of the folds, which are shared, not copied: for reading."""
+        part = FoldAverages.__new__(FoldAverages)
+        State.__init__(
+            part,
+            folds_=[self.folds_[f] for f in folds],
+            forgetting=self.forgetting,
+            n_samples_=sum(self.folds_[f].n_samples_ for f in folds),
+        )
+        return part
+
+    @property
+    def forgets(self) -> bool:
+        """Whether old rows lose weight."""
+        return bool(self.folds_[0].forgets)
+
+    def add(
+        self,
+        rows: Rows,
+        y: Array,
+        w: Array | None = None,
+        names: list[str] | None = None,
+        fold: NDArray[np.int64] | None = None,
+    ) -> Self:
+        """Add checked rows, as `RunningAverages.add` does, to these folds."""
         with self._lock:
             growth = self.forgetting.plan(len(y), self.n_samples_)
             if self.n_features_in_ is None:
@@ -83,16 +146,24 @@ class FoldAverages(State):
             self.widen(max(rows.p, self.n_features_in_ or 0))
             first, *others = self.folds_
             first.place(rows, y)
-            for fold in others:  # one centre for all, so that they add up without moving
-                if first.moments.placed and not fold.moments.placed:
-                    fold.moments.center[:] = first.moments.center
-                    fold.moments.placed = True
+            for other in others:  # one centre for all, so that they add up without moving
+                if first.moments.placed and not other.moments.placed:
+                    other.moments.center[:] = first.moments.center
+                    other.moments.placed = True
             start = 0
             while start < len(y):
-                start = self._add_some(rows, y, w, growth, start)
+                start = self._add_some(rows, y, w, growth, fold, start)
         return self
 
-    def _add_some(self, rows: Rows, y: Array, w: Array | None, growth: Array | None, start: int) -> int:
+    def _add_some(
+        self,
+        rows: Rows,
+        y: Array,
+        w: Array | None,
+        growth: Array | None,
+        assigned: NDArray[np.int64] | None,
+        start: int,
+    ) -> int:
         """Add rows from `start` on, as far as their weights may grow; where it ended."""
         room = self.forgetting.room(None if growth is None else growth[start : start + (1 << 16)])
         if room == 0:
@@ -104,7 +175,9 @@ class FoldAverages(State):
             n, None if growth is None else growth[part], None if w is None else w[part]
         )
         for f, fold in enumerate(self.folds_):
-            mine = slice((f - self.n_samples_) % K, None, K)
+            mine: Any = slice((f - self.n_samples_) % K, None, K)
+            if assigned is not None:
+                mine = np.flatnonzero(assigned[part] == f)
             at = np.arange(start, start + n)[mine]
             if len(at):
                 fold.add_weighted(rows.take(at), y[at], r[mine], None, None if w is None else w[at])
@@ -176,3 +249,31 @@ class FoldAverages(State):
         if rows != self.n_samples_ or len(same) > 1:
             raise ValueError("the folds are not those of one stream.")
         self.forgetting.check(self.folds_[0].forgetting.largest)
+
+
+def hash_ids(ids: Any) -> NDArray[np.int64]:
+    """A number >= 0 for each id, the same wherever it is computed; 7 and 7.0 are one id."""
+    values = as_vector(ids)
+    if values.ndim != 1:
+        raise ValueError(f"cluster has shape {values.shape}; pass one id a row.")
+    if values.dtype.kind in "fiub":
+        if values.dtype.kind != "f":
+            return _mixed(values.astype(np.int64))
+        number = values.astype(np.float64)
+        if np.isnan(number).any():
+            raise ValueError("cluster has missing values; every row needs an id.")
+        whole = (np.abs(number) < 2**62) & (number == np.round(number))
+        return _mixed(np.where(whole, np.where(whole, number, 0).astype(np.int64), number.view(np.int64)))
+    words, inverse = np.unique(values.astype(str), return_inverse=True)
+    if any(value is None or value != value for value in values.tolist()):
+        raise ValueError("cluster has missing values; every row needs an id.")
+    hashed = [int.from_bytes(blake2b(word.encode(), digest_size=8).digest()) >> 1 for word in words.tolist()]
+    return np.array(hashed, dtype=np.int64)[inverse]
+
+
+def _mixed(number: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers scattered by splitmix64, so that ids in sequence go to folds as if drawn."""
+    z = number.view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(1)).astype(np.int64)

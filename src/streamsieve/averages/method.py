@@ -191,7 +191,7 @@ class AveragesMethod(Method):
         """The model as of now, extracted when first read."""
         with self.lock:
             if self._cache is None or self._cache[0] != self._as_of:
-                self._cache = self._as_of, self._named(self._select())
+                self._cache = self._as_of, self._named(self.select(self.averages))
             chosen: LinearModel = self._cache[1]
             return chosen
 
@@ -200,11 +200,13 @@ class AveragesMethod(Method):
         """What the model depends on."""
         return self.averages._changes, tuple(self.values.items())
 
-    def _select(self) -> LinearModel:
+    def select(self, averages: RunningAverages | FoldAverages) -> LinearModel:
+        """The model of any averages by this method, its choice of k and its parameters."""
         options = {"fit_intercept": self.fit_intercept, "standardize": self.standardize}
         refit = getattr(self, "refit", True)
-        averages = self.averages
         if self._by_folds:
+            if not isinstance(averages, FoldAverages):
+                raise TypeError(f"criterion='cv' needs FoldAverages, got {type(averages).__name__}.")
             return cross_validate(averages, self, refit=refit, **options).best()
         if isinstance(averages, FoldAverages):
             averages = averages.total()

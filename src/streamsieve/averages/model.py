@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import linalg
 from ..rows import Array, as_rows
+from .intervals import aggregate, check_level, majority, t_interval, two_sided
 from .standardize import Standardized, standardize
 
 if TYPE_CHECKING:
@@ -37,8 +38,25 @@ class LinearModel:
         Degrees of freedom: features in the support, and the intercept.
     stderr, tvalue : ndarray of the shape of `coef`, or None
         Of a model refitted by least squares: standard errors and t values, **conditional on the selection**:
-        they treat the support as if it had been known beforehand. nan where n <= df, infinite t values where
-        nothing is left to explain. None without a refit.
+        they treat the support as if it had been known beforehand, unless the model is `honest`. nan where
+        n <= df, infinite t values where nothing is left to explain. None without a refit.
+    pvalue : ndarray of the shape of `coef`, or None
+        Two-sided p values of "the weight is 0", by the t distribution with `nu` degrees of freedom; 1 for
+        features outside the support. None where there are no standard errors. Of several splits of the rows,
+        the aggregated p values, which hold for all features at once.
+    honest : bool
+        Whether errors, p values and intervals are valid although the features were selected: the rows that
+        selected had no part in them, or (`inference.fdr`) the selection is accounted for. Otherwise they are
+        given the selection.
+    se : str
+        How the errors were made: "classical", "folds", "cluster" or "hc1", see `inference.ols`.
+    nu : float or None
+        Degrees of freedom of the t distribution behind p values and intervals.
+    fcr : float
+        Share of the tests that were rejections. `conf_int` multiplies 1 - level by it, so that of the
+        intervals shown no more than 1 - level miss (Benjamini and Yekutieli, 2005).
+    splits : tuple of LinearModel
+        The models of several splits of the rows, from which p values and intervals are aggregated.
     ridge : float
         Ridge that was added to the standardised S_xx because it was singular; 0 where none was needed.
     dropped : ndarray of int
@@ -67,11 +85,51 @@ class LinearModel:
     feature_names: NDArray[np.object_] | None = None
     dropped: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     info: dict[str, Any] = field(default_factory=dict)
+    honest: bool = False
+    se: str = "classical"
+    nu: float | None = None
+    fcr: float = 1.0
+    splits: tuple[LinearModel, ...] = ()
 
     @property
     def k(self) -> int:
         """Number of features in the model."""
         return len(self.support)
+
+    @property
+    def pvalue(self) -> Array | None:
+        if self.splits:
+            p = [m.k * np.nan_to_num(np.asarray(m.pvalue), nan=1.0) for m in self.splits]
+            return aggregate(np.minimum(1.0, np.array(p)))
+        if self.tvalue is None or self.nu is None:
+            return None
+        return two_sided(self.tvalue, self.nu)
+
+    def conf_int(self, level: float = 0.95) -> Array:
+        """Confidence intervals of the weights, shape (p, 2) or (q, p, 2); nan outside the support.
+
+        They are given the selection unless the model is `honest`. Of several splits, each of which has a
+        submodel and so a weight of its own to cover, the interval is of the points in more than half of the
+        splits' intervals of level (1 + level) / 2.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        """
+        level = check_level(level)
+        if self.splits:
+            both = np.array([m.conf_int(0.5 + level / 2) for m in self.splits])
+            inside = majority(both)
+        elif self.stderr is None or self.nu is None:
+            raise ValueError(
+                f"This model of {self.method!r} has no standard errors, and so no intervals; refit it by "
+                "least squares: inference.ols(averages, support=model.support)."
+            )
+        else:
+            inside = t_interval(self.coef, self.stderr, self.nu, 1 - (1 - level) * self.fcr)
+        outside = np.setdiff1d(np.arange(self.coef.shape[-1]), self.support)
+        inside[..., outside, :] = np.nan
+        return inside
 
     def predict(self, X: Any) -> Array:
         """Predictions for rows (array, sparse matrix or data frame) of the columns the averages are of."""
@@ -89,12 +147,14 @@ class LinearModel:
 
     def to_plain(self) -> dict[str, Any]:
         """All fields by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        return plain | {"splits": [m.to_plain() for m in self.splits]}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> LinearModel:
         """What `to_plain` gave; ValueError if it does not fit together."""
-        model = cls(**plain)
+        splits = tuple(cls.from_plain(each) for each in plain.get("splits", ()))
+        model = cls(**plain | {"splits": splits})
         coef, support = model.coef, model.support
         arrays = isinstance(coef, np.ndarray) and isinstance(support, np.ndarray)
         if not arrays or coef.dtype != np.float64 or coef.ndim not in (1, 2) or support.dtype != np.int64:
@@ -109,6 +169,8 @@ class LinearModel:
             a = getattr(model, name)
             if a is not None and np.shape(a) != coef.shape:
                 raise ValueError(f"{name} has shape {np.shape(a)}, not {coef.shape}.")
+        if any(m.coef.shape != coef.shape or m.tvalue is None or m.nu is None for m in splits):
+            raise ValueError(f"the models of the splits are not of shape {coef.shape} with t values.")
         return model
 
     def __str__(self) -> str:
@@ -193,6 +255,7 @@ def finish(
         feature_names=s.feature_names,
         dropped=np.flatnonzero(~s.usable),
         info=info,
+        nu=None if error is None else float(left) if left > 0 else float("nan"),
     )
 
 

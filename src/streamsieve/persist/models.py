@@ -23,7 +23,7 @@ from .encode import Decoder, Encoder
 from .files import STATE, CheckpointError, read_tensors, write_tensors
 
 #: Besides models: states with a `check`, or classes with `to_plain` and `from_plain`.
-OTHERS = ("RunningAverages", "FoldAverages", "LinearModel")
+OTHERS = ("RunningAverages", "FoldAverages", "FourthMoments", "LinearModel")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Checkpoint:
 
 
 def save(obj: Any, file: str | os.PathLike[str], *, about: dict[str, Any] | None = None) -> None:
-    """Write an estimator, `RunningAverages`, `FoldAverages` or a `LinearModel` to a file.
+    """Write an estimator, `RunningAverages`, `FoldAverages`, `FourthMoments` or a `LinearModel` to a file.
 
     The file is there as a whole or not at all: it is written under another name in the same folder, forced
     to the disk, and renamed. If that fails, the file that was there before is unchanged.
