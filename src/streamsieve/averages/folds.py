@@ -198,8 +198,28 @@ class FoldAverages(State):
     def resize(self, p: int) -> None:
         self.widen(p)
 
+    def pack(self) -> Self:
+        """As `RunningAverages.pack`."""
+        for fold in self.folds_:
+            fold.pack()
+        return self
+
+    def unpack(self) -> Self:
+        """As `RunningAverages.unpack`."""
+        for fold in self.folds_:
+            fold.unpack()
+        return self
+
     def merge(self, other: FoldAverages) -> Self:
         """Add the rows of other folds, fold by fold; with forgetting, both count as ending now."""
+        return self._combine(other, 0)
+
+    def append(self, other: FoldAverages) -> Self:
+        """Add the rows of other folds as those that follow: row i of all is in fold i mod K."""
+        return self._combine(other, self.n_samples_)
+
+    def _combine(self, other: FoldAverages, shift: int) -> Self:
+        """Add fold f of the other to fold f + shift mod K."""
         if not isinstance(other, FoldAverages):
             raise TypeError(f"Expected FoldAverages, got {type(other).__name__}.")
         if len(other.folds_) != len(self.folds_):
@@ -212,8 +232,8 @@ class FoldAverages(State):
             if self.forgetting.unit != 1.0:
                 self._scale(1.0 / self.forgetting.unit)
             unit = other.forgetting.unit
-            for mine, theirs in zip(self.folds_, other.folds_):
-                mine.combine(theirs, 1, unit)
+            for f, theirs in enumerate(other.folds_):
+                self.folds_[(f + shift) % len(self.folds_)].combine(theirs, 1, unit)
             self.forgetting.total += other.forgetting.total / unit
             self.n_samples_ += other.n_samples_
         return self

@@ -141,18 +141,27 @@ class AveragesMethod(Method):
         self.p = p
 
     def merge(
-        self, other: AveragesMethod, where: NDArray[np.int64] | None = None, p: int | None = None
+        self,
+        other: AveragesMethod,
+        where: NDArray[np.int64] | None = None,
+        p: int | None = None,
+        *,
+        follows: bool = False,
     ) -> None:
         """Add what another method of the same kind has learned.
 
-        Its feature j becomes feature `where[j]`, None for j, of the p that both have afterwards.
+        Its feature j becomes feature `where[j]`, None for j, of the p that both have afterwards. If its rows
+        follow those here, folds go on counting them.
         """
         with self.lock:
             p = max(self.p, other.p) if p is None else p
             self.resize(p)
             other.averages.widen(p, where)
             other.p = p
-            self.averages.merge(other.averages)
+            if follows and self.state.folds is not None:
+                self.averages.append(other.averages)
+            else:
+                self.averages.merge(other.averages)
 
     def adopt(self, other: AveragesMethod) -> None:
         """Extract models from the averages of another method, whose parameters of averages are the same."""

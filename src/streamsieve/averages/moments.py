@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,9 @@ class Moments(State):
     a rank-two update when the mean is further than 4 deviations from it, so that the co-moments are exact to
     rounding however far from zero the data lie. A feature that is zero in half of the rows or more has a mean
     within one deviation of zero; its centre stays 0, and sparse rows stay sparse.
+
+    After `pack` the vector `sums` holds the triangle alone, row by row: half the bytes to send. Packed
+    moments can be merged, with packed or full ones; for all else they are unpacked.
     """
 
     sums: Any
@@ -85,15 +89,66 @@ class Moments(State):
         indptr, indices, data = rows.kernel
         _core.gram_csr(indptr, indices, data, r, sparse, extra, where, self.sums, threads())
 
+    # ---------------------------------------------------------------- the packed triangle
+
+    @property
+    def packed(self) -> bool:
+        return bool(self.sums.ndim == 1)
+
+    def pack(self) -> None:
+        """Keep the upper triangle alone."""
+        if not self.packed:
+            m = len(self.sums)
+            triangle = np.empty(m * (m + 1) // 2, dtype=self.sums.dtype)
+            for i, at in enumerate(_row_starts(m)):
+                triangle[at : at + m - i] = self.sums[i, i:]
+            self.sums, self._axes["sums"] = triangle, ("fixed",)
+
+    def unpack(self) -> None:
+        """Lay out the matrix again, so that rows can be added and models extracted."""
+        if self.packed:
+            m = self.p + self.q + 1
+            sums = np.zeros((m, m), dtype=self.sums.dtype)
+            for i, at in enumerate(_row_starts(m)):
+                sums[i, i:] = self.sums[at : at + m - i]
+            self.sums, self._axes["sums"] = sums, ("fixed", "fixed")
+
+    def verify(self, fresh: State, path: str = "") -> None:
+        if isinstance(fresh, Moments) and isinstance(self.sums, np.ndarray) and self.packed:
+            fresh.pack()
+        super().verify(fresh, path)
+
+    def _upper_rows(self) -> Iterator[NDArray[Any]]:
+        """Views of the rows of the upper triangle."""
+        m = self.p + self.q + 1
+        if self.packed:
+            return (self.sums[at : at + m - i] for i, at in enumerate(_row_starts(m)))
+        return (self.sums[i, i:] for i in range(m))
+
+    def _last_column(self) -> NDArray[Any]:
+        """Sums of r z."""
+        if not self.packed:
+            column: NDArray[Any] = self.sums[:, -1]
+            return column
+        m = self.p + self.q + 1
+        ends: NDArray[Any] = self.sums[_row_starts(m) + np.arange(m - 1, -1, -1)]
+        return ends
+
+    def _diagonal(self) -> NDArray[Any]:
+        """Sums of r z^2."""
+        starts = _row_starts(self.p + self.q + 1)
+        diagonal: NDArray[Any] = self.sums[starts] if self.packed else self.sums.diagonal()
+        return diagonal
+
     # ---------------------------------------------------------------- centre and scale
 
     def recentre(self) -> None:
         """Move the centre of the columns whose mean is far from it."""
-        weight = float(self.sums[-1, -1])
+        weight = float(self._last_column()[-1])
         if weight <= 0:
             return
         offset = self.offset(weight)
-        var = self.sums.diagonal()[:-1] / weight - offset**2
+        var = self._diagonal()[:-1] / weight - offset**2
         stray = offset**2 > STRAY**2 * np.maximum(var, 0)
         if stray.any():
             self.shift(np.where(stray, offset, 0.0))
@@ -101,11 +156,15 @@ class Moments(State):
     def shift(self, delta: Array) -> None:
         """c += delta: M - s delta' - delta s' + W delta delta', in place."""
         d = np.append(delta, 0.0)
-        s = self.sums[:, -1].astype(np.float64)
+        s = self._last_column().astype(np.float64)
         self._rank_two(-1.0, d, s - 0.5 * s[-1] * d)
         self.center += delta
 
     def _rank_two(self, factor: float, x: Array, y: Array) -> None:
+        if self.packed:
+            spr2 = linalg.dspr2 if self.sums.dtype == np.float64 else linalg.sspr2
+            spr2(len(x), factor, x, y, ap=self.sums, lower=1, overwrite_ap=1)
+            return
         syr2 = linalg.dsyr2 if self.sums.dtype == np.float64 else linalg.ssyr2
         syr2(factor, x, y, a=self.sums.T, lower=1, overwrite_a=1)
 
@@ -120,12 +179,12 @@ class Moments(State):
 
     def merge(self, other: Moments, factor: float) -> None:
         """Add other moments of the same columns, all their weights times a factor; < 0 takes rows out."""
-        for mine, theirs in zip(self.sums, other.sums):  # row by row: no m x m temporary
+        for mine, theirs in zip(self._upper_rows(), other._upper_rows()):  # no m x m temporary
             mine += (factor * theirs).astype(self.sums.dtype, copy=False)
         # z - c = (z - c') + e with e = c' - c: the other's sums move to this centre by a rank-two update
         e = np.append(other.center - self.center, 0.0)
         if e.any():
-            s = other.sums[:, -1].astype(np.float64)
+            s = other._last_column().astype(np.float64)
             self._rank_two(factor, e, s + 0.5 * s[-1] * e)
 
     def digits_without(self, other: Moments, factor: float, rows_left: int) -> Array:
@@ -182,7 +241,7 @@ class Moments(State):
 
     def offset(self, weight: float) -> Array:
         """Mean minus centre, of all columns."""
-        offset: Array = self.sums[:-1, -1].astype(np.float64) / weight
+        offset: Array = self._last_column()[:-1].astype(np.float64) / weight
         return offset
 
     def mean(self, weight: float) -> Array:
@@ -191,7 +250,7 @@ class Moments(State):
 
     def column_sums(self, weight: float) -> Array:
         """Sums of r x over all rows, shape (p,)."""
-        return self.sums[: self.p, -1] + weight * self.center[: self.p]
+        return self._last_column()[: self.p] + weight * self.center[: self.p]
 
     def comoments(self, weight: float, rows: slice, columns: slice) -> Array:
         """Centred second moments of some columns with others."""
@@ -227,6 +286,12 @@ class Moments(State):
         r = self.sums[:p, p:-1].astype(np.float64) / weight - np.outer(offset[:p], offset[p:])
         r *= inverse[:, None] * y_inverse
         return R, r, np.flatnonzero(copy)
+
+
+def _row_starts(m: int) -> NDArray[np.int64]:
+    """Where the rows of the upper triangle of an (m, m) matrix begin in a vector of them."""
+    i = np.arange(m, dtype=np.int64)
+    return i * m - i * (i - 1) // 2
 
 
 def _first_moments(moments: Moments) -> tuple[float, Array, Array]:

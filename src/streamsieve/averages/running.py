@@ -224,6 +224,7 @@ class RunningAverages(State):
         """Add rows of weights w, each of which counts as so many, a block at a time."""
         n = len(y)
         self._changes += 1
+        self.unpack()
         crowded = n > 0 and (rows.n_values / n) ** 2 * DENSIFY > rows.p**2
         sparse = rows.sparse and not self.interactions and not crowded
         start = 0
@@ -322,7 +323,11 @@ class RunningAverages(State):
         with self._lock:
             self.flush()
             where = np.arange(self.n_features_in_) if where is None else where
+            packed = self.moments.packed
+            self.moments.unpack()
             self.moments = self.moments.widen(p, where)
+            if packed:
+                self.moments.pack()
             imputed, sums = np.zeros(p, dtype=np.int64), np.zeros(p)
             imputed[where], sums[where] = self.n_imputed_, self.imputer_sums
             self.n_imputed_, self.imputer_sums = imputed, sums
@@ -333,6 +338,27 @@ class RunningAverages(State):
 
     def resize(self, p: int) -> None:
         self.widen(p)
+
+    # ---------------------------------------------------------------- packed, to be sent and merged
+
+    def pack(self) -> Self:
+        """Keep the upper triangle of the sums alone, and no room for rows: half the bytes.
+
+        Packed averages can be merged, saved and sent; what reads them or adds rows unpacks them.
+        """
+        if self.moments is not None:
+            with self._lock:
+                self.flush()
+                self.dense = DenseBuffer(self.moments.p + self.n_targets_ + 1, self.dtype)
+                self.moments.pack()
+        return self
+
+    def unpack(self) -> Self:
+        """Lay out the whole matrix again."""
+        if self.moments is not None:
+            with self._lock:
+                self.moments.unpack()
+        return self
 
     # ---------------------------------------------------------------- other averages
 
@@ -387,6 +413,8 @@ class RunningAverages(State):
             factor, total = sign / unit, other.forgetting.total
             digits = None
             if sign < 0:
+                self.unpack()
+                other.unpack()
                 rows_left = self.n_samples_ - other.n_samples_
                 digits = self.moments.digits_without(other.moments, factor, rows_left)
             self._changes += 1
@@ -457,6 +485,7 @@ class RunningAverages(State):
         if self.n_features_in_ is None or self.forgetting.total <= 0:
             raise ValueError("These running averages hold no rows of a weight above 0; call update first.")
         self.flush()
+        self.unpack()
         return self.moments, self.forgetting.total
 
     @property
