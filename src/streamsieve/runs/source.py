@@ -159,15 +159,7 @@ class SourceRun:
             yield self._checked(Block(examples.rows, examples.y, examples.weight, self.stream.position()))
 
     def _checked(self, block: Block) -> Block:
-        """The block with rows checked and labels as the model knows them; UnknownLabel for another one."""
-        block = block._replace(rows=self.model.check(block.rows))
-        if not isinstance(self.model.task, Classification):
-            return block
-        y = as_labels(block.y)
-        unknown = y[~np.isin(y, self.model.task.classes)]
-        if len(unknown):
-            raise UnknownLabel(self.run.rows, unknown[0], self.model.task.classes)
-        return block._replace(y=y)
+        return checked_block(self.model, block, self.run.rows)
 
     def _name_line(self, error: TooManyFeatures) -> None:
         """Name file and line of the feature that is too far, where the source can be read again for it."""
@@ -220,6 +212,18 @@ class SourceRun:
         more = {} if names is None else {"feature_names": names, "columns": None}
         stream = self.source.open(held=True, passes=1, shuffle_buffer=0, **more)
         return measure(self.model, (self._checked(Block(*examples)) for examples in stream.blocks()))
+
+
+def checked_block(model: FittedModel, block: Block, rows_before: int) -> Block:
+    """The block with rows checked and labels as the model knows them; UnknownLabel for another one."""
+    block = block._replace(rows=model.check(block.rows))
+    if not isinstance(model.task, Classification):
+        return block
+    y = as_labels(block.y)
+    unknown = y[~np.isin(y, model.task.classes)]
+    if len(unknown):
+        raise UnknownLabel(rows_before, unknown[0], model.task.classes)
+    return block._replace(y=y)
 
 
 def as_labels(y: Any) -> NDArray[Any]:

@@ -23,6 +23,7 @@ class File(NamedTuple):
     name: str  # as the user wrote it, or "standard input"
     path: str | None  # None: standard input
     size: int | None
+    stop: int | None = None  # where a part of it ends: a byte of text, a row group of Parquet
 
     @property
     def fingerprint(self) -> dict[str, Any]:
@@ -78,7 +79,7 @@ class Bytes:
     def __init__(self, file: File) -> None:
         self.file = file
         self._raw: Any = open(file.path, "rb", buffering=0) if file.path is not None else sys.stdin.buffer  # noqa: SIM115
-        self._counted = _Counted(self._raw)
+        self._counted = _Counted(self._raw, file.stop)
         start = self._counted.peek(6)
         self.packing = next((name for magic, name in PACKINGS.items() if start.startswith(magic)), None)
         self._in: Any = self._counted
@@ -128,9 +129,10 @@ class Bytes:
 class _Counted(io.RawIOBase):
     """Raw bytes, counted; the first few can be looked at before they are read."""
 
-    def __init__(self, raw: BinaryIO) -> None:
+    def __init__(self, raw: BinaryIO, stop: int | None = None) -> None:
         self._raw: Any = raw
         self._start = b""
+        self._stop = stop  # byte before which reading ends
         self.count = 0
 
     def readable(self) -> bool:
@@ -146,6 +148,8 @@ class _Counted(io.RawIOBase):
         self._start, self.count = b"", offset
 
     def readinto(self, view: Any) -> int:
+        if self._stop is not None:
+            view = view[: max(0, self._stop - self.count)]
         if self._start:
             n = min(len(view), len(self._start))
             view[:n], self._start = self._start[:n], self._start[n:]

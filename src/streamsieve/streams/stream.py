@@ -134,6 +134,26 @@ class Stream:
                 )
         self._begin({key: value for key, value in position.items() if key not in ("version", "mark")})
 
+    def restrict(self, at: dict[str, Any], stop: int | None, state: dict[str, Any]) -> None:
+        """Read only a part of a file: from a place on, up to a byte or row group (None: to the end).
+
+        `state` is what the reader would have learned before it: the columns of a table.
+        """
+        reader: Any = self._reader
+        if stop is not None:
+            reader.files = [reader.files[0]._replace(stop=stop)]
+        self._begin({"at": at, "reader": state, "part": True})
+
+    @property
+    def mark(self) -> dict[str, Any]:
+        """JSON of the source and the options it is read with."""
+        mark: dict[str, Any] = self._fingerprint
+        return mark
+
+    def layout(self) -> dict[str, Any]:
+        """JSON of the columns of a table, once a block was read; {} for other sources."""
+        return {**self._reader.state(), "met": []} if "columns" in self._reader.state() else {}
+
     # ---------------------------------------------------------------- blocks
 
     def __iter__(self) -> Iterator[Block]:

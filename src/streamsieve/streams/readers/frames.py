@@ -96,6 +96,8 @@ class FrameFiles(Tabular, Files):
             table = self.columns_for(nw.from_native(schema.empty_table(), eager_only=True), file.name)
             past = 0
             for group, batches in enumerate(groups(table.used())):
+                if file.stop is not None and group >= file.stop:
+                    break
                 row = 0
                 for batch in batches if group >= at.get("group", 0) else ():
                     batch.validate(full=True)  # a damaged file must not be read beyond its buffers

@@ -52,6 +52,12 @@ def chunks(
         if ended and n and text[n - 1] != 10:
             text[n] = 10
             n += 1
+        if ended and source.file.stop is not None and whole(text, n) != n:
+            raise BadData(
+                f"the part that ends at byte {source.file.stop:,} ends inside a quoted cell; plan the file "
+                "with scan=True",
+                source.file.name,
+            )
         stop = n if ended else whole(text, n)
         if stop:
             rest = np.empty(max(size, 2 * (n - stop)) + PADDING + 1, dtype=np.uint8)
