@@ -23,6 +23,7 @@ _PUBLIC = {
 _WHERE = {name: module for module, names in _PUBLIC.items() for name in names}
 _MODULES = {
     "extract": "averages.extract",
+    "distributed": "distributed",
     "inference": "inference",
     "metrics": "metrics",
     "simulate": "simulate",

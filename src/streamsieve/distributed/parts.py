@@ -1,0 +1,235 @@
+"""What a unit gives, a `Part`: made by `accumulate`, merged by `merge` in the order of the units."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..fitted import FittedModel
+from ..runs.run import Block, Run
+from ..runs.source import checked_block
+from ..streams import BadData
+from .plan import Unit
+
+
+class UnitError(ValueError):
+    """A unit that could not be read, learned or merged: which one, and why."""
+
+
+class PartError(ValueError):
+    """Parts that do not make up one plan: which one is missing, double or foreign."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What consecutive units have given.
+
+    Attributes
+    ----------
+    model : FittedModel
+        A method with its state, packed: the upper triangles of symmetric matrices.
+    first, last : int
+        Units `first` to `last` - 1.
+    rows, rows_bad : int
+        Rows read, and bad ones that were skipped.
+    """
+
+    model: FittedModel
+    first: int
+    last: int
+    rows: int
+    rows_bad: int
+
+    def __str__(self) -> str:
+        return (
+            f"unit {self.first}" if self.last == self.first + 1 else f"units {self.first} to {self.last - 1}"
+        )
+
+
+def check_mergeable(model: FittedModel) -> None:
+    """Raise ValueError for a method whose parts cannot be merged exactly."""
+    method: Any = model.method
+    if not hasattr(method, "averages") and not hasattr(method, "merge"):
+        raise ValueError(
+            f"{model.name} learns row by row, and its parts cannot be merged; pass an estimator on running "
+            "averages (OLSth, OFSA, OLasso, ...), or fit it serially."
+        )
+    if getattr(method, "decay", None) is not None or getattr(method, "half_life", None) is not None:
+        raise ValueError(
+            f"{model.name} forgets rows by their age, which a unit does not know; pass half_life=None."
+        )
+
+
+def accumulate(unit: Unit, like: Any) -> Part:
+    """Learn the rows of a unit: a pure function of its arguments, whichever worker calls it.
+
+    Parameters
+    ----------
+    unit : Unit
+        Of a `plan`.
+    like : FittedModel
+        What is to be learned, as `prepare` makes it of an estimator: a method that has learned no rows, and
+        its task. It is not changed.
+
+    Returns
+    -------
+    Part
+        Averages, fold averages, or marginal statistics and votes, of the rows of the unit.
+    """
+    with named(unit), one_blas_thread():
+        stream = unit.open(n_jobs=1)
+        model = fresh(like)
+        rows = learn_blocks(model, (Block(*examples) for examples in stream.blocks()))
+        names = stream.feature_names
+        return finish(model, unit.number, rows, stream.rows_bad, None if names is None else list(names))
+
+
+def fresh(like: FittedModel) -> FittedModel:
+    """A copy to learn with."""
+    return replace(like, method=copy.copy(like.method), about=dict(like.about))
+
+
+def learn_blocks(model: FittedModel, blocks: Iterable[Block]) -> int:
+    """Learn blocks by the loop of all runs; how many rows."""
+    run = Run(model)
+    run.learn(checked_block(model, block, run.rows) for block in blocks)
+    return run.rows
+
+
+def finish(model: FittedModel, number: int, rows: int, rows_bad: int, names: list[str] | None) -> Part:
+    """The part of one unit."""
+    if not model.started:
+        assert model.task is not None
+        model.method.begin(0 if names is None else len(names), model.task.q)
+    if names is not None:
+        model.feature_names = names
+        if model.p < len(names):
+            model.method.resize(len(names))
+    if hasattr(model.method, "averages"):
+        model.method.averages.pack()
+    return Part(model, number, number + 1, rows, int(rows_bad))
+
+
+def merge(left: Part, right: Part) -> Part:
+    """The part of the units of both, of which those of `right` follow those of `left`; neither is changed.
+
+    Features are matched by name where they have names; those that only the right part has come last, as if
+    one machine had met them.
+    """
+    if left.last != right.first:
+        raise PartError(f"{right} cannot follow {left}: expected unit {left.last} next.")
+    with named(right), one_blas_thread():
+        where, width, names = match_features(left.model, right.model)
+        method, other = copy.copy(left.model.method), right.model.method
+        if where is not None or other.p != width:
+            other = copy.copy(other)  # widened below
+        method.merge(other, where, width, follows=True)  # type: ignore[attr-defined]
+    model = replace(left.model, method=method, feature_names=names)
+    return Part(model, left.first, right.last, left.rows + right.rows, left.rows_bad + right.rows_bad)
+
+
+def match_features(mine: FittedModel, theirs: FittedModel) -> tuple[Any, int, list[Any] | None]:
+    """To which feature each of theirs goes (None: to its own number), how many both have, and their names."""
+    if (mine.feature_names is None) != (theirs.feature_names is None):
+        raise ValueError("its features have names, or those before it have, but not both.")
+    if mine.feature_names is None or theirs.feature_names is None:
+        return None, max(mine.p, theirs.p), None
+    if mine.feature_names == theirs.feature_names:
+        return None, mine.p, mine.feature_names
+    at = {name: j for j, name in enumerate(mine.feature_names)}
+    where = np.array([at.setdefault(name, len(at)) for name in theirs.feature_names], dtype=np.int64)
+    return where, len(at), list(at)
+
+
+def merge_in_order(parts: Iterable[Part]) -> Part:
+    """All parts, merged in a tree that depends on the numbers of their units alone.
+
+    Parts come in the order of their units. Of the subtrees that are whole, no two of one height are held: for
+    n parts at most log2(n) + 1.
+    """
+    held: list[tuple[int, Part]] = []  # height and part
+    for part in parts:
+        height = 0
+        while held and held[-1][0] == height:
+            part, height = merge(held.pop()[1], part), height + 1
+        held.append((height, part))
+    if not held:
+        raise PartError("There are no parts to merge.")
+    whole = held.pop()[1]
+    while held:
+        whole = merge(held.pop()[1], whole)
+    return whole
+
+
+def tree(n: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """The merges of n units, as `merge_in_order` does them: pairs of ranges (first, last)."""
+    held: list[tuple[int, tuple[int, int]]] = []
+    for i in range(n):
+        height, span = 0, (i, i + 1)
+        while held and held[-1][0] == height:
+            left = held.pop()[1]
+            yield left, span
+            height, span = height + 1, (left[0], span[1])
+        held.append((height, span))
+    span = held.pop()[1] if held else (0, 0)
+    while held:
+        left = held.pop()[1]
+        yield left, span
+        span = (left[0], span[1])
+
+
+def settings_digest(plan_digest: str, like: FittedModel) -> str:
+    """Tells what a part is of: the plan, and all that is learned from it."""
+    classes = None if like.classes is None else [str(label) for label in like.classes]
+    settings = [plan_digest, like.name, sorted((k, repr(v)) for k, v in like.method.values.items()), classes]
+    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
+
+
+@contextmanager
+def named(unit: Any) -> Iterator[None]:
+    """Errors inside name the unit."""
+    try:
+        yield
+    except (UnitError, PartError):
+        raise
+    except BadData as error:
+        located = unit.locate(error) if isinstance(unit, Unit) else error
+        raise UnitError(f"U{str(unit)[1:]}: {located}") from error
+    except (ValueError, OSError, MemoryError) as error:
+        raise UnitError(f"U{str(unit)[1:]}: {error}") from error
+
+
+_blas_lock = threading.Lock()
+_blas_users = 0
+_blas_limit: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS uses one thread: several would sum in another order, and the bytes would depend on the worker.
+
+    The limit is of the process: the last of several threads that use it lifts it.
+    """
+    global _blas_users, _blas_limit
+    import scipy.linalg  # noqa: F401 - the library that is to be limited must be loaded
+    from threadpoolctl import threadpool_limits
+
+    with _blas_lock:
+        _blas_users += 1
+        if _blas_users == 1:
+            _blas_limit = threadpool_limits(1, "blas")
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            _blas_users -= 1
+            if _blas_users == 0:
+                _blas_limit.restore_original_limits()
