@@ -22,7 +22,7 @@ VERBS = {
 }
 
 #: Exit codes of exceptions, by the name of their class: nothing need be imported to look at a name.
-CODES = {"BadData": 3, "CheckpointError": 4}
+CODES = {"BadData": 3, "UnitError": 3, "CheckpointError": 4, "PartError": 4}
 FAILURES = (ValueError, OSError, MemoryError, ImportError)
 
 

@@ -16,21 +16,34 @@ from . import options as opt
 @opt.stream
 @opt.passing
 @opt.checkpoint
+@opt.units
 @opt.output
 def command(source: tuple[str, ...], output: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Learn a model from SOURCE (files, globs, or - for standard input), row by row or by running averages.
 
     Notes and progress go to stderr. --checkpoint writes the state of the run to a file; after a crash the
     same command with --resume gives the very same model.
+
+    More than one machine: --shard 1/64 to 64/64 in a batch queue, then `merge`.
     """
     from ..persist import save
-    from .learning import fit_source
     from .output import emit
 
-    fitted = fit_source(source, options, output, quiet)
-    model = fitted.model
+    units = {name: options.pop(name) for name in ("shard", "unit")}
+    units["folder"] = options.pop("unit_folder")
+    about: dict[str, Any] = {}
+    test: dict[str, float] = {}
+    if any(value is not None for value in units.values()):
+        from .units import fit_units
+
+        model, about = fit_units(source, options, output, quiet, **units)
+    else:
+        from .learning import fit_source
+
+        fitted = fit_source(source, options, output, quiet)
+        model, test = fitted.model, fitted.test()
     selected = len(model.support)
-    save(model, output)
+    save(model, output, about=about)
     result = {
         "model": output,
         "method": model.method_name.lower(),
@@ -38,6 +51,6 @@ def command(source: tuple[str, ...], output: str, as_json: bool, quiet: bool, **
         "rows_learned": model.n_rows,
         "features": model.p,
         "selected": selected,
-        **fitted.test(),
+        **test,
     }
     emit(["name", "value"], list(result.items()), as_json=as_json, keyed=True)

@@ -16,6 +16,8 @@ def command(files: tuple[str, ...], output: str, as_json: bool, quiet: bool) -> 
 
     The result is the model of all rows, as if one machine had read them, to rounding. Named features are
     matched by name; a feature that a file does not have counts as 0 there.
+
+    Of shards (`fit --shard I/N`) all N must be there, each once, in any order: the result is the same bytes.
     """
     from ..persist import save
     from ..words import counted

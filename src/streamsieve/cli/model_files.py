@@ -73,8 +73,56 @@ def select_from_file(file: str, options: dict[str, Any], console: Console) -> Fi
     return dataclasses.replace(model, method=method)
 
 
+def merge_shards(files: tuple[str, ...]) -> FittedModel | None:
+    """The model of all shards of one plan; None if no file is a shard.
+
+    CheckpointError names a part that is missing, double or of another plan.
+    """
+    from ..distributed.fit import finished_model, part_of
+    from ..distributed.parts import merge_in_order
+
+    notes: dict[str, Any] = {file: read_plain(file).about.get("part") for file in files}
+    if not any(notes.values()):
+        return None
+    by_shard: dict[int, str] = {}
+    first = next(file for file in files if notes[file])
+    for file in files:
+        note, expected = notes[file], notes[first]
+        if not note or "shard" not in note:
+            raise CheckpointError(f"{file} is no shard, as {first} is; merge shards with shards only.")
+        if (note["digest"], note["of"]) != (expected["digest"], expected["of"]):
+            raise CheckpointError(
+                f"{file} is a shard of another plan than {first}: other files, options, method or number of "
+                "shards."
+            )
+        if note["shard"] in by_shard:
+            raise CheckpointError(
+                f"{file} and {by_shard[note['shard']]} are both shard {note['shard']}/{note['of']}; pass one."
+            )
+        by_shard[note["shard"]] = file
+    of = notes[first]["of"]
+    missing = [f"{i}/{of}" for i in range(1, of + 1) if i not in by_shard]
+    if missing:
+        more = ", ..." if len(missing) > 8 else ""
+        raise CheckpointError(f"{counted(len(missing), 'shard')} missing: {', '.join(missing[:8])}{more}.")
+
+    def read_parts() -> Any:
+        for index in sorted(by_shard):
+            held = read_plain(by_shard[index])
+            part = part_of(held.object, held.about)
+            assert part is not None
+            if hasattr(part.model.method, "averages"):
+                part.model.method.averages.pack()
+            yield part
+
+    return finished_model(merge_in_order(read_parts()))
+
+
 def merge_files(files: tuple[str, ...]) -> FittedModel:
     """One model on the averages of all; CheckpointError where they are not of the same kind."""
+    shards = merge_shards(files)
+    if shards is not None:
+        return shards
     whole = open_model(files[0])
     averages_of(whole, files[0])
     source = whole.about.get("source")

@@ -78,6 +78,22 @@ class FeatureCount(ParamType):
         return int(value)
 
 
+class Shard(ParamType):
+    """--shard: 3/64, the third of 64."""
+
+    name = "shard"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        match = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", value)
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            self.fail(f"{value!r} is no shard; write for instance 3/64, from 1/64 to 64/64.", param, ctx)
+        return int(match[1]), int(match[2])
+
+
 class Output(click.Path):
     """A file to write at the end; what prevents that is an error before days of learning, not after."""
 
@@ -250,6 +266,23 @@ checkpoint = _all(
         help="How often to write it: 60s, 10min, 1000000rows.",
     ),
     click.option("--resume", is_flag=True, help="Continue from the checkpoint, if there is one."),
+)
+
+units = _all(
+    click.option(
+        "--shard",
+        type=Shard(),
+        metavar="I/N",
+        help="Learn the I-th of N shards of the source; `merge` makes the model of all N.",
+    ),
+    click.option(
+        "--unit", type=Size(), help="Bytes of the source that are read at a time.  [default: 256MB]"
+    ),
+    click.option(
+        "--unit-folder",
+        type=click.Path(file_okay=False),
+        help="Keep finished units there; the same command skips them.",
+    ),
 )
 
 output = _all(

@@ -102,3 +102,39 @@ class ProgressMeter:
             share = f"  {done / self.total:4.0%}" if self.total and done is not None else ""
             click.echo(f"{self.label}{share}  {text}", err=True)
         self._double(rows)
+
+
+class UnitMeter:
+    """Shows how many units are done: a bar on a terminal, elsewhere a line for each percent or more."""
+
+    def __init__(self, label: str, quiet: bool) -> None:
+        self.label, self.quiet, self.start = label, quiet, perf_counter()
+        self.printed = -1  # percent of the last line
+        self.bar: Any = None
+
+    def __enter__(self) -> Self:
+        if not self.quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description} units"), BarColumn(None), MofNCompleteColumn())
+            self.bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), expand=True)
+            self.task = self.bar.add_task(self.label, total=None)
+            self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Note that so many units of all are done."""
+        if self.bar is not None:
+            self.bar.update(self.task, completed=done, total=total)
+        elif not self.quiet and 100 * done // total > self.printed:
+            self.printed = 100 * done // total
+            seconds = perf_counter() - self.start
+            click.echo(
+                f"{self.label}  {self.printed:3d}%  {done:,} of {counted(total, 'unit')}  {seconds:.1f} s",
+                err=True,
+            )

@@ -1,0 +1,91 @@
+"""`fit` unit by unit: all of them, or one shard of many."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from ..distributed.fit import Job, describe_part, finished_model, make_folder, parts, prepare
+from ..distributed.parts import check_mergeable, merge_in_order
+from ..distributed.plan import Plan, plan
+from ..fitted import FittedModel
+from ..runs.source import Source, SourceRun, input_files
+from .files import check_outputs
+from .learning import method_choice, read_source
+from .output import Console
+from .progress import UnitMeter
+
+_UNIT, _SMALLEST = 256 << 20, 1 << 16
+_PER_SHARD = 4  # units, so that shards are about equally long
+
+#: Options of `fit` that need the whole source in one process.
+ONE_PROCESS = {"checkpoint": None, "resume": False}
+
+
+def fit_units(
+    files: tuple[str, ...],
+    options: dict[str, Any],
+    output: str,
+    quiet: bool,
+    *,
+    shard: tuple[int, int] | None,
+    unit: int | None,
+    folder: str | None,
+) -> tuple[FittedModel, dict[str, Any]]:
+    """The model of a shard or of all units, and what its file says of it."""
+    for name, default in ONE_PROCESS.items():
+        if options.pop(name) != default:
+            raise click.UsageError(f"--{name} is for one process; --unit-folder keeps finished units.")
+    options.pop("every")
+    console = Console(quiet)
+    choice = method_choice(options, console)
+    source = read_source(files, options)
+    choice.check()
+    check_outputs(input_files(files), models={"--output": output})
+    units = plan(list(files), _unit_size(files, unit, shard), **source.options)
+    run = SourceRun(source, choice)
+    run.begin()  # the first rows tell task and labels, the same ones to all shards
+    run.blocks.close()
+    run.model.first_index = int(run.format == "svmlight" and not source.options.get("zero_based", False))
+    folder = make_folder(folder)
+    return _fit_shard(run.model, units, shard, source, folder, quiet)
+
+
+def _unit_size(files: tuple[str, ...], unit: int | None, shard: tuple[int, int] | None) -> int:
+    if unit is not None:
+        return unit
+    total = sum(os.path.getsize(file) for file in input_files(files) if os.path.isfile(file))
+    most = total if shard is None else total // (_PER_SHARD * shard[1])
+    return max(_SMALLEST, min(_UNIT, most))
+
+
+def _fit_shard(
+    model: FittedModel,
+    units: Plan,
+    shard: tuple[int, int] | None,
+    source: Source,
+    folder: str | None,
+    quiet: bool,
+) -> tuple[FittedModel, dict[str, Any]]:
+    """The units of a shard, or all of them, one after the other."""
+    index, of = shard or (1, 1)
+    like = prepare(model)
+    try:
+        check_mergeable(like)
+    except ValueError as error:
+        raise click.UsageError(f"--method {like.method_name.lower()}: {error}") from None
+    if of > len(units):
+        raise click.UsageError(
+            f"--shard {index}/{of}: the source has only {len(units)} units; pass at most as many shards, or "
+            "a smaller --unit."
+        )
+    job = Job(units, like, folder)
+    numbers = units.shard(index - 1, of)
+    with UnitMeter(like.method_name.lower(), quiet) as meter:
+        part = merge_in_order(parts(job, numbers, meter))
+    found = finished_model(part)
+    found.first_index = model.first_index
+    found.about["source"] = source.describe()
+    return found, {"part": describe_part(part, job.digest, shard=index, of=of)} if shard else {}
