@@ -136,19 +136,3 @@ def test_the_table_marks_the_best_and_is_thinned():
     assert "not shown" in text[-1]
     few = str(path(standardized(X, y), ks=range(5))).splitlines()
     assert len(few) == 7
-
-
-@pytest.mark.parametrize(("n", "p", "q"), [(200, 6, 1), (2000, 120, 2), (40, 90, 1)])
-def test_plot_draws(n, p, q):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    X, y, _ = correlated(n, p, 3, q=q)
-    result = path(standardized(X, y))
-    left, right = result.plot()
-    assert len(left.lines) >= 3
-    assert len(right.lines) >= 3
-    _, ax = plt.subplots()
-    assert result.plot(ax, criterion="ebic") is ax
-    plt.close("all")

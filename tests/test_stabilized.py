@@ -338,18 +338,6 @@ def test_an_overflow_in_rows_that_wait_is_told_when_read():
         _ = model.coef_
 
 
-def test_the_picture_has_its_four_panels():
-    X, y = rows()
-    model = StabilizedSGDClassifier(**SMALL).partial_fit(X, y, classes=[0, 1])
-    plt = pytest.importorskip("matplotlib.pyplot", reason="the extra 'plot' is not installed")
-    axes = model.plot()
-    assert len(axes) == 4
-    assert_array_equal(axes[0].lines[0].get_ydata(), model.history_["stable"])
-    with pytest.raises(ValueError, match="needs 4"):
-        model.plot(axes[:2])
-    plt.close("all")
-
-
 @pytest.mark.parametrize(
     "wrong",
     [{"n_paths": 0}, {"burst_size": 2.5}, {"burst_size": "long"}, {"n_bursts": 0}, {"rejection": 1.0},

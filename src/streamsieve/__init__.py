@@ -18,6 +18,7 @@ _PUBLIC = {
     "averages.crossval": ["CrossValidation", "cross_validate"],
     "estimators": list(ESTIMATORS),
     "runs.evaluate": ["Prequential", "prequential"],
+    "displays": ["PathDisplay", "SelectionDisplay", "PrequentialDisplay", "StabilityDisplay"],
     "persist": ["save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"],
 }
 _WHERE = {name: module for module, names in _PUBLIC.items() for name in names}

@@ -362,6 +362,39 @@ def selection_stability(
     >>> s.kappa, s.share
     (1.0, 0.1)
     """
+    supports = permuted_supports(
+        estimator,
+        X,
+        y,
+        n_permutations,
+        sample_weight=sample_weight,
+        random_state=random_state,
+        progress=progress,
+    )
+    return stability(supports, len(supports[0]), level=level)
+
+
+def permuted_supports(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    n_permutations: int = 50,
+    *,
+    sample_weight: ArrayLike | None = None,
+    random_state: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[NDArray[np.bool_]]:
+    """What an estimator selects from the same rows in other orders: a mask of the features for each order.
+
+    Parameters
+    ----------
+    estimator, X, y, n_permutations, sample_weight, random_state, progress
+        As of `selection_stability`.
+
+    Returns
+    -------
+    list of arrays of bool of shape (p,)
+    """
     from sklearn.base import clone
     from sklearn.utils import _safe_indexing
 
@@ -380,7 +413,7 @@ def selection_stability(
         supports.append(model.get_support())
         if progress is not None:
             progress(done + 1, n_permutations)
-    return stability(supports, len(supports[0]), level=level)
+    return supports
 
 
 def _kappa(Z: Any, size: Indices, p: int) -> float:

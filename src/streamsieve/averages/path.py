@@ -238,25 +238,6 @@ class Path:
         """The model of size `best_k`."""
         return self.model(self.best_k(criterion))
 
-    def plot(self, ax: Any = None, *, criterion: Criterion = "bic") -> Any:
-        """Coefficient paths and criteria against k (needs matplotlib).
-
-        Parameters
-        ----------
-        ax : pair of Axes, Axes or None, default=None
-            A pair gets coefficients and criteria, one the criteria alone; None makes a figure of two.
-        criterion : {"aic", "bic", "ebic"}, default="bic"
-            Whose best size is marked.
-
-        Returns
-        -------
-        The Axes drawn on.
-        """
-        from ._plot_path import plot_path
-
-        self._criterion(criterion)
-        return plot_path(self, ax, criterion)
-
     def __str__(self) -> str:
         return self.table()
 

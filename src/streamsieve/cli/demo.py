@@ -166,7 +166,9 @@ def _save(whole: Path, picture: str, console: Console) -> None:
     except ImportError:
         console.print("[dim]For a picture of the path as well: pip install 'streamsieve[plot]'")
         return
+    from ..displays import PathDisplay
+
     mpl.use("Agg")
     with replacing(picture, "picture") as file:
-        whole.plot()[0].figure.savefig(file, dpi=120, format=File(picture).suffix[1:] or "png")
+        PathDisplay.from_path(whole).figure_.savefig(file, dpi=120, format=File(picture).suffix[1:] or "png")
     console.print(f"Picture of the path: [b]{picture}[/b]")

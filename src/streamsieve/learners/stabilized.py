@@ -15,7 +15,6 @@ from ..rows import Array, Rows, threads
 from ..state import State
 from . import steps
 from .paths import STAGE, Paths
-from .plot_stages import plot
 from .steps import scatter
 
 _CALL = 64  # blocks of a call of the kernel, at most: in between Python handles signals
@@ -125,7 +124,6 @@ class StabilizedSGD(Method):
         "history": "dict of arrays: 'stage', 'stable', 'gravity', 'rejection' and 'burst_size' after each "
         "stage, or, of more than 512, after every 2nd, 4th, ...",
     }
-    estimator_methods = (plot,)
 
     centers = True
 

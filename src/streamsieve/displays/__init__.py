@@ -1,0 +1,11 @@
+"""Pictures in scikit-learn's style: `from_...` computes and draws, `plot(ax=)` draws again.
+
+They need matplotlib: ``pip install 'streamsieve[plot]'``.
+"""
+
+from .path import PathDisplay
+from .prequential import PrequentialDisplay
+from .selection import SelectionDisplay
+from .stability import StabilityDisplay
+
+__all__ = ["PathDisplay", "PrequentialDisplay", "SelectionDisplay", "StabilityDisplay"]
