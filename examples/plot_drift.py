@@ -1,0 +1,26 @@
+"""
+Drift and half-lives
+====================
+
+The coefficients of this stream swing. Averages that keep everything describe a stream that is gone; those
+with a half-life follow. Too short a half-life, and noise takes over.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from streamsieve import OLSthRegressor, simulate
+
+stream = simulate.drifting(20_000, p=40, k=4, T=100, lag=25, rows_per_step=100, block_size=500)
+figure, ax = plt.subplots(figsize=(8, 3.8), layout="constrained")
+for half_life in (None, 4000, 700, 100):
+    model, errors = OLSthRegressor(4, half_life=half_life), []
+    for X, y in stream:
+        if errors or hasattr(model, "method_"):
+            errors.append(np.square(model.predict(X) - y).mean() ** 0.5)
+        model.partial_fit(X, y)
+    label = "everything" if half_life is None else f"half-life {half_life}"
+    ax.plot(500 * np.arange(1, len(errors) + 1), errors, label=f"{label}: {np.mean(errors[5:]):.2f}")
+ax.axhline(1, color="grey", ls="--", lw=0.8)
+ax.set(xlabel="rows", ylabel="RMSE of the next 500 rows", title="The noise is 1")
+ax.legend(frameon=False, title="mean")

@@ -1,0 +1,15 @@
+"""
+A solution path
+===============
+
+One pass over a stream gives running averages; from them, models of every size. Each line is a feature,
+drawn from the size at which it enters. Ten features are real, and ten stand out.
+"""
+
+from streamsieve import PathDisplay, RunningAverages, path, simulate
+
+averages = RunningAverages()
+for X, y in simulate.correlated(4000, p=100, k=10, signal=(0.2, 0.6)):
+    averages.update(X, y)
+
+PathDisplay.from_path(path(averages, "olsth"))
