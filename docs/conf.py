@@ -1,0 +1,68 @@
+"""The site: `python -m sphinx -W docs docs/_build`. Nothing is fetched from a network."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import streamsieve  # noqa: E402
+from site_pages import api, commands, docstrings, methods  # noqa: E402
+
+project = "streamsieve"
+author = "the streamsieve developers"
+copyright = "the streamsieve developers, BSD 3-Clause"
+version = release = streamsieve.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_gallery.gen_gallery"]
+exclude_patterns = ["_build", "results/*", "benchmarks/*"]
+suppress_warnings = ["config.cache"]  # the scrapers of the gallery cannot be pickled
+default_role = "literal"
+myst_enable_extensions = ["deflist", "colon_fence", "attrs_inline"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "none"  # the docstrings name the types
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "streamsieve"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "navigation_with_keys": True,
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 5,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "logo": {"text": "streamsieve"},
+}
+#: Pages without others beside them need no navigation on the left.
+ALONE = "index install start choosing how-it-works commands benchmarks changelog citing"
+html_sidebars = {name: [] for name in ALONE.split()}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "matplotlib_animations": False,
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "plot_gallery": "True",
+    "min_reported_time": 1_000_000,
+    "show_memory": False,
+    "write_computation_times": False,
+    "within_subsection_order": "FileNameSortKey",
+}
+
+for pages in (methods, api, commands):
+    pages.write(HERE)
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", docstrings.escape, priority=900)  # after numpydoc

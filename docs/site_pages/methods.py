@@ -1,0 +1,85 @@
+"""One page a method: its docstring's summary, when to use it, its paper, its cost, its parameters."""
+
+import inspect
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from streamsieve.methods import METHODS
+
+from .files import write_pages
+
+
+def notes(here: Path) -> dict[str, Any]:
+    """The hand-written part."""
+    return tomllib.loads((here / "methods.toml").read_text(encoding="utf-8"))
+
+
+def write(here: Path) -> None:
+    known = notes(here)
+    pages = {f"{name}.md": page(name, known) for name in METHODS}
+    write_pages(here / "methods", pages | {"index.md": index(known)})
+
+
+def paper_text(text: str, papers: dict[str, str]) -> str:
+    """A reference with the papers in brackets spelled out, so that the search finds their titles."""
+    named = [key for key in papers if f"[{key}]" in text]
+    return "\n".join([text.replace("[", "\\[") if named else text, *(f"\n{papers[key]}." for key in named)])
+
+
+def index(known: dict[str, Any]) -> str:
+    lines = ["# Methods", "", "Which one to take: [which method?](../choosing.md)", ""]
+    toc = ["```{toctree}", ":hidden:", ""]
+    for family, about in known["families"].items():
+        lines += [f"## {about['title']}", "", about["text"], "", "| method | |", "|---|---|"]
+        for entry in METHODS.values():
+            if entry.family == family:
+                lines.append(f"| [{entry.name}]({entry.name}.md) | {summary(entry.load())} |")
+                toc.append(entry.name)
+        lines.append("")
+    return "\n".join([*lines, *toc, "```", ""])
+
+
+def summary(method: Any) -> str:
+    """The first line of a method's docstring, for a table."""
+    return markdown(inspect.cleandoc(method.__doc__).split("\n\n")[0].replace("\n", " ")).replace("|", "\\|")
+
+
+def markdown(text: str) -> str:
+    """Prose of a docstring as Markdown."""
+    text = text.replace("``", "`")
+    return re.sub(r"(?<!`)\[(\w+)\](?!\()", r"\\[\1]", text)
+
+
+def page(name: str, known: dict[str, Any]) -> str:
+    entry, note = METHODS[name], known[name]
+    method = entry.load()
+    about = inspect.cleandoc(method.__doc__).split("\nNotes\n-----\n")[0]
+    command = f"streamsieve select rows.svm --method {name.lower()}" + (
+        " -k 20" if "k" in method.params else ""
+    )
+    lines = [f"# {name}", "", markdown(about), "", "## When to use it", ""]
+    lines += [f"- {line}" for line in note["use"]]
+    lines += ["", "## When not", ""]
+    lines += [f"- {line}" for line in note["avoid"]]
+    lines += ["", "## Paper", "", paper_text(note["paper"], known["papers"]), "", "## Cost", "", note["cost"]]
+    lines += ["", "## Use", "", "In Python:", ""]
+    lines += [f"- {task}: [`{kind}`](../api/{kind}.rst)" for task, kind in entry.estimators.items()]
+    if entry.family == "averages":
+        lines += [f"- from averages: [`extract.{name.lower()}`](../api/extract.{name.lower()}.rst)"]
+    lines += ["", "On the command line:", "", "```text", command, "```", ""]
+    lines += ["## Parameters", "", "| parameter | default | values | meaning |", "|---|---|---|---|"]
+    for param, declared in sorted(method.params.items(), key=lambda item: item[0] != "k"):
+        cells = (f"`{param}`", f"`{declared.default!r}`", str(declared.domain), declared.text)
+        lines.append("| " + " | ".join(markdown(cell).replace("|", "\\|") for cell in cells) + " |")
+    lines += [
+        "",
+        "Losses: " + "; ".join(f"{task}: {', '.join(kinds)}" for task, kinds in _losses(method)) + ".",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _losses(method: Any) -> list[tuple[str, Any]]:
+    return [(task, kinds) for task, kinds in method.losses.items() if kinds]
