@@ -6,7 +6,7 @@ namespace streamsieve {
 
 using namespace nb::literals;
 
-void bind_cholesky(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     m.def(
         "chol_append",
         [](Matrix<const double> R, Vector<const std::int64_t> at, Index size, Vector<const double> c,
@@ -27,6 +27,6 @@ void bind_cholesky(nb::module_& m) {
             chol_solve(U.data(), Index(U.shape(1)), Index(x.shape(0)), x.data());
         },
         "U"_a.noconvert(), "x"_a.noconvert(), NoGil());
-}
+});
 
 }  // namespace streamsieve

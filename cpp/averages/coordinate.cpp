@@ -28,7 +28,7 @@ void bind_folded_concave(nb::module_& m, const char* name) {
 
 }  // namespace
 
-void bind_coordinate(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     m.def(
         "descend_l1l2",
         [](Matrix<const double> R, Positions at, Vector<const double> l1, double l2, Index max_sweeps,
@@ -47,6 +47,6 @@ void bind_coordinate(nb::module_& m) {
         },
         "R"_a.noconvert(), "r"_a.noconvert(), "at"_a.noconvert(), "w"_a.noconvert(), "g"_a.noconvert(),
         NoGil());
-}
+});
 
 }  // namespace streamsieve

@@ -6,7 +6,7 @@ namespace streamsieve {
 
 using namespace nb::literals;
 
-void bind_fsa(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     m.def(
         "largest_eigenvalue",
         [](Matrix<const double> R, Vector<const std::int64_t> active, Index rounds) {
@@ -23,6 +23,6 @@ void bind_fsa(nb::module_& m) {
         },
         "R"_a, "r"_a, "keep"_a, "eta"_a, "relaxation"_a, "active"_a.noconvert(), "beta"_a.noconvert(),
         "used"_a.noconvert(), NoGil());
-}
+});
 
 }  // namespace streamsieve

@@ -78,7 +78,7 @@ void bind_standardize(nb::module_& m) {
 
 }  // namespace
 
-void bind_gram(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     bind_impute_dense<float>(m);
     bind_impute_dense<double>(m);
     bind_pack<float, float>(m);
@@ -93,6 +93,6 @@ void bind_gram(nb::module_& m) {
     bind_gram_csr<double, double>(m);
     bind_standardize<float>(m);
     bind_standardize<double>(m);
-}
+});
 
 }  // namespace streamsieve

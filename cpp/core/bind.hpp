@@ -18,6 +18,21 @@ using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using AnyMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 
+// What a .cpp file adds to the module. It needs no mention anywhere else: the module walks all there are.
+class Binding {
+  public:
+    using Add = void (*)(nb::module_&);
+    explicit Binding(Add add) : add_(add), next_(first_) { first_ = this; }
+    static void add_all(nb::module_& m) {
+        for (const Binding* one = first_; one; one = one->next_) one->add_(m);
+    }
+
+  private:
+    const Add add_;
+    const Binding* const next_;
+    inline static const Binding* first_ = nullptr;
+};
+
 // The kernels hold no Python object, so other Python threads may run meanwhile.
 using NoGil = nb::call_guard<nb::gil_scoped_release>;
 

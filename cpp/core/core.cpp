@@ -61,7 +61,7 @@ void bind_check_csr(nb::module_& m) {
 
 }  // namespace
 
-void bind_core(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     bind_first_bad<float>(m);
     bind_first_bad<double>(m);
     bind_check_csr<float, std::int32_t>(m);
@@ -97,6 +97,6 @@ void bind_core(nb::module_& m) {
         "rows"_a, "w"_a.noconvert(), "scale"_a, "bias"_a.noconvert(), "out"_a.noconvert(), NoGil());
     m.def("index_features", index_features, "x"_a, "names"_a, "indices"_a.noconvert(), "values"_a.noconvert(),
           "limit"_a, "grow"_a);
-}
+});
 
 }  // namespace streamsieve

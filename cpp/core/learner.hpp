@@ -16,32 +16,29 @@ struct Call {
     const double* weight;
     Index q;
 
-    // kernel(rows, loss, q)
+    // kernel(rows, q), the rows as they are or, in fewer instances, as doubles
     template <class F>
-    Index dispatch(F&& kernel) const {
-        nb::gil_scoped_release release;
-        return streamsieve::dispatch(
-            X, q, [&](const auto& rows, auto outputs) { return kernel(rows, loss, outputs); });
-    }
-    // kernel(rows, q), for learners whose loss is their own
-    template <class F>
-    Index dispatch_rows(F&& kernel) const {
+    Index dispatch_layouts(F&& kernel) const {
         nb::gil_scoped_release release;
         return streamsieve::dispatch(X, q, kernel);
     }
-    // kernel(rows, loss, q, units): in units of the features by their moments, or of the data without
     template <class F>
-    Index dispatch(const Table<double>& moments, F&& kernel) const {
-        return dispatch([&](const auto& rows, const Loss&, auto outputs) {
-            if (moments) {
-                Moments units(moments.data, rows.longest());
-                return kernel(rows, loss, outputs, units);
-            }
-            Raw units;
-            return kernel(rows, loss, outputs, units);
-        });
+    Index dispatch(F&& kernel) const {
+        return dispatch_layouts(
+            [&](const auto& rows, auto outputs) { return kernel(widened(rows), outputs); });
     }
 };
+
+// kernel(units), in units of the features by their moments, or of the data without. `longest`: row.
+template <class F>
+Index with_units(const Table<double>& moments, Index longest, F&& kernel) {
+    if (moments) {
+        Moments units(moments.data, longest);
+        return kernel(units);
+    }
+    Raw units;
+    return kernel(units);
+}
 
 inline Schedule schedule_of(Fields& rule) {
     AnySchedule schedule;

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <variant>
+#include <vector>
 
 #include "core/simd.hpp"
 
@@ -20,6 +21,7 @@ struct DenseRow {
     void each(F&& f) const {
         for (Index e = 0; e < length; ++e) f(e, double(x[e]));
     }
+    DenseRow<double> with(const double* values) const { return {values, length}; }
 };
 
 // C order: columns are contiguous, rows `stride` elements apart.
@@ -48,6 +50,7 @@ struct CsrRow {
     void each(F&& f) const {
         for (Index e = 0; e < length; ++e) f(Index(j[e]), double(x[e]));
     }
+    CsrRow<double, I> with(const double* values) const { return {j, values, length, rest}; }
 };
 
 template <class T, class I>
@@ -77,6 +80,41 @@ struct Csr {
 // What kernels are compiled for. rows.py narrows the indices of all CSR rows to 32 bits.
 using RowsVariant =
     std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>, Csr<double, std::int32_t>>;
+
+// Rows of doubles or of floats as rows of doubles: a kernel over these is compiled once for both. Floats are
+// converted row by row; a row is there until the next is asked for.
+template <class Doubles, class Floats>
+class Widened {
+  public:
+    const Index rows;
+
+    explicit Widened(const Doubles& X) : rows(X.rows), doubles_(&X) {}
+    explicit Widened(const Floats& X) : rows(X.rows), floats_(&X), values_(std::size_t(X.longest())) {}
+
+    typename Doubles::Row operator[](Index i) const {
+        if (doubles_) return (*doubles_)[i];
+        const auto row = (*floats_)[i];
+        widen(row.x, values_.data(), row.length);
+        return row.with(values_.data());
+    }
+    Index longest() const { return doubles_ ? doubles_->longest() : Index(values_.size()); }
+
+  private:
+    const Doubles* doubles_ = nullptr;
+    const Floats* floats_ = nullptr;
+    mutable std::vector<double> values_;
+};
+using DenseDoubles = Widened<Dense<double>, Dense<float>>;
+using CsrDoubles = Widened<Csr<double, std::int32_t>, Csr<float, std::int32_t>>;
+
+template <class T>
+DenseDoubles widened(const Dense<T>& X) {
+    return DenseDoubles(X);
+}
+template <class T>
+CsrDoubles widened(const Csr<T, std::int32_t>& X) {
+    return CsrDoubles(X);
+}
 
 // A strided matrix as NumPy hands it over; strides count elements.
 template <class T>

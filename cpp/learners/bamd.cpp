@@ -5,16 +5,16 @@
 
 namespace streamsieve {
 
-void bind_bamd(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     def_learner(m, "bamd", [](const Call& call, Fields& rule_fields, Fields& f) {
         const AdaptiveRule rule = read_adaptive(rule_fields);
         const auto place = f.vector<std::int32_t>("place").data();
         const BamdState state{f.record<RowCount>("clock"), read_heap<KeptHeap>(f.fields("kept"), place),
                               place, f.table<double>("weight"), read_bias(rule_fields, f)};
-        return call.dispatch([&](const auto& rows, const Loss& loss, auto q) {
-            return bamd(rows, loss, q, call.y, call.weight, rule, state);
+        return call.dispatch([&](const auto& rows, auto q) {
+            return bamd(rows, call.loss, q, call.y, call.weight, rule, state);
         });
     });
-}
+});
 
 }  // namespace streamsieve

@@ -5,7 +5,7 @@
 
 namespace streamsieve {
 
-void bind_barda(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     def_learner(m, "barda", [](const Call& call, Fields& rule_fields, Fields& f) {
         const AdaptiveRule rule = read_adaptive(rule_fields);
         const auto place = f.vector<std::int32_t>("place").data();
@@ -16,10 +16,10 @@ void bind_barda(nb::module_& m) {
                                place,
                                f.table<double>("gradient"),
                                read_bias(rule_fields, f)};
-        return call.dispatch([&](const auto& rows, const Loss& loss, auto q) {
-            return barda(rows, loss, q, call.y, call.weight, rule, state);
+        return call.dispatch([&](const auto& rows, auto q) {
+            return barda(rows, call.loss, q, call.y, call.weight, rule, state);
         });
     });
-}
+});
 
 }  // namespace streamsieve

@@ -4,7 +4,7 @@
 
 namespace streamsieve {
 
-void bind_fobos(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     def_ladder(m, "fobos", [](Fields&, Fields& f, const Penalties& penalty) {
         const auto weight = f.table<double>("weight");
         return Fobos{penalty.l1.data(),
@@ -15,6 +15,6 @@ void bind_fobos(nb::module_& m) {
                      weight.rows,
                      weight.cols};
     });
-}
+});
 
 }  // namespace streamsieve

@@ -4,7 +4,7 @@
 
 namespace streamsieve {
 
-void bind_ftrl_proximal(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     def_learner(m, "ftrl_proximal", [](const Call& call, Fields& given, Fields& f) {
         const FtrlRule rule{given.number("eta"), given.number("beta"), given.number("l1"), given.number("l2"),
                             given.flag("fit_intercept")};
@@ -16,10 +16,12 @@ void bind_ftrl_proximal(nb::module_& m) {
                               f.vector<double>("bias_root").data(),
                               f.record<FtrlRates>("least"),
                               f.vector<double>("targets").data()};
-        return call.dispatch(state.moments, [&](const auto& rows, const Loss& loss, auto q, auto& units) {
-            return ftrl_proximal(rows, loss, q, units, call.y, call.weight, rule, state);
+        return call.dispatch([&](const auto& rows, auto q) {
+            return with_units(state.moments, rows.longest(), [&](auto& units) {
+                return ftrl_proximal(rows, call.loss, q, units, call.y, call.weight, rule, state);
+            });
         });
     });
-}
+});
 
 }  // namespace streamsieve

@@ -4,12 +4,12 @@
 
 namespace streamsieve {
 
-void bind_l1arda(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     def_ladder(m, "l1arda", [](Fields& rule, Fields& f, const Penalties& penalty) {
         const auto sum = f.table<double>("sum");
         return L1Arda{read_adagrad(rule, f), penalty.l1.data(), &f.record<double>("last"), sum.data,
                       sum.rows};
     });
-}
+});
 
 }  // namespace streamsieve

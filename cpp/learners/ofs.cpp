@@ -5,7 +5,7 @@
 
 namespace streamsieve {
 
-void bind_ofs(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     def_learner(m, "ofs", [](const Call& call, Fields& r, Fields& f) {
         const OfsRule rule{r.number("eta"), r.number("alpha"), r.flag("fit_intercept")};
         const auto place = f.vector<std::int32_t>("place").data();
@@ -16,9 +16,9 @@ void bind_ofs(nb::module_& m) {
                              f.table<double>("weight"),
                              f.vector<double>("scale").data(),
                              f.vector<double>("bias").data()};
-        return call.dispatch_rows(
+        return call.dispatch(
             [&](const auto& rows, auto q) { return ofs(rows, q, call.y, call.weight, rule, state); });
     });
-}
+});
 
 }  // namespace streamsieve

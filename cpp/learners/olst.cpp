@@ -6,7 +6,7 @@ namespace streamsieve {
 
 using namespace nb::literals;
 
-void bind_olst(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     m.def(
         "innovations",
         [](const AnyRows& X, Matrix<const double> y, Weights weight, bool intercept, Vector<double> total,
@@ -51,6 +51,6 @@ void bind_olst(nb::module_& m) {
                 X.rows);
         },
         "rows"_a, "weight"_a.noconvert().none(), "rule"_a, "state"_a, "k"_a);
-}
+});
 
 }  // namespace streamsieve

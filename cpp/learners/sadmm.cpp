@@ -36,10 +36,10 @@ void settle(nb::handle rule_source, nb::handle state_source) {
 
 }  // namespace
 
-void bind_sadmm(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     using namespace nb::literals;
     def_ladder(m, "sadmm", make);
     m.def("sadmm_settle", settle, "rule"_a, "state"_a);
-}
+});
 
 }  // namespace streamsieve

@@ -63,20 +63,22 @@ void scores(Matrix<const double> slots, Index q, double total, bool standardize,
 
 }  // namespace
 
-void bind_sfsa(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     // rule "losses": None, or where the mean loss of each batch that ends goes
     def_learner(m, "sfsa", [](const Call& call, Fields& rule, Fields& f) {
         const Annealing annealing = read_rule(rule, f);
         const AnnealedState state = read_state(f);
         double* losses = rule.has("losses") ? rule.vector<double>("losses").data() : nullptr;
-        return call.dispatch([&](const auto& rows, const auto& loss, auto q) {
+        const auto run = [&](auto q) {
             AnnealedModel model(state, annealing, q);
-            return sfsa(rows, loss, q, call.y, call.weight, model, losses);
-        });
+            return sfsa(call.X.rows, call.loss, q, call.y, call.weight, model, losses);
+        };
+        nb::gil_scoped_release release;
+        return call.q == 1 ? run(One{}) : run(call.q);
     });
     m.def("sfsa_scores", scores, "slots"_a.noconvert(), "q"_a, "total"_a, "standardize"_a,
           "out"_a.noconvert(), NoGil());
     m.def("pick", pick, "rows"_a, "slot"_a.noconvert(), "out"_a.noconvert(), NoGil());
-}
+});
 
 }  // namespace streamsieve

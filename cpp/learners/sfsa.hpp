@@ -112,14 +112,13 @@ class AnnealedModel {
 
     // ------------------------------------------------------------ rows
 
-    // The alive non-zeros of a row: their slots and values; how many. `ahead`: entries to the end of all
-    // rows.
+    // The alive non-zeros of a row: their slots and values; how many.
     template <class T, class I>
-    Index gather(const CsrRow<T, I>& row, Index ahead, std::int32_t* at, double* x) {
+    Index gather(const CsrRow<T, I>& row, std::int32_t* at, double* x) {
         if (c.unseen > 0) {
             const Index limit = Index(c.limit);
             for (Index e = 0; e < row.length; ++e) {
-                if (e + 24 < ahead) prefetch(slot_of_ + row.j[e + 24]);
+                prefetch(slot_of_ + row.soon(e));
                 const Index j = Index(row.j[e]);
                 const std::int32_t s = slot_of_[j];
                 if (s > 0)
@@ -130,14 +129,14 @@ class AnnealedModel {
         }
         // beyond the caches: ask beforehand
         const Index n = c.unseen == 0 && p_ > 1 << 16
-                            ? compact<true>(row.length, ahead, row.j, row.x, slot_of_, at, x)
-                            : compact<false>(row.length, ahead, row.j, row.x, slot_of_, at, x);
+                            ? compact<true>(row.length, row.rest, row.j, row.x, slot_of_, at, x)
+                            : compact<false>(row.length, row.rest, row.j, row.x, slot_of_, at, x);
         if (c.unseen == 0 && c.size > 1 << 14)
             for (Index e = 0; e < n; ++e) prefetch(&slot(at[e]));
         return n;
     }
     template <class T>
-    Index gather(const DenseRow<T>& row, Index, std::int32_t* at, double* x) {
+    Index gather(const DenseRow<T>& row, std::int32_t* at, double* x) {
         if (c.unseen > 0)
             for (Index j = 0; j < Index(c.limit); ++j)
                 if (slot_of_[j] == 0 && row.x[j] != 0) add(j);
@@ -243,7 +242,7 @@ class AnnealedModel {
             f[q_] = 0;
         }
         c.work += double(all ? size : touched);
-        truncate(all || 2 * size <= Index(c.count));
+        truncate(all || 2 * double(size) <= c.count);
         c.filled = c.touched = c.trace = c.mass = c.count = c.reach = c.slopes = c.bends = c.loss = 0;
         return true;
     }
@@ -504,29 +503,24 @@ class AnnealedModel {
     std::vector<Lowest> near_;
 };
 
-template <class T>
-inline Index entries_left(const Dense<T>&, Index) {
-    return 0;
-}
-template <class T, class I>
-inline Index entries_left(const Csr<T, I>& X, Index i) {
-    return Index(X.indptr[X.rows] - X.indptr[i]);
-}
-
 // Returns the number of rows learned, fewer than there are where the next step would overflow. The mean loss
 // of each batch that ends, before it was learned, goes to `losses` if asked for. Without rows, the batch ends
 // as it is.
-template <class Rows, class Q>
-Index sfsa(const Rows& X, const Loss& loss, Q q, const double* y, const double* weight,
+template <class Q>
+Index sfsa(const RowsVariant& X, const Loss& loss, Q q, const double* y, const double* weight,
            AnnealedModel<Q>& model, double* losses) {
-    std::vector<double> scratch(2 * std::size_t(Index(q))), x(std::size_t(X.longest()) + 1);
-    std::vector<std::int32_t> at(std::size_t(X.longest()) + 1);
+    const Index rows = std::visit([](const auto& all) { return all.rows; }, X);
+    const auto longest = std::size_t(std::visit([](const auto& all) { return all.longest(); }, X));
+    std::vector<double> scratch(2 * std::size_t(Index(q))), x(longest + 1);
+    std::vector<std::int32_t> at(longest + 1);
     double *m = scratch.data(), *d = m + q;
     AnnealedClock& clock = model.clock();
-    if (X.rows == 0 && clock.filled > 0) model.finish(loss.curvature);
-    for (Index i = 0; i < X.rows; ++i) {
+    if (rows == 0 && clock.filled > 0) model.finish(loss.curvature);
+    for (Index i = 0; i < rows; ++i) {
         const double r = weight ? weight[i] : 1;
-        const Index n = model.gather(X[i], entries_left(X, i), at.data(), x.data());
+        // the one place that looks at the layout
+        const Index n =
+            std::visit([&](const auto& all) { return model.gather(all[i], at.data(), x.data()); }, X);
         const double norm = model.margins(n, at.data(), x.data(), r, m);
         const double most = slopes(loss, q, m, model.scale(), model.bias(), y + i * q, r, d);
         if (losses)
@@ -536,7 +530,7 @@ Index sfsa(const Rows& X, const Loss& loss, Q q, const double* y, const double* 
         if (losses) *losses++ = clock.loss / clock.mass;
         if (!model.finish(loss.curvature)) return i;
     }
-    return X.rows;
+    return rows;
 }
 
 }  // namespace streamsieve

@@ -5,7 +5,7 @@
 
 namespace streamsieve {
 
-void bind_sofs(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     def_learner(m, "sofs", [](const Call& call, Fields& r, Fields& f) {
         const SofsRule rule{r.number("gamma"), r.flag("fit_intercept")};
         const auto place = f.vector<std::int32_t>("place").data();
@@ -15,9 +15,9 @@ void bind_sofs(nb::module_& m) {
                               f.table<double>("weight"),
                               f.vector<double>("bias").data(),
                               f.vector<double>("bias_precision").data()};
-        return call.dispatch_rows(
+        return call.dispatch(
             [&](const auto& rows, auto q) { return sofs(rows, q, call.y, call.weight, rule, state); });
     });
-}
+});
 
 }  // namespace streamsieve

@@ -54,7 +54,7 @@ StableState read_state(Fields& f) {
 
 }  // namespace
 
-void bind_stabilized(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     // Learns rows order[0], order[1], ... of X, or all of them; y and weight are in that order. rule
     // "stages": where a line about each stage that ends goes. Returns (rows learned, stages ended, room for
     // slots and for records that the next block needs: 0 if it has it).
@@ -92,6 +92,6 @@ void bind_stabilized(nb::module_& m) {
         },
         "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(), "order"_a.noconvert().none(),
         "rule"_a, "state"_a);
-}
+});
 
 }  // namespace streamsieve

@@ -4,7 +4,7 @@
 
 namespace streamsieve {
 
-void bind_truncated_gradient(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     using Bounded = TruncatedGradient<true>;
     using Unbounded = TruncatedGradient<false>;
     def_ladder(m, "truncated_gradient", [](Fields& rule, Fields& f, const Penalties& penalty) {
@@ -17,6 +17,6 @@ void bind_truncated_gradient(nb::module_& m) {
                 Bounded{penalty.l1.data(), theta, every, gravity, weight.data, then.data, weight.rows});
         return Either(Unbounded{penalty.l1.data(), theta, every, gravity, weight.data, nullptr, weight.rows});
     });
-}
+});
 
 }  // namespace streamsieve

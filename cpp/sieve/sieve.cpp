@@ -280,12 +280,12 @@ void bind_views(nb::module_& m) {
 
 }  // namespace
 
-void bind_sieve(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     bind_views(m);
     bind_solvers(m);
     bind_append<float>(m);
     bind_append<double>(m);
     bind_layouts(m);
-}
+});
 
 }  // namespace streamsieve

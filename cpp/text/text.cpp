@@ -22,7 +22,7 @@ std::pair<const char*, const char*> whole_lines(const Text& text, Index n) {
 
 }  // namespace
 
-void bind_text(nb::module_& m) {
+const Binding bindings([](nb::module_& m) {
     m.def(
         "lines",
         [](Text text, Index n) {
@@ -93,6 +93,6 @@ void bind_text(nb::module_& m) {
             return q ? q - p : Index(0);
         },
         "text"_a, "n"_a, "separator"_a, "first"_a = false, NoGil());
-}
+});
 
 }  // namespace streamsieve

@@ -114,26 +114,14 @@ class _Learner(Protocol):
         state: Any,
     ) -> int: ...
 
-sfsa: _Learner
-sgd: _Learner
-siht: _Learner
-ftrl_proximal: _Learner
-barda: _Learner
-bamd: _Learner
-ofs: _Learner
-sofs: _Learner
-truncated_gradient: _Learner
-fobos: _Learner
-rda: _Learner
-l1arda: _Learner
-adafobos: _Learner
-sadmm: _Learner
-
+# every name that is not in this file is the kernel of a learner
+def __getattr__(name: str) -> _Learner: ...
 def sadmm_settle(rule: dict[str, Any], state: Any) -> None: ...
 def measure(rows: _Rows, weight: _Doubles | None, rule: dict[str, Any], state: Any, k: int) -> None: ...
 def sfsa_scores(slots: _Doubles, q: int, total: float, standardize: bool, out: _Doubles) -> None: ...
 def pick(rows: _Rows, slot: NDArray[np.int32], out: _Doubles) -> None: ...
 def index_kept(entry: NDArray[np.int64], table: NDArray[np.int32]) -> None: ...
+def finds_kept(entry: NDArray[np.int64], table: NDArray[np.int32]) -> bool: ...
 
 # ---- OLST: rows about the running mean; rows that are only measured
 

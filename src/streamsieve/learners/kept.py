@@ -80,7 +80,6 @@ def check_kept(state: State, p: int) -> None:
     slots = np.arange(n)
     if not (np.array_equal(np.sort(heap), slots) and np.array_equal(heap[place], slots)):
         raise ValueError("the heap of the features kept is not a heap.")
-    again = _table(room)
-    _core.index_kept(kept.entry[:n], again)
-    if not np.array_equal(np.sort(again), np.sort(kept.table)):
+    used = kept.table[kept.table != 0]
+    if not np.array_equal(np.sort(used), slots + 1) or not _core.finds_kept(kept.entry[:n], kept.table):
         raise ValueError("the table of the features kept is of other features.")
