@@ -7,7 +7,23 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from reference import inference as twin
-from streamsieve import FoldAverages, FourthMoments, RunningAverages, extract, inference, load, save
+from streamsieve import (
+    FoldAverages,
+    FourthMoments,
+    OFSARegressor,
+    OLassoRegressor,
+    OLSRegressor,
+    OLSthClassifier,
+    OLSthRegressor,
+    RunningAverages,
+    SieveClassifier,
+    SieveRegressor,
+    TSGDRegressor,
+    extract,
+    inference,
+    load,
+    save,
+)
 from streamsieve.averages.folds import hash_ids
 from streamsieve.averages.intervals import aggregate, majority
 from streamsieve.averages.model import LinearModel
@@ -273,6 +289,17 @@ def test_clusters_go_to_one_fold_wherever_they_are_hashed():
     for missing in ([1.0, np.nan], np.array(["a", None], dtype=object)):
         with pytest.raises(ValueError, match="every row needs an id"):
             folds.fold_of(missing)
+
+
+def test_shards_of_a_stream_keep_clusters_together():
+    X, y, group = clustered()
+    parts = [
+        OFSARegressor(2, se="folds").fit(X[at], y[at], cluster=group[at])
+        for at in (slice(0, 52), slice(52, 300))
+    ]
+    parts[0].method_.merge(parts[1].method_, follows=True)
+    whole = OFSARegressor(2, se="folds").fit(X, y, cluster=group)
+    assert_allclose(parts[0].model_.stderr, whole.model_.stderr, rtol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -713,3 +740,194 @@ def test_stability_refuses_what_has_no_bound(options, match):
     X, y = data()
     with pytest.raises(ValueError, match=match):
         inference.stability(FoldAverages(4).update(X, y), 2, **options)
+
+
+# ---------------------------------------------------------------- estimators
+
+
+@pytest.mark.parametrize("se", ["classical", "folds", "cluster", "hc1"])
+def test_estimators_make_their_errors_as_asked(se, tmp_path):
+    X, y, group = clustered(p=6)
+    clusters = {"cluster": group} if se in ("folds", "cluster") else {}
+    model = OFSARegressor(3, se=se)
+    model.partial_fit(X[:100], y[:100], **{k: v[:100] for k, v in clusters.items()})
+    save(model, tmp_path / "half")
+    model = load(tmp_path / "half")
+    model.partial_fit(X[100:], y[100:], **{k: v[100:] for k, v in clusters.items()})
+    folds = FoldAverages(20).update(X, y, fold=FoldAverages(20).fold_of(group))
+    averages = {"hc1": FourthMoments().update(X, y)}.get(se, folds)
+    support = extract.ofsa(RunningAverages().update(X, y), 3).support
+    expected = inference.ols(averages, support, se=se)
+    assert_allclose(model.model_.stderr, expected.stderr, rtol=1e-8)
+    assert_allclose(model.model_.pvalue, expected.pvalue, rtol=1e-6, atol=1e-300)
+    assert (model.model_.se, model.model_.honest) == (se, False)
+    assert_allclose(model.coef_, expected.coef)
+
+
+def test_rows_of_weight_0_take_their_clusters_along():
+    X, y, group = clustered(p=6)
+    w = (np.arange(len(y)) % 3 > 0).astype(float)
+    weighted = OLSthRegressor(3, se="folds").fit(X, y, w, cluster=group)
+    only = OLSthRegressor(3, se="folds").fit(X[w > 0], y[w > 0], cluster=group[w > 0])
+    assert_allclose(weighted.model_.stderr, only.model_.stderr)
+
+
+def test_honest_estimators_estimate_on_rows_that_did_not_select(tmp_path):
+    X, y = sparse_truth(600, 30, 4)
+    model = OFSARegressor(6, honest=0.5).fit(X, y)
+    folds = FoldAverages(20).update(X, y)
+    expected = inference.split(folds, "ofsa", 6, random_state=0)
+    assert model.model_.honest
+    assert_allclose(model.coef_, expected.coef)
+    assert_allclose(model.model_.conf_int(), expected.conf_int())
+    save(model, tmp_path / "model")
+    assert_array_equal(load(tmp_path / "model").model_.conf_int(), model.model_.conf_int())
+    labels = OLSthClassifier(honest=0.5, criterion="cv").fit(X, y > 0)
+    assert labels.model_.honest
+
+
+def test_stable_estimators_select_what_halves_select():
+    X, y = sparse_truth(400, 30, 4, signal=0.5)
+    model = OFSARegressor(6, stability=0.8).fit(X, y)
+    expected = inference.stability(FoldAverages(20).update(X, y), 6, threshold=0.8, random_state=0)
+    assert_array_equal(model.get_support(indices=True), expected.support)
+    assert model.model_.info["expected_false"] == expected.info["expected_false"]
+
+
+def test_least_squares_selects_at_a_false_discovery_rate():
+    X, y = sparse_truth(400, 20, 4)
+    for se, averages in (
+        ("classical", RunningAverages().update(X, y)),
+        ("hc1", FourthMoments().update(X, y)),
+        ("folds", FoldAverages(20).update(X, y)),
+    ):
+        model, expected = OLSRegressor(fdr=0.1, se=se).fit(X, y), inference.fdr(averages, 0.1, se=se)
+        assert_array_equal(model.get_support(indices=True), expected.support)
+        assert_allclose(model.coef_, expected.coef)
+        assert model.model_.honest
+    X, y = sparse_truth(240, 300, 3, signal=1.0)
+    assert set(range(3)) <= set(OLSRegressor(fdr=0.1, se="folds").fit(X, y).get_support(indices=True))
+    with pytest.raises(ValueError, match="se='folds' before the first rows"):
+        _ = OLSRegressor(fdr=0.1).fit(X, y).coef_
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: OFSARegressor(2, se="hc1", half_life=50), "beside half_life"),
+        (lambda: OFSARegressor(2, se="hc1", honest=0.5), "beside honest"),
+        (lambda: OFSARegressor(2, se="hc1", interactions=True), "beside interactions"),
+        (lambda: OFSARegressor(2, honest=0.5, stability=0.7), "beside stability"),
+        (lambda: OLassoRegressor(2, se="folds", refit=False), "beside refit=False"),
+        (lambda: OFSARegressor(2, se="white"), "se='white'"),
+        (lambda: OFSARegressor(2, stability=0.5), "stability=0.5"),
+        (lambda: SieveRegressor(2, se="folds"), "summed up"),
+        (lambda: SieveRegressor(2, se="classical", loss="huber"), "loss='huber'"),
+    ],
+)
+def test_errors_that_a_method_does_not_have_are_refused(make, match):
+    X, y = data()
+    with pytest.raises(ValueError, match=match):
+        make().fit(X, y)
+
+
+def test_clusters_need_folds():
+    X, y, group = clustered()
+    for model in (OFSARegressor(2), TSGDRegressor(2), SieveRegressor(2)):
+        with pytest.raises(ValueError, match="se='folds'"):
+            model.fit(X, y, cluster=group)
+    with pytest.raises(ValueError, match="5 ids for 300 rows"):
+        OFSARegressor(2, se="folds").fit(X, y, cluster=group[:5])
+    late = OFSARegressor(2).fit(X, y).set_params(se="folds")
+    with pytest.raises(ValueError, match="from the first rows on"):
+        _ = late.coef_
+
+
+def labels(n=800, seed=0):
+    rng = np.random.default_rng(seed)
+    X = 3 * rng.normal(size=(n, 10)) + 5
+    eta = 0.4 * (X[:, 0] - 5) - 0.4 * (X[:, 3] - 5)
+    return X, rng.random(n) < 1 / (1 + np.exp(-eta))
+
+
+def newton(X, y, w=None):
+    """Logistic regression: weights with the intercept first, and errors by the information."""
+    Z, w = twin.with_one(X), np.ones(len(y)) if w is None else w
+    b = np.zeros(Z.shape[1])
+    for _ in range(30):
+        share = 1 / (1 + np.exp(-Z @ b))
+        information = (Z * (w * share * (1 - share))[:, None]).T @ Z
+        b = b + np.linalg.solve(information, Z.T @ (w * (y - share)))
+    return b, np.sqrt(np.diag(np.linalg.inv(information)))
+
+
+def test_labels_have_errors_by_the_observed_information(tmp_path):
+    X, y = labels()
+    w = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    model = SieveClassifier(3, se="classical").fit(X, y, w)
+    on = model.get_support()
+    b, error = newton(X[:, on], y, w)
+    assert_allclose(model.coef_[0, on], b[1:], rtol=1e-5)
+    assert_allclose(model.intercept_, b[:1], rtol=1e-5)
+    assert_allclose(model.model_.stderr[on], error[1:], rtol=1e-6)
+    assert_allclose(model.model_.pvalue[on], 2 * stats.norm.sf(np.abs(b / error)[1:]), rtol=1e-4)
+    assert not model.model_.honest
+    save(model, tmp_path / "model")
+    assert_array_equal(load(tmp_path / "model").model_.conf_int(), model.model_.conf_int())
+
+
+def test_labels_have_errors_by_folds():
+    X, y = labels()
+    model = SieveClassifier(3, se="folds").fit(X, y)
+    on, store = model.get_support(), model.method_.state.store
+    b = newton(X[:, on], y)[0]
+    left = [newton(X[store.fold[:800] != f][:, on], y[store.fold[:800] != f])[0] for f in range(5)]
+    expected = np.sqrt(0.8 * ((np.array(left) - b) ** 2).sum(axis=0))[1:]
+    assert_allclose(model.model_.stderr[on], expected, rtol=1e-5)
+    assert model.model_.nu == 4
+
+
+def test_statsmodels_has_the_same_errors_of_labels_and_counts():
+    sm = pytest.importorskip("statsmodels.api", reason="statsmodels is the oracle of this test")
+    X, y = labels()
+    rng = np.random.default_rng(1)
+    counts = rng.poisson(np.exp(0.1 * (X[:, 0] - 5)))
+    cases = (
+        (SieveClassifier(3, se="classical"), y, sm.families.Binomial()),
+        (SieveRegressor(3, se="classical", loss="poisson"), counts, sm.families.Poisson()),
+        (SieveRegressor(3, se="classical"), X[:, 2] + rng.normal(size=len(y)), None),
+    )
+    for model, target, family in cases:
+        on = model.fit(X, target).get_support()
+        Z = sm.add_constant(X[:, on])
+        theirs = sm.OLS(target, Z).fit() if family is None else sm.GLM(target, Z, family=family).fit()
+        # the rows are kept in 32 bits
+        assert_allclose(model.model_.stderr[on], theirs.bse[1:], rtol=1e-6)
+        assert_allclose(model.model_.conf_int()[on], theirs.conf_int()[1:], rtol=1e-5)
+
+
+def test_rows_that_were_summed_up_count_in_the_information():
+    X, y = labels(40_000)
+    few = SieveClassifier(3, se="classical", memory="1MB").fit(X, y)
+    assert few.method_.state.H is not None
+    on = few.get_support()
+    b, error = newton(X[:, on], y)
+    assert_allclose(few.model_.stderr[on], error[1:], rtol=0.02)
+    assert_allclose(few.coef_[0, on], b[1:], atol=0.5 * error[1:].max())
+    with pytest.raises(ValueError, match="pass more memory"):
+        _ = SieveClassifier(3, se="folds", memory="1MB").fit(X, y).coef_
+
+
+def test_separated_classes_keep_their_ridge_and_have_no_errors():
+    X, _ = labels()
+    model = SieveClassifier(2, se="classical").fit(X, X[:, 0] > 5)
+    assert np.isnan(model.model_.stderr[model.get_support()]).all()
+    assert np.isfinite(model.coef_).all()
+    assert model.score(X, X[:, 0] > 5) > 0.95
+
+
+def test_a_sieve_without_errors_has_no_model():
+    X, y = labels()
+    assert not hasattr(SieveClassifier(2).fit(X, y), "model_")
+    with pytest.raises(ValueError, match="3 classes"):
+        SieveClassifier(2, se="classical").fit(X, np.arange(len(y)) % 3)

@@ -161,8 +161,13 @@ class Method:
             state.centering = centering.Centering(p)
         return state
 
-    def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
-        """Learn checked rows, all or, where the weights would overflow, none; other callers wait."""
+    def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
+        """Learn checked rows, all or, where the weights would overflow, none; other callers wait.
+
+        `cluster`, ids of rows that depend on each other, is for methods with folds.
+        """
+        if cluster is not None:
+            self.check_clusters()
         if not len(rows):
             return
         with self.lock:
@@ -181,6 +186,13 @@ class Method:
                 if self.p != p:
                     self.resize(p)
                 raise
+
+    def check_clusters(self) -> None:
+        """Raise ValueError unless the method's errors can take account of clusters."""
+        raise ValueError(
+            f"{type(self).__name__} has no errors that clusters could change; a method on averages has them, "
+            "with se='folds'."
+        )
 
     def _learn_all(self, rows: Rows, y: Array, w: Array | None) -> None:
         done = 0

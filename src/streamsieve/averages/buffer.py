@@ -15,13 +15,14 @@ PARTS = 1 << 13  # calls whose sparse rows wait at most
 
 
 class DenseBuffer(State):
-    """Rows sqrt(r) (x - c, y - c_y, 1), packed as a BLAS product takes them; at most `BLOCK`."""
+    """Rows sqrt(r) (x - c, y - c_y, 1), packed as a BLAS product takes them; at most `block`."""
 
     rows: Any
+    block: int
     _room: Any = None  # memory for a whole block, of which `rows` is the beginning
 
-    def __init__(self, m: int, dtype: str) -> None:
-        super().__init__(rows=Field(np.zeros((0, m), dtype=dtype), ("slot", "fixed")))
+    def __init__(self, m: int, dtype: str, block: int = BLOCK) -> None:
+        super().__init__(rows=Field(np.zeros((0, m), dtype=dtype), ("slot", "fixed")), block=block)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -29,13 +30,13 @@ class DenseBuffer(State):
     @property
     def free(self) -> int:
         """Rows that can still be added."""
-        return BLOCK - len(self.rows)
+        return self.block - len(self.rows)
 
     def add(self, X: Any, y: Array, r: Array, center: Array) -> None:
         """Pack an array of rows, of any strides."""
         n = len(self.rows)
         if self.rows.base is not self._room or self._room is None:
-            self._room = np.empty((BLOCK, self.rows.shape[1]), dtype=self.rows.dtype)
+            self._room = np.empty((self.block, self.rows.shape[1]), dtype=self.rows.dtype)
             self._room[:n] = self.rows
         _core.pack(X, y, np.sqrt(r), center, self._room, n)
         self.rows = self._room[: n + len(y)]
@@ -44,8 +45,8 @@ class DenseBuffer(State):
         self.rows = self.rows[:0]
 
     def check(self) -> None:
-        if len(self.rows) > BLOCK:
-            raise ValueError(f"{len(self.rows)} rows are in a block of {BLOCK}.")
+        if type(self.block) is not int or not len(self.rows) < self.block <= BLOCK:
+            raise ValueError(f"{len(self.rows)} rows are in a block of {self.block}.")
 
 
 class SparseBuffer(State):

@@ -10,14 +10,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..params import Int, Param
+from ..params import Int, Or, Param
 from ..rows import Array, Rows, as_vector, as_weights
 from ..state import State
+from .buffer import BLOCK
 from .forgetting import Decay, Forgetting, decay_per_row
 from .interactions import Pairs
 from .running import RunningAverages, both_locks
 
-N_FOLDS = Param(5, Int(2), "Number of folds for cross-validation; row i belongs to fold i mod n_folds.")
+N_FOLDS = Param(
+    "auto",
+    Or(Int(2), "auto"),
+    "Number of folds; row i belongs to fold i mod n_folds. 'auto': 5 for cross-validation, 20 for errors and "
+    "halves of the rows.",
+)
+LEAST = 64  # rows that a product takes at once, at least
+COUNT = Param(5, Int(2), "Number of folds.")
 
 
 class FoldAverages(State):
@@ -42,13 +50,17 @@ class FoldAverages(State):
     def __init__(
         self, n_folds: int = 5, *, decay: Decay = None, half_life: float | None = None, **options: Any
     ) -> None:
-        n_folds = N_FOLDS.check("n_folds", n_folds)
+        n_folds = COUNT.check("n_folds", n_folds)
         decay = decay_per_row(decay, half_life)
         folds = [RunningAverages(**options) for _ in range(n_folds)]
         for fold in folds:  # their rows come with the weights of this clock
             fold.forgets = decay is not None
+            fold.block = max(BLOCK // n_folds, LEAST)  # K times a whole block would be as much as the sums
         super().__init__(
-            folds_=folds, forgetting=Forgetting(decay, folds[0].forgetting.largest), n_samples_=0
+            folds_=folds,
+            forgetting=Forgetting(decay, folds[0].forgetting.largest),
+            n_samples_=0,
+            assigned=False,
         )
 
     def begin(self, p: int, q: int, names: list[str] | None = None) -> Self:
@@ -122,6 +134,7 @@ class FoldAverages(State):
             folds_=[self.folds_[f] for f in folds],
             forgetting=self.forgetting,
             n_samples_=sum(self.folds_[f].n_samples_ for f in folds),
+            assigned=self.assigned,
         )
         return part
 
@@ -141,6 +154,7 @@ class FoldAverages(State):
         """Add checked rows, as `RunningAverages.add` does, to these folds."""
         with self._lock:
             growth = self.forgetting.plan(len(y), self.n_samples_)
+            self.assigned = self.assigned or fold is not None
             if self.n_features_in_ is None:
                 self.begin(rows.p, y.shape[1], names)
             self.widen(max(rows.p, self.n_features_in_ or 0))
@@ -215,8 +229,12 @@ class FoldAverages(State):
         return self._combine(other, 0)
 
     def append(self, other: FoldAverages) -> Self:
-        """Add the rows of other folds as those that follow: row i of all is in fold i mod K."""
-        return self._combine(other, self.n_samples_)
+        """Add the rows of other folds as those that follow: row i of all is in fold i mod K.
+
+        Where folds were assigned, fold by fold.
+        """
+        given = self.assigned or getattr(other, "assigned", False)
+        return self._combine(other, 0 if given else self.n_samples_)
 
     def _combine(self, other: FoldAverages, shift: int) -> Self:
         """Add fold f of the other to fold f + shift mod K."""
@@ -236,6 +254,7 @@ class FoldAverages(State):
                 self.folds_[(f + shift) % len(self.folds_)].combine(theirs, 1, unit)
             self.forgetting.total += other.forgetting.total / unit
             self.n_samples_ += other.n_samples_
+            self.assigned = self.assigned or other.assigned
         return self
 
     def without(self, fold: int, total: RunningAverages) -> RunningAverages:

@@ -142,8 +142,7 @@ def _moved(averages: RunningAverages, delta: Array) -> RunningAverages:
     averages = averages.copy()
     if not delta.any():
         return averages
-    averages.flush()
-    moments, pairs = averages.moments, averages.pairs
+    moments, pairs = averages.current()[0], averages.pairs
     assert pairs is not None
     m, d = moments.p, len(delta)
     # (u + delta)_i (u + delta)_j = u_i u_j + delta_j u_i + delta_i u_j + delta_i delta_j

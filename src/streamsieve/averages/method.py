@@ -15,6 +15,7 @@ from ..state import State, optional
 from .crossval import cross_validate
 from .folds import FoldAverages
 from .forgetting import DECAY, HALF_LIFE, decay_per_row
+from .fourth import FourthMoments
 from .interactions import Pairs
 from .model import LinearModel
 from .path import Path, path
@@ -31,6 +32,28 @@ CRITERION = Param(
     "bic",
     OneOf("aic", "bic", "ebic", "cv"),
     "How k='auto' chooses; 'cv' needs averages for each fold, and is given before the first rows.",
+    live=True,
+)
+SE = Param(
+    "classical",
+    OneOf("classical", "folds", "cluster", "hc1"),
+    "How standard errors are made, see `inference.ols`: for noise of one variance, by the jackknife or the "
+    "sandwich over folds (with `cluster` in `fit`, for rows that depend on each other), or by fourth "
+    "moments. All but 'classical' are given before the first rows.",
+    live=True,
+)
+HONEST = Param(
+    None,
+    Or(Real(above=0, below=1), None),
+    "Share of the folds that select; the others estimate, so that errors hold although features were "
+    "selected, see `inference.split`. None: all rows do both. Given before the first rows.",
+    live=True,
+)
+STABILITY = Param(
+    None,
+    Or(Real(above=0.5, most=1), None),
+    "Keep the features that this share of random halves of the folds selects, see `inference.stability`. "
+    "Given before the first rows.",
     live=True,
 )
 RIDGE = Or(Real(0), "auto")
@@ -59,11 +82,14 @@ class AveragesMethod(Method):
         True, Bool(), "Compare features on a common scale; without it raw weights are compared.", live=True
     )
 
+    se = SE
+
     extracts = uses_blas = True
     losses = {"regression": ("squared",), "classification": ("squared",)}
     attributes = {
         "model": "LinearModel: Support, standard errors, t values, R^2, residual variance, ridge or penalty.",
-        "averages": "RunningAverages: What has been learned; FoldAverages with criterion='cv'.",
+        "averages": "RunningAverages: What has been learned; FoldAverages with criterion='cv', errors by "
+        "folds, honest or stability.",
     }
     #: The extractor's own parameters, which shape its path too.
     options: ClassVar[tuple[str, ...]] = ()
@@ -74,6 +100,8 @@ class AveragesMethod(Method):
         k: Any
         criterion: Any
         n_folds: Any
+        honest: Any
+        stability: Any
 
     _cache: Any = None  # the model last read and what it depends on; not state, it follows from the averages
 
@@ -100,10 +128,36 @@ class AveragesMethod(Method):
         alpha = getattr(self, "alpha", None)
         if alpha is not None and self.k != "auto":
             raise ParamError("k", self.k, f"expected 'auto' beside alpha={alpha}: both say how sparse it is.")
+        self._check_errors()
         held = getattr(self, "state", None)
-        if held is not None and held.folds is None and self._by_folds:
+        if held is None:
+            return
+        if held.folds is None and self._fold_reason is not None:
+            name = self._fold_reason
             raise ParamError(
-                "criterion", "cv", "expected from the first rows on, which have gone to no fold; call fit."
+                name,
+                getattr(self, name),
+                "expected from the first rows on, which have gone to no fold; call fit.",
+            )
+        if self.se == "hc1" and not hasattr(held, "fourth"):
+            raise ParamError("se", "hc1", "expected from the first rows on; call fit.")
+
+    def _check_errors(self) -> None:
+        honest, stability = getattr(self, "honest", None), getattr(self, "stability", None)
+        if honest is not None and stability is not None:
+            raise ParamError(
+                "honest", honest, f"expected None beside stability={stability}: pass one of them."
+            )
+        if self.se != "classical" and not getattr(self, "refit", True):
+            raise ParamError("se", self.se, "expected 'classical' beside refit=False: there are no errors.")
+        if self.se != "hc1":
+            return
+        for name in ("grow", "interactions", "decay", "half_life"):
+            if getattr(self, name):
+                raise ParamError("se", "hc1", f"expected 'folds' beside {name}={getattr(self, name)!r}.")
+        if self._fold_reason is not None:
+            raise ParamError(
+                "se", "hc1", f"expected 'folds' beside {self._fold_reason}: fourth moments are of all rows."
             )
 
     @property
@@ -115,26 +169,64 @@ class AveragesMethod(Method):
     def _by_folds(self) -> bool:
         return self._automatic and self.criterion == "cv"
 
+    @property
+    def _fold_reason(self) -> str | None:
+        """The parameter for which rows are dealt out to folds."""
+        if self.se in ("folds", "cluster"):
+            return "se"
+        for name in ("honest", "stability"):
+            if getattr(self, name, None) is not None:
+                return name
+        return "criterion" if self._by_folds else None
+
     def start(self, p: int, q: int) -> State:
         width = Pairs(p).n_features if self.interactions else p
         k: Any = getattr(self, "k", "auto")
         if k != "auto" and k > width and p > 0 and not self.grow:
             raise ParamError("k", k, f"expected at most {width}, the number of features.")
         values = {name: getattr(self, name) for name in _AVERAGED}
-        if self._by_folds:
-            return State(averages=optional(), folds=FoldAverages(self.n_folds, **values).begin(p, q))
-        return State(averages=RunningAverages(**values).begin(p, q), folds=optional())
+        if self._fold_reason is not None:
+            n_folds = self.n_folds
+            if n_folds == "auto":
+                n_folds = 5 if self._fold_reason == "criterion" else 20
+            return State(averages=optional(), folds=FoldAverages(n_folds, **values).begin(p, q))
+        state = State(averages=RunningAverages(**values).begin(p, q), folds=optional())
+        if self.se == "hc1":
+            state.fourth = FourthMoments(missing=self.missing, dtype=self.dtype)
+            if p:
+                state.fourth.begin(p, q)
+        return state
 
-    def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
-        """Add checked rows, of any strides; no sum can overflow, so that nothing has to be undone."""
+    def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
+        """Add checked rows, of any strides; no sum can overflow, so that nothing has to be undone.
+
+        `cluster` are `folds.hash_ids` of the rows' clusters, which decide on their folds.
+        """
         if len(rows):
             with self.lock:
-                self.averages.add(rows, y, w)
+                self._add(rows, y, w, cluster)
                 self.p = self.averages.n_features_in_
 
     def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
-        self.averages.add(rows, y, w)
+        self._add(rows, y, w, None)
         return len(rows)
+
+    def _add(self, rows: Rows, y: Array, w: Array | None, cluster: Any) -> None:
+        folds, fourth = self.state.folds, getattr(self.state, "fourth", None)
+        if cluster is not None:
+            self.check_clusters()
+            folds.add(rows, y, w, None, cluster % len(folds.folds_))
+            return
+        self.averages.add(rows, y, w)
+        if fourth is not None:
+            fourth.add(rows, y, w)
+
+    def check_clusters(self) -> None:
+        if self._fold_reason is None:
+            raise ValueError(
+                f"{type(self).__name__} has no folds to keep clusters together in; pass se='folds' or "
+                "'cluster', honest or stability."
+            )
 
     def resize(self, p: int) -> None:
         self.averages.widen(p)
@@ -162,20 +254,28 @@ class AveragesMethod(Method):
                 self.averages.append(other.averages)
             else:
                 self.averages.merge(other.averages)
+            if getattr(self.state, "fourth", None) is not None:
+                self.state.fourth.merge(other.state.fourth)
 
     def adopt(self, other: AveragesMethod) -> None:
         """Extract models from the averages of another method, whose parameters of averages are the same."""
         with self.lock:
             self.p, self.q = other.p, other.q
             self.state = State(averages=other.state.averages, folds=other.state.folds)
-            if self._by_folds and other.state.folds is None:
-                self.check()
+            if hasattr(other.state, "fourth"):
+                self.state.fourth = other.state.fourth
+            self.check()
             self._cache = None
 
     def check_state(self) -> None:
         if (self.state.averages is None) == (self.state.folds is None):
             raise ValueError("there are averages and folds, or neither.")
         self.averages.check()
+        fourth = getattr(self.state, "fourth", None)
+        if fourth is not None:
+            fourth.check()
+            if self.p and (fourth.n_features_in_, fourth.n_targets_) != (self.p, self.q):
+                raise ValueError(f"the fourth moments are not of {self.p} columns.")
         if self.averages.n_features_in_ != self.p:
             raise ValueError(f"the averages are not of {self.p} columns.")
 
@@ -200,7 +300,7 @@ class AveragesMethod(Method):
         """The model as of now, extracted when first read."""
         with self.lock:
             if self._cache is None or self._cache[0] != self._as_of:
-                self._cache = self._as_of, self._named(self.select(self.averages))
+                self._cache = self._as_of, self._named(self._model())
             chosen: LinearModel = self._cache[1]
             return chosen
 
@@ -208,6 +308,26 @@ class AveragesMethod(Method):
     def _as_of(self) -> Any:
         """What the model depends on."""
         return self.averages._changes, tuple(self.values.items())
+
+    def _model(self) -> LinearModel:
+        """The model of all rows, with errors as `se`, `honest` and `stability` want them."""
+        from .. import inference  # which needs the averages
+
+        options = {"fit_intercept": self.fit_intercept, "random_state": 0}
+        if getattr(self, "honest", None) is not None:
+            return inference.split(self.averages, self, select=self.honest, se=self.se, **options)
+        if getattr(self, "stability", None) is not None:
+            model = inference.stability(self.averages, threshold=self.stability, method=self, **options)
+        else:
+            model = self.select(self.averages)
+        if self.se == "classical" or model.stderr is None:
+            return model
+        return inference.with_errors(model, self._error_source, self.se, self.fit_intercept)
+
+    @property
+    def _error_source(self) -> Any:
+        """What errors are made of."""
+        return self.state.fourth if self.se == "hc1" else self.averages
 
     def select(self, averages: RunningAverages | FoldAverages) -> LinearModel:
         """The model of any averages by this method, its choice of k and its parameters."""

@@ -130,6 +130,7 @@ class RunningAverages(State):
             missing=MISSING.check("missing", missing),
             interactions=INTERACTIONS.check("interactions", interactions),
             forgets=decay is not None,  # whether old rows lose weight
+            block=buffer.BLOCK,  # dense rows that are multiplied at once
             forgetting=Forgetting(decay, GROWTH[name]),
             names=optional(),
             n_samples_=0,
@@ -147,7 +148,7 @@ class RunningAverages(State):
         """Lay out the state for p columns and q targets."""
         wide = Pairs(p).n_features if self.interactions else p
         self.moments = Moments(wide, q, self.dtype)
-        self.dense, self.sparse = DenseBuffer(wide + q + 1, self.dtype), SparseBuffer()
+        self.dense, self.sparse = DenseBuffer(wide + q + 1, self.dtype, self.block), SparseBuffer()
         self.n_imputed_, self._axes["n_imputed_"] = zeros(feature=p, dtype=np.int64)
         self.imputer_sums, self._axes["imputer_sums"] = zeros(feature=p)
         self.names, self.n_features_in_, self.n_targets_ = names, p, q
@@ -331,7 +332,7 @@ class RunningAverages(State):
             imputed, sums = np.zeros(p, dtype=np.int64), np.zeros(p)
             imputed[where], sums[where] = self.n_imputed_, self.imputer_sums
             self.n_imputed_, self.imputer_sums = imputed, sums
-            self.dense = DenseBuffer(p + self.n_targets_ + 1, self.dtype)
+            self.dense = DenseBuffer(p + self.n_targets_ + 1, self.dtype, self.block)
             self.n_features_in_ = p
             self._changes += 1
         return self
@@ -531,7 +532,7 @@ class RunningAverages(State):
 
     def bytes_at(self, p: int, now: int) -> float:  # noqa: ARG002
         m = (p * (p + 3) / 2 if self.interactions else p) + (self.n_targets_ or 1) + 1
-        return np.dtype(self.dtype).itemsize * (m + buffer.BLOCK) * m
+        return np.dtype(self.dtype).itemsize * (m + self.block) * m
 
     def check(self) -> None:
         """Raise ValueError for state from a file that does not fit together: kernels trust it."""

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from .. import _core
+from ..averages.folds import hash_ids
 from ..base import Method
 from ..fitted import FittedModel
 from ..learners.start import continue_from
@@ -96,6 +97,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         first: bool,
         model: Any = None,
         passes: bool = False,
+        cluster: Any = None,
     ) -> Self:
         """Check everything, then let the method learn; a call that fails changes nothing.
 
@@ -108,6 +110,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         if first:
             fresh = type(self)(**self.get_params(deep=False))
             fresh.method_ = method = fresh._new_method()
+            cluster = fresh._check_cluster(cluster, sample_weight)
             rows, Y, w = fresh._check_batch(X, y, classes, sample_weight, first=True)
             if not len(rows):
                 raise ValueError(
@@ -120,12 +123,22 @@ class Estimator(SelectorMixin, BaseEstimator):
             elif passes and has_passes(method):
                 fresh.n_iter_ = fit_rows(method, rows, Y, w)
             else:
-                fresh._learn(rows, Y, w)
+                fresh._learn(rows, Y, w, cluster)
             return self._become(fresh)
         self._check_unchanged()
+        cluster = self._check_cluster(cluster, sample_weight)
         rows, Y, w = self._check_batch(X, y, classes, sample_weight, first=False)
-        self._learn(rows, Y, w)
+        self._learn(rows, Y, w, cluster)
         return self
+
+    def _check_cluster(self, cluster: Any, sample_weight: Any) -> Any:
+        """Ids of the rows' clusters as numbers, without rows of weight 0; ValueError where none are taken."""
+        if cluster is None:
+            return None
+        self.method_.check_clusters()
+        ids = hash_ids(cluster)
+        w = as_weights(sample_weight, len(ids), self.method_.weight_limit)
+        return ids if w is None else ids[w > 0]
 
     def _become(self, fresh: Self) -> Self:
         """Take over what another one of the same parameters has learned, and forget what was."""
@@ -134,11 +147,11 @@ class Estimator(SelectorMixin, BaseEstimator):
         self.__dict__ = own | fitted
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, cluster: Any = None) -> Self:
         check_any_weight(sample_weight)
         if y is None and has_passes(self._method_class) and is_source(X):
             return self._fit_source(X)
-        return self._update(X, y, None, sample_weight, first=True, passes=True)
+        return self._update(X, y, None, sample_weight, first=True, passes=True, cluster=cluster)
 
     def _fit_source(self, source: Any) -> Self:
         """Learn in passes over blocks (X, y) or (X, y, sample_weight), which are read anew for each pass."""
@@ -188,8 +201,10 @@ class Estimator(SelectorMixin, BaseEstimator):
             rows, Y, w = rows.take(w > 0), Y[w > 0], w[w > 0]
         return rows, Y, w
 
-    def _learn(self, rows: Rows, Y: Array, w: Array | None) -> None:
-        self.method_.update(rows, Y, w)
+    def _learn(self, rows: Rows, Y: Array, w: Array | None, cluster: Any = None) -> None:
+        if cluster is not None and len(cluster) != len(rows):
+            raise ValueError(f"cluster has {len(cluster)} ids for {len(rows)} rows; pass one a row.")
+        self.method_.update(rows, Y, w, cluster)
         self.n_features_in_ = self.method_.p
 
     def _labels(self, y: Any) -> Any:
@@ -334,7 +349,7 @@ def _nan_ok(method: Method) -> bool:
 
 
 class Regressor(RegressorMixin, Estimator):
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cluster: Any = None) -> Self:
         """Forget everything and learn from X, y.
 
         Parameters
@@ -344,10 +359,13 @@ class Regressor(RegressorMixin, Estimator):
             each time over blocks (X, y) or (X, y, sample_weight) of the same rows; y is then None.
         y : array of shape (n,) or (n, q)
         sample_weight : array of shape (n,) or None
+        cluster : array of n ids or None
+            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
+            `stability`.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, cluster)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, cluster: Any = None) -> Self:
         """Learn from the next rows of a stream; how it is cut into calls does not matter.
 
         Parameters
@@ -355,8 +373,12 @@ class Regressor(RegressorMixin, Estimator):
         X : array, sparse matrix or data frame of shape (n, p)
         y : array of shape (n,) or (n, q)
         sample_weight : array of shape (n,) or None
+        cluster : array of n ids or None
+            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
+            `stability`.
         """
-        return self._update(X, y, None, sample_weight, first=not hasattr(self, "method_"))
+        first = not hasattr(self, "method_")
+        return self._update(X, y, None, sample_weight, first=first, cluster=cluster)
 
     def predict(self, X: Any) -> Array:
         """Predicted targets, of the shape of y."""
@@ -409,7 +431,7 @@ def _probabilistic(estimator: Classifier) -> bool:
 
 
 class Classifier(ClassifierMixin, Estimator):
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cluster: Any = None) -> Self:
         """Forget everything and learn from X, y.
 
         Parameters
@@ -419,11 +441,19 @@ class Classifier(ClassifierMixin, Estimator):
             each time over blocks (X, y) or (X, y, sample_weight) of the same rows; y is then None.
         y : array of n labels
         sample_weight : array of shape (n,) or None
+        cluster : array of n ids or None
+            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
+            `stability`.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, cluster)
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        classes: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+        cluster: Any = None,
     ) -> Self:
         """Learn from the next rows of a stream; how it is cut into calls does not matter.
 
@@ -434,11 +464,14 @@ class Classifier(ClassifierMixin, Estimator):
         classes : sequence or None
             All labels that the stream will bring; needed in the first call.
         sample_weight : array of shape (n,) or None
+        cluster : array of n ids or None
+            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
+            `stability`.
         """
         first = not hasattr(self, "method_")
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
-        return self._update(X, y, classes, sample_weight, first=first)
+        return self._update(X, y, classes, sample_weight, first=first, cluster=cluster)
 
     def decision_function(self, X: Any) -> Array:
         """Scores: positive for `classes_[1]`, or one column per class where there are more than two."""

@@ -68,9 +68,11 @@ class Sums(NamedTuple):
     def weights(self, fit_intercept: bool) -> Array:
         """Least squares (k, q); nan for features that these rows do not determine."""
         R, r, inverse = self._system(fit_intercept)
-        L, failed = linalg.dpotrf(R.T, lower=1, clean=0)
         b = np.full(r.shape, np.nan)
         on = inverse > 0
+        if not len(R) or self.n - fit_intercept <= on.sum():  # they fit anything
+            return b
+        L, failed = linalg.dpotrf(R.T, lower=1, clean=0)
         if not failed and on.all() and (L.diagonal() ** 2 > SINGULAR).all():
             b, _ = linalg.dpotrs(L, r, lower=1)
         elif on.any():

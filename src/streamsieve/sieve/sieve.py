@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..averages.model import LinearModel
 from ..base import Method
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows, threads
 from ..state import State, check_array, optional, zeros
-from . import gram
+from . import errors, gram
 from .folds import assign
 from .memory import Bytes, size_of
 from .read import STEP, Search
@@ -57,12 +58,19 @@ class Sieve(Method):
     )
     grow = Param(False, Bool(), "Let a sparse batch be wider than those before.")
     n_jobs = Param(None, Or(None, Int(1)), "Threads. None: as many as processors.")
+    se = Param(
+        None,
+        Or(None, OneOf("classical", "folds")),
+        "Standard errors, of at most two classes, given the selection: by the observed information, or by "
+        "the jackknife over the 5 folds of the rows. Weights are then refitted without ridge. None: none.",
+    )
 
     extracts = True
     losses = {"regression": ("squared", "huber", "poisson"), "classification": ("logistic", "squared")}
     attributes = {
         "ridge": "float: penalty of the elimination, per row and in standardised units",
         "n_candidates": "int: features whose rows are still kept",
+        "model": "LinearModel: with `se`, the weights with standard errors, p values and intervals.",
     }
 
     #: Called without arguments after each part of a long computation; not part of the state.
@@ -76,10 +84,15 @@ class Sieve(Method):
             raise ParamError(
                 "half_life", self.half_life, f"forgetting needs loss='squared', not {self.loss!r}; pass None."
             )
+        wrong = errors.check_errors(self.se, self.loss)
+        if wrong is not None:
+            raise ParamError("se", self.se, wrong)
 
     # ---------------------------------------------------------------- state
 
     def start(self, p: int, q: int) -> State:
+        if self.se is not None and self.labels and q > 1:
+            raise ParamError("se", self.se, f"expected None for {q} classes: errors are for two.")
         if self.half_life is not None and not self._correlations_fit(p, q):
             raise ParamError(
                 "half_life",
@@ -381,8 +394,68 @@ class Sieve(Method):
                     answer = self._read_correlations()
             else:
                 answer = self._read_rows()
+            s._errors = None
+            if self.se is not None and len(answer[0]):
+                answer, s._errors = self._refit(*answer)
             s._answer = answer
         return answer
+
+    def _refit(self, features: Ints, coef: Array, intercept: Array) -> tuple[Any, tuple[Array, float]]:
+        """The model without ridge, and its standard errors with their degrees of freedom."""
+        s, store = self.state, self.state.store
+        columns = np.searchsorted(store.columns, features).astype(np.int32)
+        if self.loss == "squared":
+            H, h, yy = self._summary(None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
+            fits = errors.least_squares(H[0], h, yy, columns, store.shift, H[0, -1, -1], self.fit_intercept)
+        else:
+            if self.se == "folds" and s.H is not None:
+                raise ValueError(
+                    f"se='folds': of {s.rows} rows {store.n} are still held, the others are summed up in "
+                    f"memory={self.memory!r}; pass more memory, or se='classical'."
+                )
+            fits = []
+            for t in range(self.q):
+                summary = None if s.H is None else (s.H[t], s.h[t])
+                job = errors.Likelihood(store, columns, self.loss, t, summary, self.fit_intercept)
+                fits.append(job.refit(coef[t], float(intercept[t]), str(self.se)))
+        weights, constants = np.array([f.coef for f in fits]), np.array([f.intercept for f in fits])
+        return (features, weights, constants), (np.array([f.stderr for f in fits]), fits[0].nu)
+
+    @property
+    def model(self) -> LinearModel:
+        """The weights with their errors; AttributeError without `se`."""
+        found = self.linear_model()
+        if found is None:
+            raise AttributeError("Sieve has no standard errors; pass se='classical' or 'folds'.")
+        return found
+
+    def linear_model(self) -> LinearModel | None:
+        if self.se is None:
+            return None
+        features, weights, constants = self._read()
+        stderr, tvalue = np.zeros((self.q, self.p)), np.zeros((self.q, self.p))
+        coef, nu = np.zeros((self.q, self.p)), float("nan")
+        coef[:, features] = weights
+        if self.state._errors is not None:
+            stderr[:, features], nu = self.state._errors
+            with np.errstate(divide="ignore"):
+                np.divide(coef, stderr, out=tvalue, where=coef != 0)
+        one = self.q == 1
+        unknown: Any = float("nan") if one else np.full(self.q, np.nan)
+        return LinearModel(
+            coef=coef[0] if one else coef,
+            intercept=float(constants[0]) if one else constants,
+            support=np.asarray(features, dtype=np.int64),
+            n=float(self.state.store.total) if self.state.store is not None else 0.0,
+            r2=unknown,
+            sigma2=unknown,
+            df=len(features) + self.fit_intercept,
+            method="sieve",
+            stderr=stderr[0] if one else stderr,
+            tvalue=tvalue[0] if one else tvalue,
+            se=self.se,
+            nu=nu,
+        )
 
     def strengths(self) -> tuple[Ints, Array]:
         """The candidates, and the norms of their standardised weights in a model of all of them."""
@@ -459,16 +532,24 @@ class Sieve(Method):
     def extracted(self) -> Any:
         """The model, if it has been read since the last rows."""
         answer = getattr(self.state, "_answer", None)
-        return None if answer is None else [*answer, float(self.state._ridge)]
+        if answer is None:
+            return None
+        held = getattr(self.state, "_errors", None)
+        return [*answer, float(self.state._ridge), *(() if held is None else (held[0], float(held[1])))]
 
     def set_extracted(self, model: Any) -> None:
-        columns, coef, intercept, ridge = model
+        columns, coef, intercept, ridge, *held = model
         check_array("columns", columns, np.int32, (len(columns),))
         check_array("coef", coef, np.float64, (self.q, len(columns)))
         check_array("intercept", intercept, np.float64, (self.q,))
         if type(ridge) is not float or (len(columns) and not 0 <= columns.min() <= columns.max() < self.p):
             raise ValueError("the extracted model does not fit the state.")
+        if held:
+            check_array("stderr", held[0], np.float64, (self.q, len(columns)))
+            if len(held) != 2 or type(held[1]) is not float:
+                raise ValueError("the errors of the extracted model do not fit it.")
         self.state._answer, self.state._ridge = (columns, coef, intercept), ridge
+        self.state._errors = tuple(held) or None
 
 
 def quadratic(problem: Problem, fit: Fit) -> tuple[Array, Array]:

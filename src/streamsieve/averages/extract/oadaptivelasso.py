@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...params import Param, Real
 from ..folds import N_FOLDS
-from ..method import CRITERION, AveragesMethod, K
+from ..method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 from ..model import LinearModel
 from ..standardize import Standardized
 from .penalized import ALPHA, REFIT, budget, documented, extract
@@ -65,6 +65,7 @@ class OAdaptiveLasso(AveragesMethod):
     """
 
     k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
+    honest, stability = HONEST, STABILITY
     gamma = Param(1.0, Real(above=0), "Exponent of the weights 1 / |beta_ols|^gamma.", live=True)
 
     penalty = "adaptivelasso"

@@ -13,7 +13,7 @@ from ... import linalg
 from ...params import Int, Param
 from ...rows import Array
 from ..folds import N_FOLDS
-from ..method import CRITERION, AveragesMethod, K
+from ..method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 from ..model import SINGULAR, LinearModel, as_standardized, block, check_k, cholesky, finish
 from ..path import Ints, Path, largest_size, path_over_supports
 from ..standardize import Standardized
@@ -290,6 +290,7 @@ class OBestSubset(AveragesMethod):
     """
 
     k, criterion, n_folds, max_exchange = K, CRITERION, N_FOLDS, MAX_EXCHANGE
+    honest, stability = HONEST, STABILITY
 
     options = ("max_exchange",)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...params import Param, Real
 from ..folds import N_FOLDS
-from ..method import CRITERION, AveragesMethod, K
+from ..method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 from ..model import LinearModel
 from ..standardize import Standardized
 from .penalized import ALPHA, REFIT, budget, documented, extract
@@ -67,6 +67,7 @@ class OElasticNet(AveragesMethod):
     """
 
     k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
+    honest, stability = HONEST, STABILITY
     l1_ratio = Param(
         0.99,
         Real(above=0, most=1),

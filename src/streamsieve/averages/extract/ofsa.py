@@ -11,7 +11,7 @@ from ... import _core
 from ...params import Int, Or, Param, Real
 from ...rows import Array
 from ..folds import N_FOLDS
-from ..method import CRITERION, AveragesMethod, K
+from ..method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 from ..model import LinearModel, as_standardized, check_k, finish
 from ..path import Ints, Path, path_over_supports, some_sizes
 from ..standardize import Standardized
@@ -143,6 +143,7 @@ class OFSA(AveragesMethod):
     """
 
     k, criterion, n_folds = K, CRITERION, N_FOLDS
+    honest, stability = HONEST, STABILITY
     maturity, annealing, warmup = MATURITY, ANNEALING, WARMUP
     eta = Param(
         "auto", Or(Real(above=0), "auto"), "Step; 'auto' derives it from the largest eigenvalue.", live=True

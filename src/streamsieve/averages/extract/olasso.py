@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..folds import N_FOLDS
-from ..method import CRITERION, AveragesMethod, K
+from ..method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 from ..model import LinearModel
 from ..standardize import Standardized
 from .penalized import ALPHA, REFIT, budget, documented, extract
@@ -59,6 +59,7 @@ class OLasso(AveragesMethod):
     """
 
     k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
+    honest, stability = HONEST, STABILITY
 
     penalty = "lasso"
 

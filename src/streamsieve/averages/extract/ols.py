@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ... import linalg
-from ...params import Param
+from ...params import Or, Param, Real
 from ...rows import Array
+from ..folds import N_FOLDS, FoldAverages
 from ..method import RIDGE, AveragesMethod
 from ..model import LinearModel, as_standardized, block, cholesky, finish
 from ..ridge import likeliest_ridge, low_rank_ridge
 from ..standardize import Standardized
+from ..standardize import standardize as standardized
 
 if TYPE_CHECKING:
     from ..running import RunningAverages
@@ -116,7 +118,7 @@ def _likeliest_ridge(s: Standardized) -> tuple[Array, float]:
 
 
 class OLS(AveragesMethod):
-    """Online least squares ([Sun] 3.2.2): all features, no selection.
+    """Online least squares ([Sun] 3.2.2): all features, or those found at a false discovery rate.
 
     Rows become running averages, O(p^2) memory; the model is extracted when it is read, O(p^3 / 3), see
     `extract.ols`. Labels are fitted as -1 and +1, of more than two classes one against the rest.
@@ -128,6 +130,14 @@ class OLS(AveragesMethod):
         "Ridge added to the standardised S_xx; 'auto' adds one only where S_xx is singular.",
         live=True,
     )
+    fdr = Param(
+        None,
+        Or(Real(above=0, below=1), None),
+        "Keep the features found at this false discovery rate, see `inference.fdr`. Up to as many rows as "
+        "features, half of the folds screens and the other half tests, which needs se='folds'. None: all.",
+        live=True,
+    )
+    n_folds = N_FOLDS
 
     examples = {
         "regression": """
@@ -148,3 +158,20 @@ class OLS(AveragesMethod):
 
     def extract(self, s: Standardized) -> LinearModel:
         return ols(s, ridge=self.ridge)
+
+    def _model(self) -> LinearModel:
+        if self.fdr is None:
+            return super()._model()
+        from ... import inference
+
+        folds = isinstance(self.averages, FoldAverages)
+        total = self.averages.total() if folds else self.averages
+        options = {"se": self.se, "fit_intercept": self.fit_intercept}
+        if determined(standardized(total, fit_intercept=self.fit_intercept)):
+            return inference.fdr(self._error_source, self.fdr, **options)
+        if not folds:
+            raise ValueError(
+                f"fdr={self.fdr}: {total.n_samples_} rows are no more than the {total.n_features_} features. "
+                "Pass se='folds' before the first rows: half of the folds then screens the features."
+            )
+        return inference.fdr(self.averages, self.fdr, "screen", random_state=0, **options)

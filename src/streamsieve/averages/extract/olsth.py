@@ -9,7 +9,7 @@ import numpy as np
 from ...params import Param
 from ...rows import Array
 from ..folds import N_FOLDS
-from ..method import CRITERION, RIDGE, AveragesMethod, K
+from ..method import CRITERION, HONEST, RIDGE, STABILITY, AveragesMethod, K
 from ..model import LinearModel, as_standardized, check_k, finish, largest_rows
 from ..path import Ints, Path, largest_size, path_over_order
 from ..standardize import Standardized
@@ -82,6 +82,7 @@ class OLSth(AveragesMethod):
     """
 
     k, criterion, n_folds = K, CRITERION, N_FOLDS
+    honest, stability = HONEST, STABILITY
     ridge = Param(
         "auto",
         RIDGE,

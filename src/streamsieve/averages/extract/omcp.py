@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...params import Param, Real
 from ..folds import N_FOLDS
-from ..method import CRITERION, AveragesMethod, K
+from ..method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 from ..model import LinearModel
 from ..standardize import Standardized
 from .penalized import ALPHA, REFIT, budget, documented, extract
@@ -70,6 +70,7 @@ class OMCP(AveragesMethod):
     """
 
     k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
+    honest, stability = HONEST, STABILITY
     gamma = Param(
         3.0,
         Real(above=1),

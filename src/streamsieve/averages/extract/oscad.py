@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...params import Param, Real
 from ..folds import N_FOLDS
-from ..method import CRITERION, AveragesMethod, K
+from ..method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 from ..model import LinearModel
 from ..standardize import Standardized
 from .penalized import ALPHA, REFIT, budget, documented, extract
@@ -62,6 +62,7 @@ class OSCAD(AveragesMethod):
     """
 
     k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
+    honest, stability = HONEST, STABILITY
     gamma = Param(
         3.7, Real(above=2), "Where the penalty levels off, in units of alpha; a of Fan and Li.", live=True
     )
