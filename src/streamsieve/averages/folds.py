@@ -42,6 +42,8 @@ class FoldAverages(State):
         As of `RunningAverages`; rows age with the whole stream.
     """
 
+    assigned: bool
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ARG004
         self = super().__new__(cls)
         self._lock = RLock()
