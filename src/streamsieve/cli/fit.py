@@ -24,12 +24,12 @@ def command(source: tuple[str, ...], output: str, as_json: bool, quiet: bool, **
     Notes and progress go to stderr. --checkpoint writes the state of the run to a file; after a crash the
     same command with --resume gives the very same model.
 
-    More than one machine: --shard 1/64 to 64/64 in a batch queue, then `merge`.
+    More than one machine: --shard 1/64 to 64/64 in a batch queue, then `merge`; or --scheduler, or --workers.
     """
     from ..persist import save
     from .output import emit
 
-    units = {name: options.pop(name) for name in ("shard", "unit")}
+    units = {name: options.pop(name) for name in ("shard", "scheduler", "workers", "unit")}
     units["folder"] = options.pop("unit_folder")
     about: dict[str, Any] = {}
     test: dict[str, float] = {}

@@ -276,6 +276,14 @@ units = _all(
         help="Learn the I-th of N shards of the source; `merge` makes the model of all N.",
     ),
     click.option(
+        "--scheduler", metavar="ADDRESS", help="Let the workers of a Dask scheduler read the source."
+    ),
+    click.option(
+        "--workers",
+        type=click.IntRange(1),
+        help="Let so many processes of this machine read it (needs dask).",
+    ),
+    click.option(
         "--unit", type=Size(), help="Bytes of the source that are read at a time.  [default: 256MB]"
     ),
     click.option(

@@ -1,4 +1,4 @@
-"""`fit` unit by unit: all of them, or one shard of many."""
+"""`fit` unit by unit: one shard of many, or on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -31,10 +31,14 @@ def fit_units(
     quiet: bool,
     *,
     shard: tuple[int, int] | None,
+    scheduler: str | None,
+    workers: int | None,
     unit: int | None,
     folder: str | None,
 ) -> tuple[FittedModel, dict[str, Any]]:
     """The model of a shard or of all units, and what its file says of it."""
+    if sum(option is not None for option in (shard, scheduler, workers)) > 1:
+        raise click.UsageError("--shard, --scheduler and --workers exclude each other; pass one of them.")
     for name, default in ONE_PROCESS.items():
         if options.pop(name) != default:
             raise click.UsageError(f"--{name} is for one process; --unit-folder keeps finished units.")
@@ -50,7 +54,13 @@ def fit_units(
     run.blocks.close()
     run.model.first_index = int(run.format == "svmlight" and not source.options.get("zero_based", False))
     folder = make_folder(folder)
-    return _fit_shard(run.model, units, shard, source, folder, quiet)
+    if scheduler is None and workers is None:
+        return _fit_shard(run.model, units, shard, source, folder, quiet)
+    from .cluster import fit_cluster
+
+    model = fit_cluster(run.model, units, folder, scheduler, workers, console)
+    model.about["source"] = source.describe()
+    return model, {}
 
 
 def _unit_size(files: tuple[str, ...], unit: int | None, shard: tuple[int, int] | None) -> int:

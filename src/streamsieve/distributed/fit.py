@@ -29,7 +29,9 @@ from .plan import Plan, plan
 _FIRST_ROWS = 10_000  # looked at to find the labels
 
 
-def prepare(estimator: Any, source: Plan | None = None, classes: Any = None) -> FittedModel:
+def prepare(
+    estimator: Any, source: Plan | None = None, classes: Any = None, *, dense: bool = False
+) -> FittedModel:
     """What is to be learned, for `accumulate`: the method of an estimator, and its task.
 
     Parameters
@@ -40,12 +42,15 @@ def prepare(estimator: Any, source: Plan | None = None, classes: Any = None) -> 
         Where the labels of a classifier are found: in the first 10,000 rows.
     classes : sequence or None
         All labels, where the first rows do not show them.
+    dense : bool, default=False
+        Whether all units have the same columns, so that other ones are an error.
     """
+    dense = dense or (source is not None and source.layout.format == "npy")
     model = estimator
     if not isinstance(estimator, FittedModel):
         model = type(estimator)(**estimator.get_params(deep=False))._to_fitted()
     method: Any = type(model.method)(**model.method.values)
-    if "grow" in method.params:
+    if "grow" in method.params and not dense:
         method.grow = True  # units bring features that those before have not met
     if model.task_name == "regression":
         if classes is not None:
@@ -139,7 +144,7 @@ def part_of(model: Any, about: dict[str, Any]) -> Part | None:
     if not isinstance(model, FittedModel) or not isinstance(note, dict):
         return None
     model = replace(model, about={name: value for name, value in model.about.items() if name != "part"})
-    return Part(model, *(int(note[name]) for name in ("first", "last", "rows", "rows_bad")))
+    return Part(model, int(note["first"]), int(note["last"]), int(note["rows"]), int(note["rows_bad"]))
 
 
 def fit(

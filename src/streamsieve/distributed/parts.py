@@ -8,7 +8,7 @@ import json
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,7 @@ class Part:
     last: int
     rows: int
     rows_bad: int
+    reader: dict[str, Any] = field(default_factory=dict)  # columns and values met, where units come in turn
 
     def __str__(self) -> str:
         return (
@@ -54,10 +55,15 @@ class Part:
         )
 
 
+def is_mergeable(model: FittedModel) -> bool:
+    """Whether parts of the method merge exactly: those on running averages."""
+    return hasattr(type(model.method), "averages")
+
+
 def check_mergeable(model: FittedModel) -> None:
     """Raise ValueError for a method whose parts cannot be merged exactly."""
     method: Any = model.method
-    if not hasattr(method, "averages") and not hasattr(method, "merge"):
+    if not is_mergeable(model):
         raise ValueError(
             f"{model.name} learns row by row, and its parts cannot be merged; pass an estimator on running "
             "averages (OLSth, OFSA, OLasso, ...), or fit it serially."
@@ -113,8 +119,8 @@ def finish(model: FittedModel, number: int, rows: int, rows_bad: int, names: lis
         model.feature_names = names
         if model.p < len(names):
             model.method.resize(len(names))
-    if hasattr(model.method, "averages"):
-        model.method.averages.pack()
+    if is_mergeable(model):
+        model.method.averages.pack()  # type: ignore[attr-defined]
     return Part(model, number, number + 1, rows, int(rows_bad))
 
 
@@ -141,6 +147,8 @@ def match_features(mine: FittedModel, theirs: FittedModel) -> tuple[Any, int, li
     if (mine.feature_names is None) != (theirs.feature_names is None):
         raise ValueError("its features have names, or those before it have, but not both.")
     if mine.feature_names is None or theirs.feature_names is None:
+        if mine.p and theirs.p and mine.p != theirs.p and not getattr(mine.method, "grow", False):
+            raise ValueError(f"it has {theirs.p} features, the units before it {mine.p}.")
         return None, max(mine.p, theirs.p), None
     if mine.feature_names == theirs.feature_names:
         return None, mine.p, mine.feature_names

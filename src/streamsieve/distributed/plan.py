@@ -93,13 +93,16 @@ class Unit:
         for file, now in zip(self.files, _marks(stream)):
             if now != self.layout.marks[file]:
                 raise ValueError(f"{file} is not the file that the plan was made of; plan again.")
-        at: dict[str, Any] = {}
-        if self.start:
-            at = {"file": 0, "offset": self.start, "line": 1}
-            if self.layout.format == "parquet":
-                at = {"file": 0, "group": self.start, "row": 0, "past": self.rows_before}
-        stream.restrict(at, self.stop, self.layout.table)
+        stream.restrict(self.place(), self.stop, self.layout.table)
         return stream
+
+    def place(self) -> dict[str, Any]:
+        """Where it begins, as its reader has it."""
+        if not self.start:
+            return {}
+        if self.layout.format == "parquet":
+            return {"file": 0, "group": self.start, "row": 0, "past": self.rows_before}
+        return {"file": 0, "offset": self.start, "line": 1}
 
     def locate(self, error: BadData) -> BadData:
         """An error of reading with the line counted from the start of the file."""

@@ -1,0 +1,47 @@
+"""`fit --scheduler` and `fit --workers`: the units of a source on a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..distributed import dask
+from ..distributed.fit import Job, finished_model, prepare
+from ..distributed.plan import Plan
+from ..fitted import FittedModel
+from ..words import counted
+from .output import Console
+from .progress import UnitMeter
+
+_CONNECT = 30  # seconds
+
+
+def fit_cluster(
+    model: FittedModel,
+    units: Plan,
+    folder: str | None,
+    scheduler: str | None,
+    workers: int | None,
+    console: Console,
+) -> FittedModel:
+    """The model of all units, learned by the workers of a scheduler, or of this machine."""
+    like = prepare(model)
+    with _client(scheduler, workers) as client, UnitMeter(like.method_name.lower(), console.quiet) as meter:
+        console.note(f"{counted(len(units), 'unit')} for the workers of {client.scheduler.address}.")
+        part = dask.fit_job(client, Job(units, like, folder), progress=meter)
+    found = finished_model(part)
+    found.first_index = model.first_index
+    return found
+
+
+@contextmanager
+def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
+    distributed = dask.import_distributed()
+    if scheduler is not None:
+        with distributed.Client(scheduler, timeout=_CONNECT) as client:
+            yield client
+        return
+    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
