@@ -5,46 +5,58 @@
 #include <cmath>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "core/simd.hpp"
 
 namespace streamsieve {
 
-// A penalty answers prox(j, z, d) = argmin_x 1/2 d x^2 - z x + P_j(x), with d > 0 and z of either sign.
-// Of two equal minima it takes 0.
+// A penalty answers prox(j, z, d) = argmin_x 1/2 d x^2 - z x + P_j(x), with d > 0 and z of either sign, and,
+// where the problem need not be convex, other(j, z, d): the second local minimum on that side. Of two equal
+// minima it takes 0.
 
-// P_j(x) = l1_j |x| + l2 x^2 / 2: lasso, elastic net, adaptive lasso
+// P_j(x) = l1_j |x| + l2_j x^2 / 2: lasso, elastic net, adaptive lasso
 struct L1L2 {
-    const double* l1;
-    double l2;
+    const double *l1, *l2;
+    static constexpr bool convex = true;
     double prox(Index j, double z, double d) const {
         const double over = std::abs(z) - l1[j];
-        return over > 0 ? std::copysign(over / (d + l2), z) : 0.0;
+        return over > 0 ? std::copysign(over / (d + l2[j]), z) : 0.0;
     }
 };
 
-// P(x) = integral_0^|x| (lam - t / gamma)_+ dt, Zhang (2010)
+// P_j(x) = integral_0^|x| (lam_j - t / gamma)_+ dt, Zhang (2010)
 struct Mcp {
-    double lam, gamma;
-    double prox(Index, double z, double d) const {
+    const double* lam;
+    double gamma;
+    static constexpr bool convex = false;
+    double value(Index j, double x) const {
+        const double t = std::min(std::abs(x), gamma * lam[j]);
+        return t * (lam[j] - t / (2 * gamma));
+    }
+    double prox(Index j, double z, double d) const {
         const double t = std::abs(z);
         if (gamma * d <= 1)  // concave up to the flat part: either 0 or the least squares value
-            return t > lam * std::sqrt(gamma * d) ? z / d : 0.0;
-        if (t <= lam) return 0.0;
-        return t <= gamma * lam * d ? std::copysign((t - lam) / (d - 1 / gamma), z) : z / d;
+            return t > lam[j] * std::sqrt(gamma * d) ? z / d : 0.0;
+        if (t <= lam[j]) return 0.0;
+        return t <= gamma * lam[j] * d ? std::copysign((t - lam[j]) / (d - 1 / gamma), z) : z / d;
     }
+    double other(Index, double, double) const { return 0.0; }
 };
 
-// P'(x) = lam for x <= lam, (gamma lam - x)_+ / (gamma - 1) beyond, Fan and Li (2001)
+// P_j'(x) = lam_j for x <= lam_j, (gamma lam_j - x)_+ / (gamma - 1) beyond, Fan and Li (2001)
 struct Scad {
-    double lam, gamma;
-    double value(double x) const {
+    const double* lambda;
+    double gamma;
+    static constexpr bool convex = false;
+    double value(Index j, double z) const {
+        const double lam = lambda[j], x = std::abs(z);
         if (x <= lam) return lam * x;
         if (x >= gamma * lam) return lam * lam * (gamma + 1) / 2;
         return (2 * gamma * lam * x - x * x - lam * lam) / (2 * (gamma - 1));
     }
-    double prox(Index, double z, double d) const {
-        const double t = std::abs(z), soft = std::max(t - lam, 0.0) / d;
+    double prox(Index j, double z, double d) const {
+        const double lam = lambda[j], t = std::abs(z), soft = std::max(t - lam, 0.0) / d;
         if ((gamma - 1) * d > 1) {
             if (soft <= lam) return std::copysign(soft, z) * (soft > 0);
             if (t > gamma * lam * d) return z / d;
@@ -52,9 +64,32 @@ struct Scad {
         }
         // concave between lam and gamma lam: a minimum lies at either side, the lower one wins
         const double near = std::min(soft, lam), far = t / d;
-        auto f = [&](double x) { return x * (d * x / 2 - t) + value(x); };
+        auto f = [&](double x) { return x * (d * x / 2 - t) + value(j, x); };
         const double x = far >= gamma * lam && f(far) < f(near) ? far : near;
         return x > 0 ? std::copysign(x, z) : 0.0;
+    }
+    double other(Index j, double z, double d) const {
+        return std::copysign(std::min(std::max(std::abs(z) - lambda[j], 0.0) / d, lambda[j]), z);
+    }
+};
+
+// A penalty with weights between lower_j <= 0 and upper_j >= 0. Where the scalar problem is convex the bound
+// nearest to the free minimum is the answer; else the bound or the other local minimum, whichever is lower.
+template <class Penalty>
+struct Boxed {
+    Penalty penalty;
+    const double *lower, *upper;
+    double clip(Index j, double x) const { return std::min(std::max(x, lower[j]), upper[j]); }
+    double prox(Index j, double z, double d) const {
+        const double free = penalty.prox(j, z, d), x = clip(j, free);
+        if constexpr (Penalty::convex) {
+            return x;
+        } else {
+            if (x == free) return x;
+            const double y = clip(j, penalty.other(j, z, d));
+            auto f = [&](double v) { return v * (d * v / 2 - z) + penalty.value(j, v); };
+            return f(x) < f(y) ? x : y;
+        }
     }
 };
 
@@ -77,6 +112,44 @@ std::pair<Index, double> descend(const double* R, Index p, const std::int64_t* a
             b[j] += move;
             axpy(-move, row, g, p);
             largest = std::max(largest, std::abs(move) * std::sqrt(row[j]));
+        }
+        if (largest <= tol) break;
+    }
+    return {sweep, largest};
+}
+
+// The same over groups of coordinates: group i is member[first[i]], ..., member[first[i + 1] - 1]. Their
+// block of R is at most the identity, whose majoriser each update minimises: the prox of the group's norm,
+// along the group.
+template <class Penalty>
+std::pair<Index, double> descend_groups(const double* R, Index p, const std::int64_t* first,
+                                        const std::int64_t* member, Index m, Penalty penalty,
+                                        Index max_sweeps, double tol, double* g, double* b) {
+    double largest = 0;
+    Index sweep = 0;
+    std::vector<double> move;
+    while (sweep < max_sweeps) {
+        ++sweep;
+        largest = 0;
+        for (Index i = 0; i < m; ++i) {
+            const std::int64_t *begin = member + first[i], *end = member + first[i + 1];
+            double norm = 0;
+            for (auto j = begin; j != end; ++j) norm += (g[*j] + b[*j]) * (g[*j] + b[*j]);
+            norm = std::sqrt(norm);
+            const double share = norm > 0 ? penalty.prox(*begin, norm, 1.0) / norm : 0.0;
+            move.clear();
+            double moved = 0;
+            for (auto j = begin; j != end; ++j) {  // all from the gradient before
+                move.push_back(share * (g[*j] + b[*j]) - b[*j]);
+                moved += move.back() * move.back();
+            }
+            if (moved == 0) continue;
+            largest = std::max(largest, std::sqrt(moved));
+            for (auto j = begin; j != end; ++j) {
+                const double by = move[static_cast<std::size_t>(j - begin)];
+                b[*j] += by;
+                axpy(-by, R + *j * p, g, p);
+            }
         }
         if (largest <= tol) break;
     }

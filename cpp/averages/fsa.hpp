@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/simd.hpp"
@@ -115,16 +117,26 @@ inline double largest_eigenvalue(const double* R, Index p, const std::int64_t* a
     return largest_eigenvalue(ActiveMatrix(R, p), std::vector<Index>(active, active + m), rounds);
 }
 
+// Constraints of `ofsa`; null for none. Bounds are q x p.
+struct Limits {
+    const double *factor, *lower, *upper;
+    const std::int64_t* group;
+};
+
 // Runs the T = `steps` steps of Alg. 4; after step t the keep[t] features with the largest weights (row norms
 // over q targets, ties by the lower index) stay. `active` lists the m features to begin with, ascending, and
-// holds the keep[T-1] survivors in front on return; r and beta are q x m, in the order of `active`. The step
-// is `eta`, or where that is 0, `relaxation` over the largest eigenvalue, estimated anew as the set shrinks
-// (removal can only lower it); `used` receives the step of every t.
+// holds the survivors in front on return, as many as that; r and beta are q x m, in the order of `active`.
+// The step is `eta`, or where that is 0, `relaxation` over the largest eigenvalue, estimated anew as the set
+// shrinks (removal can only lower it); `used` receives the step of every t.
+//
+// With groups, numbered below p, keep[t] counts groups, which go by the norm of their weights. Weights are
+// divided by their factors to be compared (factor 0 stays), and clipped to their bounds after each step.
 //
 // O(q sum_t M_t^2) operations, nearly all of them the product R b, which streams the active part of R; the
 // matrix is packed again whenever a tenth of it has gone, 5 p^2 moves in all. Memory: 0.81 p^2.
-inline void ofsa(const double* R, Index p, const double* r, Index q, const std::int64_t* keep, Index steps,
-                 double eta, double relaxation, std::int64_t* active, Index m, double* beta, double* used) {
+inline Index ofsa(const double* R, Index p, const double* r, Index q, const std::int64_t* keep, Index steps,
+                  double eta, double relaxation, const Limits& limits, std::int64_t* active, Index m,
+                  double* beta, double* used) {
     constexpr double shrunk = 0.9, estimate_again = 0.75;
     constexpr Index lanczos = 16;
     const bool fixed = eta > 0;
@@ -152,36 +164,59 @@ inline void ofsa(const double* R, Index p, const double* r, Index q, const std::
     double bound = fixed ? 0 : largest_eigenvalue(A, live, lanczos);
     Index estimated = A.size();
 
-    std::vector<Index> order;
+    // What is compared: features or groups, by their number before any packing.
+    const auto unit = [&](Index i) {
+        return limits.group ? Index(limits.group[feature[n(i)]]) : feature[n(i)];
+    };
+    std::vector<Index> units, order;
+    std::vector<char> listed(n(p));
+    for (const Index i : live)
+        if (!std::exchange(listed[n(unit(i))], 1)) units.push_back(unit(i));
     // Worse: the smaller weight; of two equal ones, the higher index.
     const auto worse = [&](Index i, Index j) {
         return score[n(i)] != score[n(j)] ? score[n(i)] < score[n(j)] : i > j;
     };
+    const bool squares = q > 1 || limits.group;
     for (Index step = 0; step < steps; ++step) {
         if (!fixed) eta = bound > 0 ? relaxation / bound : 0;
         used[step] = eta;
         const Index size = A.size();
-        for (const Index i : live) score[n(i)] = 0;
+        for (const Index u : units) score[n(u)] = 0;
         for (Index t = 0; t < q; ++t) {
             double* bt = b.data() + t * size;
             const double* rt = target.data() + t * size;
             A.times(bt, live.data(), Index(live.size()), gradient.data());
             for (const Index i : live) {
                 bt[i] -= eta * (gradient[n(i)] - rt[i]);
-                score[n(i)] = q == 1 ? std::fabs(bt[i]) : score[n(i)] + bt[i] * bt[i];
+                if (limits.lower) {
+                    const Index j = t * p + feature[n(i)];
+                    bt[i] = std::min(std::max(bt[i], limits.lower[j]), limits.upper[j]);
+                }
+                score[n(unit(i))] += squares ? bt[i] * bt[i] : std::fabs(bt[i]);
             }
         }
-        const Index drop = Index(live.size()) - Index(keep[step]);
+        const Index drop = Index(units.size()) - Index(keep[step]);
         if (drop <= 0) continue;
-        order = live;
+        if (limits.factor) {
+            std::fill(listed.begin(), listed.end(), char(0));
+            for (const Index i : live) {
+                const Index u = unit(i);
+                if (std::exchange(listed[n(u)], 1)) continue;
+                const double factor = limits.factor[feature[n(i)]];
+                score[n(u)] = factor > 0 ? score[n(u)] / (squares ? factor * factor : factor)
+                                         : std::numeric_limits<double>::infinity();
+            }
+        }
+        order = units;
         std::nth_element(order.begin(), order.begin() + (drop - 1), order.end(), worse);
         const Index last = order[n(drop - 1)];  // the best of those to go
+        const auto gone = [&](Index u) { return u == last || worse(u, last); };
         std::erase_if(live, [&](Index i) {
-            const bool gone = i == last || worse(i, last);
-            if (gone)
-                for (Index t = 0; t < q; ++t) b[n(t * size + i)] = 0;
-            return gone;
+            if (!gone(unit(i))) return false;
+            for (Index t = 0; t < q; ++t) b[n(t * size + i)] = 0;
+            return true;
         });
+        std::erase_if(units, gone);
         if (double(live.size()) > shrunk * double(size) || live.empty()) continue;
         pack();
         if (fixed || double(A.size()) > estimate_again * double(estimated)) continue;
@@ -192,6 +227,7 @@ inline void ofsa(const double* R, Index p, const double* r, Index q, const std::
     for (Index i = 0; i < left; ++i) active[i] = feature[n(live[n(i)])];
     for (Index t = 0; t < q; ++t)
         for (Index i = 0; i < left; ++i) beta[t * m + i] = b[n(t * size + live[n(i)])];
+    return left;
 }
 
 }  // namespace streamsieve

@@ -70,19 +70,66 @@ def ofsa(
     keep: _Ints,
     eta: float,
     relaxation: float,
+    factor: _Doubles,
+    lower: _Doubles,
+    upper: _Doubles,
+    group: _Ints,
     active: _Ints,
     beta: _Doubles,
     used: _Doubles,
-) -> None: ...
+) -> int: ...
 def descend_l1l2(
-    R: _Doubles, at: _Ints, l1: _Doubles, l2: float, max_sweeps: int, tol: float, g: _Doubles, b: _Doubles
+    R: _Doubles,
+    at: _Ints,
+    l1: _Doubles,
+    l2: _Doubles,
+    lower: _Doubles,
+    upper: _Doubles,
+    max_sweeps: int,
+    tol: float,
+    g: _Doubles,
+    b: _Doubles,
 ) -> tuple[int, float]: ...
 def descend_mcp(
-    R: _Doubles, at: _Ints, lam: float, gamma: float, max_sweeps: int, tol: float, g: _Doubles, b: _Doubles
+    R: _Doubles,
+    at: _Ints,
+    lam: _Doubles,
+    gamma: float,
+    lower: _Doubles,
+    upper: _Doubles,
+    max_sweeps: int,
+    tol: float,
+    g: _Doubles,
+    b: _Doubles,
 ) -> tuple[int, float]: ...
-def descend_scad(
-    R: _Doubles, at: _Ints, lam: float, gamma: float, max_sweeps: int, tol: float, g: _Doubles, b: _Doubles
+
+descend_scad = descend_mcp
+
+def descend_groups_l1l2(
+    R: _Doubles,
+    first: _Ints,
+    member: _Ints,
+    l1: _Doubles,
+    l2: _Doubles,
+    max_sweeps: int,
+    tol: float,
+    g: _Doubles,
+    b: _Doubles,
 ) -> tuple[int, float]: ...
+def descend_groups_mcp(
+    R: _Doubles,
+    first: _Ints,
+    member: _Ints,
+    lam: _Doubles,
+    gamma: float,
+    max_sweeps: int,
+    tol: float,
+    g: _Doubles,
+    b: _Doubles,
+) -> tuple[int, float]: ...
+
+descend_groups_scad = descend_groups_mcp
+
 def residual(R: _Doubles, r: _Doubles, at: _Ints, w: _Doubles, g: _Doubles) -> None: ...
 def chol_append(R: _Doubles, at: _Ints, m: int, c: _Doubles, tol: float, U: _Doubles) -> int: ...
 def chol_remove(at: _Ints, m: int, k: int, U: _Doubles) -> None: ...

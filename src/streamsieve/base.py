@@ -51,6 +51,8 @@ class Method:
     weight_limit: float = 1e75
     #: Names of the features, set by facades that know them.
     feature_names: Any = None
+    #: What feature 0 is called where features are only numbered.
+    first_index: int = 0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -62,6 +62,11 @@ class FittedModel:
     first_index: int = 0
     about: dict[str, Any] = field(default_factory=dict)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+        if name in ("feature_names", "first_index"):  # a method's constraints are stated in them
+            setattr(self.method, name, value)
+
     # ---------------------------------------------------------------- what it is
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +13,9 @@ from ..rows import Array
 from .folds import FoldAverages
 from .model import LinearModel, finish, least_squares, original_units
 from .path import as_method, largest_size, path, some_sizes
+from .reduce import n_kept, n_units, restore, whole_support
 from .running import RunningAverages
 from .standardize import Standardized
-from .standardize import standardize as standardized
 
 if TYPE_CHECKING:
     from .method import AveragesMethod
@@ -96,7 +95,6 @@ def cross_validate(
     **options
         As of `path`. Penalised methods use one grid of penalties, that of all rows, in every fold.
     """
-    as_seen = partial(standardized, fit_intercept=fit_intercept, scale=standardize)
     if any(fold.n_samples_ == 0 for fold in folds.folds_):
         raise ValueError(
             f"{folds.n_samples_} rows do not fill {len(folds.folds_)} folds; add more rows first."
@@ -106,6 +104,10 @@ def cross_validate(
     chosen = as_method(method, options)
     name = type(chosen).__name__.lower()
     total = folds.total()
+
+    def as_seen(averages: RunningAverages) -> Standardized:
+        return chosen.standardized(averages, fit_intercept, standardize)
+
     s = as_seen(total)
     model: Callable[[int], LinearModel]
     alpha = None
@@ -117,22 +119,25 @@ def cross_validate(
 
         def fitted(x: Standardized) -> list[Array]:
             walk = penalty_path(x, penalty, alphas=grid, **shape)[1]
-            return [refitted(x, b.toarray()) if refit else b.toarray() for b in walk]
+            return [refitted(x, b.toarray()) if refit else restore(x, b.toarray()) for b in walk]
 
         def model(i: int) -> LinearModel:
             shown = float(grid[i] * s.y_scale[0]) if s.q == 1 else grid[i] * s.y_scale
             return finish(s, betas[i].toarray(), name, refit=refit, alpha=shown)
 
-        sizes = np.array([len(np.unique(b.indices)) for b in betas], dtype=np.int64)
+        sizes = np.array([n_units(s, np.unique(b.indices)) for b in betas], dtype=np.int64) + n_kept(s)
         alpha = grid * s.y_scale[0] if s.q == 1 else np.outer(grid, s.y_scale)
     else:
         most = min(largest_size(as_seen(folds.without(f, total))) for f in range(len(folds.folds_)))
-        sizes = some_sizes(s, most, 50) if ks is None else np.unique(np.fromiter(ks, dtype=np.int64))
+        sizes = (
+            some_sizes(s, most, 50) + n_kept(s) if ks is None else np.unique(np.fromiter(ks, dtype=np.int64))
+        )
         whole = path(s, chosen, ks=sizes)
+        sizes = whole.k  # within bounds there may be fewer
 
         def fitted(x: Standardized) -> list[Array]:
             steps = path(x, chosen, ks=sizes)
-            return [steps.beta(int(k)) for k in sizes]
+            return [steps.beta(int(steps.k[max(np.searchsorted(steps.k, k, "right") - 1, 0)])) for k in sizes]
 
         def model(i: int) -> LinearModel:
             return whole.model(int(sizes[i]))
@@ -152,9 +157,9 @@ def cross_validate(
 
 def refitted(s: Standardized, beta: Array) -> Array:
     """Least squares on the support of beta."""
-    support = np.flatnonzero(beta.any(axis=1))
+    support = whole_support(s, np.flatnonzero(beta.any(axis=1)))
     out = np.zeros_like(beta)
-    out[support] = least_squares(s, support)[0]
+    out[support] = least_squares(s if s.origin is None else s.origin, support)[0]
     return out
 
 

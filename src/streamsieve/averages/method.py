@@ -12,15 +12,16 @@ from ..base import Method
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows
 from ..state import State, optional
+from .constraints import BOUNDS, GROUP_CATEGORIES, GROUPS, KEEP, PENALTY_FACTOR, POSITIVE, Constraints
 from .crossval import cross_validate
 from .folds import FoldAverages
 from .forgetting import DECAY, HALF_LIFE, decay_per_row
 from .fourth import FourthMoments
 from .interactions import Pairs
-from .model import LinearModel
+from .model import LinearModel, as_standardized
 from .path import Path, path
 from .running import DTYPE, INTERACTIONS, LIMIT, MISSING, WEIGHT_LIMIT, RunningAverages
-from .standardize import Standardized, standardize
+from .standardize import Standardized
 
 K = Param(
     "auto",
@@ -83,6 +84,8 @@ class AveragesMethod(Method):
     )
 
     se = SE
+    keep, penalty_factor, positive, bounds = KEEP, PENALTY_FACTOR, POSITIVE, BOUNDS
+    groups, group_categories = GROUPS, GROUP_CATEGORIES
 
     extracts = uses_blas = True
     losses = {"regression": ("squared",), "classification": ("squared",)}
@@ -93,6 +96,8 @@ class AveragesMethod(Method):
     }
     #: The extractor's own parameters, which shape its path too.
     options: ClassVar[tuple[str, ...]] = ()
+    #: Constraints that it does not take, and why.
+    refused: ClassVar[dict[str, str]] = {}
     #: The penalty whose path is followed, where models are not found by size.
     penalty: ClassVar[str | None] = None
 
@@ -125,6 +130,7 @@ class AveragesMethod(Method):
 
     def check(self) -> None:
         decay_per_row(self.decay, self.half_life)
+        self.constraints.check(type(self).__name__, self.refused, standardize=self.standardize)
         alpha = getattr(self, "alpha", None)
         if alpha is not None and self.k != "auto":
             raise ParamError("k", self.k, f"expected 'auto' beside alpha={alpha}: both say how sparse it is.")
@@ -143,6 +149,15 @@ class AveragesMethod(Method):
             raise ParamError("se", "hc1", "expected from the first rows on; call fit.")
 
     def _check_errors(self) -> None:
+        errors = [name for name in ("honest", "stability", "fdr") if getattr(self, name, None) is not None]
+        errors += ["se"] if self.se != "classical" else []
+        unfree = [name for name in self.constraints.given if name not in ("keep", "penalty_factor")]
+        if errors and unfree:
+            raise ParamError(
+                errors[0],
+                getattr(self, errors[0]),
+                f"expected without {unfree[0]}: such errors are those of least squares without constraints.",
+            )
         honest, stability = getattr(self, "honest", None), getattr(self, "stability", None)
         if honest is not None and stability is not None:
             raise ParamError(
@@ -182,8 +197,10 @@ class AveragesMethod(Method):
     def start(self, p: int, q: int) -> State:
         width = Pairs(p).n_features if self.interactions else p
         k: Any = getattr(self, "k", "auto")
-        if k != "auto" and k > width and p > 0 and not self.grow:
-            raise ParamError("k", k, f"expected at most {width}, the number of features.")
+        if p > 0 and not self.grow:
+            if k != "auto" and k > width:
+                raise ParamError("k", k, f"expected at most {width}, the number of features.")
+            self.constraints.resolve(width, self._all_names(p), self.first_index)
         values = {name: getattr(self, name) for name in _AVERAGED}
         if self._fold_reason is not None:
             n_folds = self.n_folds
@@ -196,6 +213,10 @@ class AveragesMethod(Method):
             if p:
                 state.fourth.begin(p, q)
         return state
+
+    @property
+    def constraints(self) -> Constraints:
+        return Constraints.of(self)
 
     def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
         """Add checked rows, of any strides; no sum can overflow, so that nothing has to be undone.
@@ -341,14 +362,28 @@ class AveragesMethod(Method):
             averages = averages.total()
         if self._automatic:
             return path(averages, self, refit=refit, **options).best(self.criterion)
-        return self.extract(standardize(averages, fit_intercept=self.fit_intercept, scale=self.standardize))
+        return self.extract(self.standardized(averages, **options))
 
-    def _named(self, model: LinearModel) -> LinearModel:
+    def standardized(
+        self, averages: RunningAverages | Standardized, fit_intercept: bool = True, standardize: bool = True
+    ) -> Standardized:
+        """The averages that this method extracts models from: with its constraints built in."""
+        names = self._all_names(self.p) if self.p else None
+        return as_standardized(
+            averages, fit_intercept, standardize, self.constraints, names, self.first_index
+        )
+
+    def _all_names(self, p: int) -> list[str] | None:
+        """Names of all features, of products too, where they have some."""
         names = self.feature_names
         if names is None:
-            return model
-        named = names if self.pairs is None else self.pairs.names(names)
-        return replace(model, feature_names=np.array(list(named), dtype=object))
+            return None
+        named = list(map(str, names))[:p] + [str(j) for j in range(len(names), p)]
+        return Pairs(p).names(named) if self.interactions else named
+
+    def _named(self, model: LinearModel) -> LinearModel:
+        names = self._all_names(self.p)
+        return model if names is None else replace(model, feature_names=np.array(names, dtype=object))
 
     def weights(self) -> tuple[Array, Array]:
         model = self.model

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from .. import linalg
 from ..rows import Array, as_rows
+from .cholesky import JITTER as JITTER
+from .cholesky import SINGULAR as SINGULAR
+from .cholesky import block as block
+from .cholesky import cholesky as cholesky
+from .constraints import Constraints
 from .intervals import aggregate, check_level, majority, t_interval, two_sided
+from .rank import TIE as TIE
+from .rank import largest_rows as largest_rows
+from .reduce import constrain, group_turn, restore, selectable, whole_support
 from .standardize import Standardized, standardize
 
 if TYPE_CHECKING:
@@ -39,7 +47,8 @@ class LinearModel:
     stderr, tvalue : ndarray of the shape of `coef`, or None
         Of a model refitted by least squares: standard errors and t values, **conditional on the selection**:
         they treat the support as if it had been known beforehand, unless the model is `honest`. nan where
-        n <= df, infinite t values where nothing is left to explain. None without a refit.
+        n <= df and for weights at a bound, infinite t values where nothing is left to explain. None without
+        a refit.
     pvalue : ndarray of the shape of `coef`, or None
         Two-sided p values of "the weight is 0", by the t distribution with `nu` degrees of freedom; 1 for
         features outside the support. None where there are no standard errors. Of several splits of the rows,
@@ -60,8 +69,8 @@ class LinearModel:
     ridge : float
         Ridge that was added to the standardised S_xx because it was singular; 0 where none was needed.
     dropped : ndarray of int
-        Columns that no model can use: constant ones, and copies of an earlier column. They have no standard
-        error (nan).
+        Columns that no model can use: constant ones, copies of an earlier column, and those that constraints
+        exclude. They have no standard error (nan).
     alpha : float or ndarray of shape (q,) or None
         Penalty, in the units of [Sun] eq. (3.9); None for unpenalised methods.
     method : str
@@ -204,11 +213,13 @@ def finish(
     """Turn standardised weights (p, q) into a model in original units.
 
     With `refit` the weights on the support are replaced by least squares, and get standard errors. The
-    support is that of `beta` unless it is given.
+    support is that of `beta` unless it is given. Features to keep, and the rest of the groups, join it.
     """
     if support is None:
         support = np.flatnonzero(beta.any(axis=1))
     support = np.sort(np.asarray(support, dtype=np.int64))
+    if s.origin is not None:
+        beta, support, s = restore(s, beta), whole_support(s, support), s.origin
     error = None
     if refit:
         weights, inverse_diagonal, added = least_squares(s, support)
@@ -216,12 +227,17 @@ def finish(
         beta = np.zeros((s.p, s.q))
         beta[support] = weights
         error = np.zeros((s.p, s.q))
-        error[support] = np.sqrt(inverse_diagonal)[:, None]
+        root = np.sqrt(inverse_diagonal)
+        error[support] = root if root.ndim == 2 else root[:, None]
+    if s.box is not None:
+        support = support[beta[support].any(axis=1)]  # a weight whose bound is 0 may have come to it
+        bound = (beta[support] == s.box[0][support]) | (beta[support] == s.box[1][support])
+        info["at_bound"] = support[bound.any(axis=1)]
     # 1 - R^2 from the standardised averages: yy - 2 b'r + b'Rb with yy = 1
     b = beta[support]
     explained = 2 * (b * s.r[support]).sum(0) - (b * (block(s.R, support) @ b)).sum(0)
     rss = np.where(s.y_scale > 0, np.maximum(1.0 - explained, 0.0), 0.0)
-    df = len(support) + int(s.fit_intercept)
+    df = degrees(s, support) + int(s.fit_intercept)
     left = s.n - df
     noise = rss * s.n / left if left > 0 else np.full(s.q, np.nan)
 
@@ -267,85 +283,93 @@ def inverse_scale(s: Standardized) -> Array:
 def original_units(s: Standardized, beta: Array) -> Array:
     """Standardised weights (p, q) in the units of the data, (q, p)."""
     coef: Array = (beta * inverse_scale(s)[:, None] * s.y_scale).T
+    if s.bounds is not None and s.box is not None:  # at a bound or within, not rounded beside it
+        for bound, scaled in zip(s.bounds, s.box):
+            coef = np.where(beta.T == scaled.T, np.where(np.isfinite(bound), bound, coef), coef)
+        coef = np.clip(coef, *s.bounds)
     return coef
 
 
+def degrees(s: Standardized, support: NDArray[np.int64]) -> int:
+    """Weights that are free: features, or independent combinations of those of a group."""
+    turn = None if s.group is None else group_turn(s, support)
+    return len(support) if turn is None else turn.shape[1]
+
+
 def as_standardized(
-    averages: RunningAverages | Standardized, fit_intercept: bool = True, scale: bool = True
+    averages: RunningAverages | Standardized,
+    fit_intercept: bool = True,
+    scale: bool = True,
+    constraints: dict[str, Any] | Constraints | None = None,
+    names: Any = None,
+    first_index: int = 0,
 ) -> Standardized:
-    """Standardise running averages; what is standardised already passes through, its own choices settled."""
+    """Standardise running averages, and build constraints in.
+
+    What is standardised already passes through, its own choices settled; so do averages with constraints.
+    """
+    given = Constraints(**constraints) if isinstance(constraints, dict) else constraints or Constraints()
     if isinstance(averages, Standardized):
-        return averages
-    return standardize(averages, fit_intercept=fit_intercept, scale=scale)
+        return constrain(averages, given, names, first_index)
+    given.check("an extractor", {}, standardize=scale)
+    names = averages.feature_names_ if names is None else names
+    keep = None
+    if given.keep:
+        keep = given.resolve(averages.n_features_ or 0, names, first_index).kept
+    s = standardize(averages, fit_intercept=fit_intercept, scale=scale, keep=keep)
+    return constrain(s, given, names, first_index)
 
 
 def check_k(s: Standardized, k: int) -> int:
-    """The number of features to keep: k, or fewer where fewer columns vary."""
+    """The number of features to select: k, or fewer where fewer columns vary; without those to keep."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise TypeError(f"k={k!r} is not a number of features; pass an int between 0 and {s.p}.")
     if not 0 <= k <= s.p:
         raise ValueError(f"k={k} is not between 0 and the {s.p} features; pass at most {s.p}.")
-    return min(int(k), int(s.usable.sum()))
-
-
-def largest_rows(beta: Array, usable: NDArray[np.bool_], k: int) -> NDArray[np.int64]:
-    """The k usable features with the largest weights, largest first; ties by the lower index.
-
-    With several targets a feature's weight is the norm of its row. Weights closer than `TIE` of the largest
-    are a tie: the weights of two identical features differ by the rounding of the solver, which must not
-    decide.
-    """
-    size = np.abs(beta[:, 0]) if beta.shape[1] == 1 else np.sqrt((beta * beta).sum(1))
-    order = np.argsort(-np.where(usable, size, -1.0), kind="stable")
-    order = order[: int(usable.sum())]
-    gaps = size[order[:-1]] - size[order[1:]]
-    group = np.r_[0, np.cumsum(gaps > TIE * size.max(initial=0.0))][: len(order)]
-    return order[np.lexsort((order, group))][:k].astype(np.int64)
-
-
-TIE = 1e-9
-
-# The share of a feature's variance that those before it leave unexplained is a pivot over its diagonal
-# entry; below this, rounding has eaten it.
-SINGULAR = 1e-10
-JITTER = 1e-8
-
-
-def block(A: Array, rows: NDArray[np.int64]) -> Array:
-    """A[rows][:, rows]; A itself, not a copy, where that is the same. Twice `take` is 4x faster than ix_."""
-    if len(rows) == len(A) and bool((rows[1:] > rows[:-1]).all()):
-        return A
-    return A.take(rows, axis=0).take(rows, axis=1)
+    return selectable(s, int(k))
 
 
 def least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, Array, float]:
-    """Least squares on some features: weights (k, q), the diagonal of the inverse, and the ridge it took."""
+    """Least squares on some features: weights (k, q), the diagonal of the inverse, and the ridge it took.
+
+    Within bounds, where there are some: the diagonal is then (k, q), and nan for weights at a bound.
+    """
     if len(support) == 0:
         return np.zeros((0, s.q)), np.zeros(0), 0.0
-    L, ridge = cholesky(block(s.R, support))
-    weights, _ = linalg.dpotrs(L, s.r[support], lower=1)
+    if s.box is not None:
+        return bounded_least_squares(s, support)
+    A, r = block(s.R, support), s.r[support]
+    turn = None if s.group is None else group_turn(s, support)
+    if turn is not None:
+        A, r = np.ascontiguousarray(turn.T @ A @ turn), turn.T @ r
+    L, ridge = cholesky(A)
+    weights, _ = linalg.dpotrs(L, r, lower=1)
     inverse, _ = linalg.dtrtri(L, lower=1, overwrite_c=1)  # A^-1 = L^-T L^-1: only its diagonal is asked for
     inverse = np.tril(inverse)
+    if turn is not None:
+        weights, inverse = turn @ weights, inverse @ turn.T
     return weights, np.einsum("ij,ij->j", inverse, inverse), ridge
 
 
-def cholesky(A: Array, ridge: float = 0.0) -> tuple[Array, float]:
-    """Lower Cholesky factor of A + ridge I (upper triangle undefined), and the ridge.
+def bounded_least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, Array, float]:
+    """`least_squares` within the bounds of s."""
+    assert s.box is not None
+    A, lower, upper = block(s.R, support), s.box[0][support], s.box[1][support]
+    _, ridge = cholesky(A)
+    A = A if ridge == 0 else A + np.diag(ridge * A.diagonal())
+    weights = within_bounds(A, s.r[support], lower, upper)
+    inverse = np.full(weights.shape, np.nan)
+    for t in range(s.q):
+        free = np.flatnonzero((weights[:, t] > lower[:, t]) & (weights[:, t] < upper[:, t]))
+        if len(free):
+            L, _ = cholesky(block(A, free))
+            below, _ = linalg.dtrtri(L, lower=1, overwrite_c=1)
+            inverse[free, t] = (np.tril(below) ** 2).sum(axis=0)
+    return weights, inverse, ridge
 
-    A itself is left alone. Where it turns out singular, A + ridge diag(A) is factored instead with a ridge of
-    `JITTER` or, should that not do, tenfold steps of it, and this ridge is reported.
-    """
-    L = A.T.copy(order="F")  # of a symmetric matrix in C order, the transpose is a straight copy
-    if ridge:
-        L[np.diag_indices_from(L)] += ridge
-    diagonal = A.diagonal() + ridge
-    jitter = 0.0
-    while True:
-        L, failed = linalg.dpotrf(L, lower=1, clean=0, overwrite_a=1)
-        if not failed and (L.diagonal() ** 2 > SINGULAR * diagonal).all():
-            return L, max(ridge, jitter)
-        jitter = 10 * jitter or JITTER
-        if jitter > 1e8:  # of a matrix of averages only overflow can bring this about
-            raise ValueError("The averages hold values that are not finite; rescale the data or the weights.")
-        L = A.T.copy(order="F")
-        L[np.diag_indices_from(L)] = diagonal * (1 + jitter)
+
+def within_bounds(A: Array, r: Array, lower: Array, upper: Array) -> Array:
+    """argmin 1/2 b'Ab - b'r for each column of r, lower <= b <= upper."""
+    from .extract.penalized import within  # the extractors import this module
+
+    return within(A, r, lower, upper)

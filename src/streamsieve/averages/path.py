@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 from .. import linalg
 from ..methods import METHODS
 from ..rows import Array
+from .constraints import PARAMS as CONSTRAINTS
 from .model import (
     SINGULAR,
     LinearModel,
-    as_standardized,
     block,
     cholesky,
+    degrees,
     finish,
     least_squares,
     original_units,
 )
+from .reduce import kept_features, n_kept, n_units, restore, whole_support
 from .standardize import Standardized
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ Ints = NDArray[np.int64]
 Criterion = Literal["aic", "bic", "ebic"]
 # Share of the variance below which a residual is rounding: the criteria see this much.
 ROUNDING = 1e-10
+MANY = 60  # sizes of a path with bounds or groups, about
 
 
 def path(
@@ -66,7 +69,8 @@ def path(
     eps : float in (0, 1), default=1e-3
         Number of penalties on the path, and ratio of the last to the first; penalised methods only.
     **options
-        Parameters of the extractor, such as `ridge` of "olsth" or `gamma` of "omcp".
+        Parameters of the extractor, such as `ridge` of "olsth" or `gamma` of "omcp", and constraints: `keep`,
+        `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as of the estimators.
 
     Returns
     -------
@@ -79,10 +83,10 @@ def path(
     every k is ``1 - u_1^2 - ... - u_k^2`` (in units of the target's variance), and the weights of one k are a
     back-substitution. Sizes end where least squares does: at n - 2 features.
     """
-    s = as_standardized(averages, fit_intercept, standardize)
     if not 0 <= ebic_gamma <= 1:
         raise ValueError(f"ebic_gamma={ebic_gamma!r} must be between 0 and 1.")
     chosen = as_method(method, options)
+    s = chosen.standardized(averages, fit_intercept, standardize)
     name = type(chosen).__name__.lower()
     sizes = None if ks is None else check_sizes(s, ks)
     if chosen.penalty is None:
@@ -106,7 +110,7 @@ def path(
         **shape,
     )
     supports = [np.unique(b.indices).astype(np.int64) for b in betas]
-    weights = None if refit else [b.toarray()[at] for b, at in zip(betas, supports)]
+    weights = None if refit else [b.toarray() for b in betas]
     alpha = alphas * s.y_scale[0] if s.q == 1 else np.outer(alphas, s.y_scale)
     return path_over_supports(s, name, supports, ebic_gamma, alpha, weights)
 
@@ -122,9 +126,10 @@ def as_method(method: str | AveragesMethod, options: dict[str, Any]) -> Averages
     if method not in selecting:
         raise ValueError(f"method={method!r} is none of {', '.join(map(repr, selecting))}.")
     kind = selecting[method]
-    unknown = [name for name in options if name not in kind.options]
+    constraints = tuple(name for name in CONSTRAINTS if name not in kind.refused)
+    unknown = [name for name in options if name not in (*kind.options, *CONSTRAINTS)]
     if unknown:
-        known = ", ".join(kind.options) or "none"
+        known = ", ".join((*kind.options, *constraints))
         raise ValueError(f"method={method!r} has no option {unknown[0]!r}; it has: {known}.")
     chosen: AveragesMethod = kind(**options)
     return chosen
@@ -137,14 +142,15 @@ class Path:
     ----------
     method : str
     k : ndarray of int of shape (K,)
-        Numbers of features, ascending.
+        Numbers of features, or of groups, ascending.
     rss : ndarray of shape (K,), or (K, q) with several targets
         Residual sum of squares over all (effective) rows, in squared units of the target:
         ``n * var(y) * (1 - R^2)``.
     aic, bic, ebic : ndarray of shape (K,)
         ``n log(rss / n)``, summed over the targets, plus ``2 k q``, ``k q log n`` and, for EBIC (Chen and
         Chen, 2008), ``k q log n + 2 gamma log C(p, k)``. n is the effective number of rows. The intercept
-        and the noise, present in every model, are not counted.
+        and the noise, present in every model, are not counted. With groups, the k of the penalty is the
+        number of weights that are free, and C(p, k) counts groups.
     alpha : ndarray of shape (K,) or (K, q), or None
         Penalty that led to each model; None for unpenalised methods.
     n : float
@@ -170,17 +176,21 @@ class Path:
         weights: Sequence[Array] | None = None,
     ) -> None:
         self._s, self._supports, self._factors, self._weights = s, supports, factors, weights
+        if s.group is not None:
+            size_of = np.array([degrees(s, support) for support in supports], dtype=float)
+        else:
+            size_of = k.astype(float)
         self.method, self.k, self.alpha, self.n = method, k, alpha, s.n
         self.ridge, self.singular_at, self.gamma = ridge, singular_at, gamma
         rss = s.n * s.y_scale**2 * np.maximum(left, 0.0)
         self.rss: Array = rss[:, 0] if s.q == 1 else rss
         varying = s.y_scale > 0  # a constant target is fitted by any model
         floor = np.maximum(left[:, varying], ROUNDING) * s.y_scale[varying] ** 2
-        fit, size, q = s.n * np.log(floor).sum(axis=1), k.astype(float), int(varying.sum())
-        p = int(s.usable.sum())
+        fit, size, q = s.n * np.log(floor).sum(axis=1), size_of, int(varying.sum())
+        p = n_units(s, np.flatnonzero(s.usable))
         from scipy.special import gammaln
 
-        models = gammaln(p + 1) - gammaln(size + 1) - gammaln(p - size + 1)
+        models = gammaln(p + 1) - gammaln(k + 1.0) - gammaln(p - k + 1.0)
         self.aic: Array = fit + 2 * q * size
         self.bic: Array = fit + q * size * np.log(max(s.n, 1.0))
         self.ebic: Array = self.bic + 2 * gamma * models
@@ -299,12 +309,30 @@ class Path:
 
 def path_over_order(s: Standardized, name: str, order: Ints, sizes: Ints, gamma: float, ridge: float) -> Path:
     """Least squares on the first k features of an order, for every size from one factorisation."""
+    if s.box is not None or s.group is not None:
+        unit = np.arange(len(order)) if s.group is None else rank_of_first(s.group[order])
+        sizes = np.unique(np.minimum(sizes, unit.max(initial=-1) + 1))
+        some = sizes if len(sizes) <= MANY else np.unique(np.geomspace(1, len(sizes), MANY).astype(int)) - 1
+        sizes = sizes if len(sizes) <= MANY else sizes[some]  # each is a fit of its own
+        found = path_over_supports(s, name, [order[unit < k] for k in sizes], gamma)
+        found.ridge = ridge
+        return found
+    if s.origin is not None:
+        kept = kept_features(s)
+        s, order, sizes = s.origin, np.concatenate([kept, order]), sizes + len(kept)
+        sizes = sizes[sizes <= len(order)]
     if len(order) == 0:
         return Path(s, name, sizes, np.ones((1, s.q)), [order], gamma, ridge=ridge)
     factors = Factors(s, order)
     left = factors.unexplained(sizes, s.q)
     supports = [order[:k] for k in sizes]
     return Path(s, name, sizes, left, supports, gamma, None, ridge, factors.singular_at, factors)
+
+
+def rank_of_first(label: Ints) -> Ints:
+    """0 for the label that comes first and all its like, 1 for the next, ..."""
+    _, first, place = np.unique(label, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[place]
 
 
 class Factors:
@@ -360,19 +388,25 @@ def path_over_supports(
     alphas: Array | None = None,
     weights: Sequence[Array] | None = None,
 ) -> Path:
-    """A path over given supports, refitted or with given weights; of several of one size, the best fit."""
+    """A path over given supports, refitted or with weights (p, q); of several of one size, the best fit."""
     best: dict[int, tuple[float, int, Array]] = {}
     seen: set[bytes] = set()
-    most = largest_size(s)
+    supports = [whole_support(s, support) for support in supports]
+    if weights is not None:
+        weights = [restore(s, b)[at] for b, at in zip(weights, supports)]
+    s = s if s.origin is None else s.origin
+    most = max(int(np.floor(s.n)) - 2, 0)
     for i, support in enumerate(supports):
-        if len(support) > most or (weights is None and support.tobytes() in seen):
+        if degrees(s, support) > most or (weights is None and support.tobytes() in seen):
             continue
         seen.add(support.tobytes())
         b = least_squares(s, support)[0] if weights is None else weights[i]
         left = 1.0 - 2 * (b * s.r[support]).sum(axis=0) + (b * (block(s.R, support) @ b)).sum(axis=0)
         score = float(np.maximum(left, ROUNDING).sum())  # of several perfect fits the first counts
-        if len(support) not in best or score < best[len(support)][0]:
-            best[len(support)] = score, i, left
+        used = support[b.any(axis=1)] if s.box is not None else support
+        size = n_units(s, used)
+        if size not in best or score < best[size][0]:
+            best[size] = score, i, left
     if not best:
         raise ValueError(f"None of the {len(supports)} models of {method!r} has at most {most} features.")
     sizes = np.array(sorted(best), dtype=np.int64)
@@ -384,8 +418,9 @@ def path_over_supports(
 
 
 def largest_size(s: Standardized) -> int:
-    """The largest size least squares can identify and leave a residual to: n - 2."""
-    return max(min(int(s.usable.sum()), int(np.floor(s.n)) - 2), 0)
+    """The largest size, beside what is kept, that least squares can identify with a residual: n - 2."""
+    most = int(np.floor(s.n)) - 2 - n_kept(s)
+    return max(min(n_units(s, np.flatnonzero(s.usable)), most), 0)
 
 
 def some_sizes(s: Standardized, most: int | None = None, count: int = 20) -> Ints:
@@ -396,16 +431,19 @@ def some_sizes(s: Standardized, most: int | None = None, count: int = 20) -> Int
 
 
 def check_sizes(s: Standardized, ks: Iterable[int]) -> Ints:
+    """Sizes, ascending, without the features to keep."""
     sizes = np.unique(np.asarray(list(ks)))
     if len(sizes) == 0 or sizes.dtype.kind not in "iu":
         raise ValueError(f"ks={ks!r} must hold at least one int.")
-    most = largest_size(s)
-    if sizes[0] < 0 or sizes[-1] > most:
+    least = n_kept(s)
+    most = largest_size(s) + least
+    if sizes[0] < least or sizes[-1] > most:
         raise ValueError(
-            f"ks from {sizes[0]} to {sizes[-1]} leave the range 0 to {most} "
-            f"({int(s.usable.sum())} features that vary, n = {s.n:.6g} rows)."
+            f"ks from {sizes[0]} to {sizes[-1]} leave the range {least} to {most} "
+            f"({n_units(s, np.flatnonzero(s.usable))} features that vary"
+            f"{f', {least} to keep' if least else ''}, n = {s.n:.6g} rows)."
         )
-    return sizes.astype(np.int64)
+    return sizes.astype(np.int64) - least
 
 
 def _thin(k: Ints, marked: list[int], rows: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
 # What a copy may leave unexplained of a column's variance, being rounding.
 COPY = {"float64": 1e-10, "float32": 1e-5}
+
+
+class Profile(NamedTuple):
+    """Features that are in every model and have been projected out, and what gives their weights."""
+
+    kept: NDArray[np.int64]
+    L: Array  # R_KK = L L'
+    rows: Array  # R_K., before
+    targets: Array  # r_K
+    explained: float  # share of the targets' variance, added over the targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +54,17 @@ class Standardized:
     feature_names : ndarray of str of shape (p,) or None
     rows : float or None
         Rows taken, where no forgetting makes them fewer.
+    bounds : pair of ndarrays of shape (p,) or None
+        Of the weights, in original units.
+    box : pair of ndarrays of shape (p, q) or None
+        The same in standardised units.
+    group : ndarray of int of shape (p,) or None
+        Number of the group of each feature, -1 for columns that are not usable.
+    factor : ndarray of shape (p,) or None
+        Penalty factors, for a group times the root of its rank; None for ones.
+    origin : Standardized or None
+        The averages before constraints were built in, see `reduce.py`: `profile` has what is known of
+        features projected out, `turns` the matrices that whiten groups.
     """
 
     R: Array
@@ -57,6 +78,13 @@ class Standardized:
     fit_intercept: bool = True
     feature_names: NDArray[np.object_] | None = None
     rows: float | None = None
+    bounds: tuple[Array, Array] | None = None
+    box: tuple[Array, Array] | None = None
+    group: NDArray[np.int64] | None = None
+    factor: Array | None = None
+    origin: Standardized | None = None
+    profile: Profile | None = None
+    turns: tuple[tuple[NDArray[np.int64], Array], ...] = ()
 
     @property
     def rank(self) -> float:
@@ -72,7 +100,13 @@ class Standardized:
         return len(self.y_mean)
 
 
-def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale: bool = True) -> Standardized:
+def standardize(
+    averages: RunningAverages,
+    *,
+    fit_intercept: bool = True,
+    scale: bool = True,
+    keep: NDArray[np.int64] | None = None,
+) -> Standardized:
     """Standardise running averages; O(p^2), one pass.
 
     Parameters
@@ -84,6 +118,8 @@ def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale:
     scale : bool, default=True
         Divide every feature by its deviation. Without it the features keep their units, and selection
         compares raw weights.
+    keep : ndarray of int or None, default=None
+        Of columns that are copies of each other, the one to use, instead of the first.
     """
     moments, weight = averages.current()
     p = moments.p
@@ -117,6 +153,7 @@ def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale:
         R += np.outer(mean[:p] * inverse, mean[:p] * inverse)
         r += np.outer(mean[:p] * inverse, mean[p:] * y_inverse)
     if len(copies):
+        copies = _exchanged(copies, keep, R, limit)
         R[copies] = 0.0
         R[:, copies] = 0.0
         r[copies] = 0.0
@@ -135,3 +172,16 @@ def standardize(averages: RunningAverages, *, fit_intercept: bool = True, scale:
         averages.feature_names_,
         averages.effective_n_ if averages.forgets else float(averages.n_samples_),
     )
+
+
+def _exchanged(
+    copies: NDArray[np.int64], keep: NDArray[np.int64] | None, R: Array, limit: float
+) -> NDArray[np.int64]:
+    """The copies, with the first of equal columns in the place of one to keep."""
+    out, wanted = set(copies.tolist()), [] if keep is None else keep.tolist()
+    for j in wanted:
+        same = np.flatnonzero(R[j] ** 2 > limit * R.diagonal() * R[j, j])
+        first = [int(i) for i in same if int(i) not in out]
+        if j in out and first and first[0] not in wanted:
+            out = (out - {j}) | {first[0]}
+    return np.array(sorted(out), dtype=np.int64)

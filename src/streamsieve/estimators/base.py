@@ -311,6 +311,7 @@ class Estimator(SelectorMixin, BaseEstimator):
             fresh._task = fresh._first_task_of_one(y, classes)
             fresh.method_.begin(0, fresh._task.q)
             fresh.n_features_in_ = 0
+            fresh.method_.feature_names = fresh._feature_index()
             fresh._learn_one(x, y, w, None)
             self.__dict__.update({k: v for k, v in vars(fresh).items() if k not in fresh._params})
             return self

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core, linalg
+from ..averages.cholesky import block, cholesky
 from ..averages.extract.olsth import CROWDED
-from ..averages.model import TIE, block, cholesky, largest_rows
+from ..averages.rank import TIE, largest_rows
 from ..averages.ridge import likeliest_ridge
 from ..rows import Array, Rows
 from ..state import State, optional, square, zeros

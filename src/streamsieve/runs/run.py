@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from ..fitted import FittedModel, TooManyFeatures
+from ..params import ParamError
 from ..rows import Rows
 from ..words import counted, format_bytes
 from .checkpoint import CheckpointPolicy
@@ -183,7 +184,10 @@ class Run:
         if model.classes is not None and not np.isin(y, model.classes).all():
             return None
         measures = Measures()
-        measures.add(model, model.scores(block.rows[:_SAMPLE]), y, w, auc=False)
+        try:
+            measures.add(model, model.scores(block.rows[:_SAMPLE]), y, w, auc=False)
+        except ParamError:  # constraints on features that are still to come
+            return None
         return measures.mean("loss"), len(model.support)
 
     def _check_memory(self, p: int) -> None:

@@ -96,6 +96,7 @@ class SourceRun:
             raise BadData("no rows", ", ".join(self.source.files))
         y = np.concatenate([block.y for block in self.first])
         self.model = self.choose(y, self.first[-1].rows.p)
+        self._name_features(self.model)
         self.run = Run(self.model, history=self.history, checkpoint=self.checkpoint, memory=self.memory)
 
     def _read_first(self) -> None:
@@ -116,6 +117,7 @@ class SourceRun:
         file = self.checkpoint.file
         self.model, self.done, self.was_done, self.resumed = model, done, done, True
         if not done:
+            self._name_features(model)
             try:
                 self.stream.seek(position)
             except ValueError as error:
@@ -195,13 +197,15 @@ class SourceRun:
         """Bring names and notes of the model up to date."""
         if self.was_done:
             return
-        names = self.stream.feature_names
-        model.feature_names = None if names is None else list(names)
-        model.first_index = int(
-            self.format == "svmlight" and not self.source.options.get("zero_based", False)
-        )
+        self._name_features(model)
         model.about.update(
             source=self.source.describe(), rows=self.run.rows, rows_bad=int(self.stream.rows_bad)
+        )
+
+    def _name_features(self, model: FittedModel) -> None:
+        model.feature_names = self.stream.feature_names  # which grows as the stream meets new ones
+        model.first_index = int(
+            self.format == "svmlight" and not self.source.options.get("zero_based", False)
         )
 
     def test(self) -> dict[str, float] | None:

@@ -125,10 +125,16 @@ class Solver:
         self.b, self.g = np.zeros(len(r)), self.r.copy()
         self.violation = np.inf
         self.steps = self.sweeps = 0
+        factor = penalty.factor
+        if factor is not None and (factor[self.usable] == 0).any():  # never held at zero: theirs is the start
+            everything, self.barred = self.usable, np.flatnonzero(~usable | (factor > 0))
+            self.usable = everything[factor[everything] == 0]
+            self.solve(0.0)
+            self.usable, self.barred = everything, np.flatnonzero(~usable)
 
     def alpha_max(self) -> float:
-        """Smallest alpha whose solution is zero."""
-        return self.penalty.alpha_max(self.r[self.usable], self.d[self.usable], self.usable)
+        """Smallest alpha at which no weight with a penalty leaves zero."""
+        return self.penalty.alpha_max(self.g[self.usable], self.d[self.usable], self.usable)
 
     def objective(self, alpha: float) -> float:
         """1/2 b'Rb - b'r + P(b; alpha)."""
@@ -149,8 +155,12 @@ class Solver:
             self.b, self.g = b, g
             if self._descend(alpha, SWEEPS << round_, tol):
                 break
-            if round_ > 0 and (self._one_by_one if self.penalty.convex else self._downhill)(alpha, tol):
+            if round_ == 0 or self.penalty.box is not None:
+                continue
+            if (self._one_by_one if self.penalty.convex else self._downhill)(alpha, tol):
                 break
+        if self.penalty.box is not None:  # a Newton step lands beside them by less than the tolerance
+            self.b = np.clip(self.b, *self.penalty.box)
         return self.violation
 
     def _newton(self, alpha: float, tol: float, *, predict: bool) -> bool:
@@ -161,13 +171,19 @@ class Solver:
             target[self.b == 0] = 0.0
         for _ in range(STEPS):
             want = self._admit(target)
-            a = np.zeros(len(self.b))
+            a, b = np.zeros(len(self.b)), np.zeros(len(self.b))
+            r = self.r
+            if self.penalty.box is not None:
+                stop = self._at_bound(target, want)
+                bound, want = want[stop], want[~stop]
+                b[bound] = target[bound]
+                r = r.copy()
+                _core.residual(self.R, self.r, bound, b[bound], r)
             a[want], c = self.penalty.pieces(target[want], alpha, want)
             if not self.factor.follow(want, c):
                 return False
             at = self.factor.at
-            b = np.zeros(len(self.b))
-            b[at] = self.factor.solve(self.r[at] - a[at])
+            b[at] = self.factor.solve(r[at] - a[at])
             self._move(b)
             left = self.g[at] - a[at] - self.factor.c * b[at]
             if np.abs(left).max(initial=0.0) > tol / 4:  # rounding in the updated factor
@@ -178,6 +194,11 @@ class Solver:
             if self.violation <= tol:
                 return True
         return False
+
+    def _at_bound(self, target: Array, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+        lower, upper = self.penalty.bounds
+        bound: NDArray[np.bool_] = (target[at] == lower[at]) | (target[at] == upper[at])
+        return bound
 
     def _one_by_one(self, alpha: float, tol: float) -> bool:
         """Let one feature in or out at a time, always downhill: finite where columns are (nearly) dependent.
@@ -272,9 +293,10 @@ class Solver:
 
     def _cut(self, alpha: float, at: NDArray[np.int64], way: Array) -> tuple[float, NDArray[np.bool_]]:
         """The step in (0, 1] along `way` with the lowest objective, and which weights it makes zero."""
-        b, kinks = self.b[at], np.array(self.penalty.kinks(alpha))
+        b = self.b[at]
         moving = way != 0
-        ends = np.concatenate([kinks, -kinks])[:, None] - b[moving]
+        kinks = np.array([np.broadcast_to(kink, b.shape)[moving] for kink in self.penalty.kinks(alpha, at)])
+        ends = np.concatenate([kinks, -kinks]) - b[moving]
         breaks = np.unique(np.append((ends / way[moving]).ravel(), [0.0, 1.0]))
         breaks = breaks[(breaks >= 0) & (breaks <= 1)]
         middles = (breaks[1:] + breaks[:-1]) / 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...params import Param, Real
 from ..folds import N_FOLDS
@@ -25,6 +25,7 @@ def oadaptivelasso(
     refit: bool = True,
     fit_intercept: bool = True,
     standardize: bool = True,
+    **constraints: Any,
 ) -> LinearModel:
     """Select features by the adaptive lasso, from running averages.
 
@@ -52,6 +53,7 @@ def oadaptivelasso(
         refit=refit,
         fit_intercept=fit_intercept,
         scale=standardize,
+        constraints=constraints,
         gamma=gamma,
     )
 

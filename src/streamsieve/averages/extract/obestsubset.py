@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from copy import copy
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import linalg
-from ...params import Int, Param
+from ...params import Int, Param, ParamError
 from ...rows import Array
+from ..constraints import Constraints
 from ..folds import N_FOLDS
 from ..method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 from ..model import SINGULAR, LinearModel, as_standardized, block, check_k, cholesky, finish
 from ..path import Ints, Path, largest_size, path_over_supports
 from ..standardize import Standardized
+from ._group_subset import GroupSubset
 
 if TYPE_CHECKING:
     from ..running import RunningAverages
@@ -25,6 +27,10 @@ IMPROVES = 1e-9  # of the target's variance: less is rounding, and an exchange f
 ANEW = 50  # updates of the fit before it is computed from scratch, lest rounding adds up
 ROUNDS = 3  # times that a path is walked down and up again, unless nothing improves before
 PATIENCE = 20  # sizes without a lower BIC after which a path ends, or as many as the best has features
+REFUSED = {
+    name: "compares least squares fits without bounds; pass OMCP or OFSA with them."
+    for name in ("positive", "bounds")
+}
 MAX_EXCHANGE = Param(
     5,
     Int(1),
@@ -35,7 +41,12 @@ MAX_EXCHANGE = Param(
 
 
 def obestsubset(
-    averages: RunningAverages | Standardized, k: int, *, max_exchange: int = 5, fit_intercept: bool = True
+    averages: RunningAverages | Standardized,
+    k: int,
+    *,
+    max_exchange: int = 5,
+    fit_intercept: bool = True,
+    **constraints: Any,
 ) -> LinearModel:
     """The k features of least squared error, as far as exchanging features leads to them.
 
@@ -51,6 +62,8 @@ def obestsubset(
     max_exchange : int >= 1, default=5
         C_max: features that are exchanged at once, at most.
     fit_intercept : bool, default=True
+    **constraints
+        `keep`, `groups`, `group_categories` and a `penalty_factor` of 0, 1 or inf, as of the estimators.
 
     Returns
     -------
@@ -77,16 +90,17 @@ def obestsubset(
     more once there are averages; so is the gain of a pair. Any improvement counts, where the paper asks for
     a threshold; and it starts from the features with the largest marginal correlations.
     """
-    s = as_standardized(averages, fit_intercept)
+    Constraints(**constraints).check("OBestSubset", REFUSED)
+    s = as_standardized(averages, fit_intercept, constraints=constraints)
     k, max_exchange = check_k(s, k), MAX_EXCHANGE.check("max_exchange", max_exchange)
-    starts = [Subset(s), Subset(s)]
+    starts = [new_subset(s), new_subset(s)]
     for subset, beyond in zip(starts, (0, min(k, 50))):
         subset.grow(k + beyond)
         subset.shrink(k)
         subset.splice(max_exchange)
     best = better(*starts)
     empty = np.zeros((s.p, s.q))
-    return finish(s, empty, "obestsubset", refit=True, support=best.at, exchanges=best.exchanges)
+    return finish(s, empty, "obestsubset", refit=True, support=best.support, exchanges=best.exchanges)
 
 
 def first(gain: Array) -> int:
@@ -114,6 +128,10 @@ class Subset:
         self.R, self.r, self.usable = s.R, s.r, s.usable
         self.exchanges = 0
         self.fit(np.empty(0, dtype=np.int64) if at is None else at)
+
+    @property
+    def support(self) -> Ints:
+        return self.at
 
     def fit(self, at: Ints) -> None:
         """Become this set."""
@@ -234,14 +252,32 @@ class Subset:
         return False
 
 
-def better(a: Subset, b: Subset) -> Subset:
+Set = TypeVar("Set", Subset, GroupSubset)
+
+
+def new_subset(s: Standardized) -> Any:
+    """The empty set, of features or of groups."""
+    factor = np.ones(1) if s.factor is None or s.group is not None else s.factor[s.usable]
+    if s.box is not None:
+        raise ParamError("bounds", "given", f"OBestSubset {REFUSED['bounds']}")
+    if (factor != 1).any():
+        raise ParamError(
+            "penalty_factor",
+            float(factor[factor != 1][0]),
+            "expected 0, 1 or inf for OBestSubset, which has no penalty; pass OMCP with others.",
+        )
+    return Subset(s) if s.group is None else GroupSubset(s)
+
+
+def better(a: Set, b: Set) -> Set:
     """The one that explains more; the first, if that is rounding."""
     return b if b.explained > a.explained + IMPROVES else a
 
 
 def subsets(s: Standardized, sizes: Ints | None, max_exchange: int) -> list[Ints]:
     """The best set found of each size, or of every size until the BIC has long been rising."""
-    subset, forward = Subset(s), Subset(s)
+    subset, forward = new_subset(s), new_subset(s)
+    before = 0.0 if s.profile is None else s.profile.explained
     best: dict[int, tuple[float, Ints]] = {}
     lowest, lowest_k = np.inf, 0
     for k in range(largest_size(s) + 1) if sizes is None else sizes.tolist():
@@ -252,7 +288,7 @@ def subsets(s: Standardized, sizes: Ints | None, max_exchange: int) -> list[Ints
             start.splice(max_exchange)
         subset = better(subset, other)
         best[len(subset.at)] = subset.explained, subset.at
-        left = max(1.0 - subset.explained / s.q, IMPROVES)
+        left = max(1.0 - (before + subset.explained) / s.q, IMPROVES)
         bic = s.n * np.log(left) + k * np.log(max(s.n, 1.0))
         if bic < lowest:
             lowest, lowest_k = bic, k
@@ -264,10 +300,14 @@ def subsets(s: Standardized, sizes: Ints | None, max_exchange: int) -> list[Ints
         up = _revise(subset, best, sizes_found, max_exchange)
         if not (down or up):
             break
-    return [best[k][1] for k in sizes_found]
+    supports = []
+    for k in sizes_found:
+        subset.at = best[k][1]
+        supports.append(subset.support)
+    return supports
 
 
-def _revise(subset: Subset, best: dict[int, tuple[float, Ints]], sizes: list[int], max_exchange: int) -> bool:
+def _revise(subset: Any, best: dict[int, tuple[float, Ints]], sizes: list[int], max_exchange: int) -> bool:
     """Search from the best set of each size for a better one of the next; whether any was found."""
     improved = False
     for before, k in pairwise(sizes):
@@ -293,6 +333,7 @@ class OBestSubset(AveragesMethod):
     honest, stability = HONEST, STABILITY
 
     options = ("max_exchange",)
+    refused: ClassVar[dict[str, str]] = REFUSED
 
     def extract(self, s: Standardized) -> LinearModel:
         return obestsubset(s, min(self.k, s.p), max_exchange=self.max_exchange)

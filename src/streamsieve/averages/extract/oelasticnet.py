@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...params import Param, Real
 from ..folds import N_FOLDS
@@ -25,6 +25,7 @@ def oelasticnet(
     refit: bool = True,
     fit_intercept: bool = True,
     standardize: bool = True,
+    **constraints: Any,
 ) -> LinearModel:
     """Select features by the elastic net, from running averages.
 
@@ -54,6 +55,7 @@ def oelasticnet(
         refit=refit,
         fit_intercept=fit_intercept,
         scale=standardize,
+        constraints=constraints,
         l1_ratio=l1_ratio,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ..folds import N_FOLDS
 from ..method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 from ..model import LinearModel, as_standardized, check_k, finish
 from ..path import Ints, Path, path_over_supports, some_sizes
+from ..reduce import n_units
 from ..standardize import Standardized
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def ofsa(
     refit: bool = True,
     fit_intercept: bool = True,
     standardize: bool = True,
+    **constraints: Any,
 ) -> LinearModel:
     """Descend the squared loss while removing the features with the smallest weights, until k remain.
 
@@ -66,6 +68,8 @@ def ofsa(
     fit_intercept : bool, default=True
     standardize : bool, default=True
         Compare weights of features brought to deviation 1; without it, raw weights.
+    **constraints
+        `keep`, `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as of the estimators.
 
     Returns
     -------
@@ -82,7 +86,8 @@ def ofsa(
 
     with t' and T' counted from the end of the warm-up. A removed feature does not return. p counts the
     columns that vary; several targets share one support, by the norms of the rows; ties go to the lower
-    index.
+    index. Weights are clipped to their bounds after each step, and divided by the penalty factors to be
+    compared.
 
     Differences from the paper: the step follows the largest eigenvalue instead of being tuned, and removal
     waits. After the first step the weights are marginal correlations. Where features are correlated, one
@@ -91,7 +96,7 @@ def ofsa(
     its true features at any number of steps, and with it none. (The paper's own weights are all positive,
     where this cannot be seen, and its numbers are reached with and without.)
     """
-    s = as_standardized(averages, fit_intercept, standardize)
+    s = as_standardized(averages, fit_intercept, standardize, constraints)
     k = check_k(s, k)
     support, weights, etas = anneal(s, k, maturity, annealing, eta, warmup)
     beta = np.zeros((s.p, s.q))
@@ -122,8 +127,23 @@ def anneal(
     used = np.zeros(maturity)
     r = np.ascontiguousarray(s.r[active].T)
     step = 0.0 if eta == "auto" else float(eta)
-    _core.ofsa(s.R, r, schedule(m, k, maturity, annealing, warmup), step, RELAXATION, active, beta, used)
-    return active[:k], beta[:, :k].T, used
+    none = np.empty((0, 0))
+    lower, upper = (none, none) if s.box is None else (np.ascontiguousarray(end.T) for end in s.box)
+    left = _core.ofsa(
+        s.R,
+        r,
+        schedule(n_units(s, active), k, maturity, annealing, warmup),
+        step,
+        RELAXATION,
+        np.empty(0) if s.factor is None else s.factor,
+        lower,
+        upper,
+        np.empty(0, dtype=np.int64) if s.group is None else s.group,
+        active,
+        beta,
+        used,
+    )
+    return active[:left], beta[:, :left].T, used
 
 
 def schedule(p: int, k: int, maturity: int, annealing: float, warmup: float = 0.0) -> NDArray[np.int64]:

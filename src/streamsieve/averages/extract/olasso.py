@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..folds import N_FOLDS
 from ..method import CRITERION, HONEST, STABILITY, AveragesMethod, K
@@ -23,6 +23,7 @@ def olasso(
     refit: bool = True,
     fit_intercept: bool = True,
     standardize: bool = True,
+    **constraints: Any,
 ) -> LinearModel:
     """Select features by the lasso, from running averages.
 
@@ -47,6 +48,7 @@ def olasso(
         refit=refit,
         fit_intercept=fit_intercept,
         scale=standardize,
+        constraints=constraints,
     )
 
 

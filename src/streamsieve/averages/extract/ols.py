@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from ... import linalg
 from ...params import Or, Param, Real
 from ...rows import Array
+from ..constraints import Constraints
 from ..folds import N_FOLDS, FoldAverages
 from ..method import RIDGE, AveragesMethod
-from ..model import LinearModel, as_standardized, block, cholesky, finish
+from ..model import LinearModel, as_standardized, block, cholesky, finish, within_bounds
 from ..ridge import likeliest_ridge, low_rank_ridge
 from ..standardize import Standardized
 from ..standardize import standardize as standardized
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 Ridge = float | Literal["auto"]
 
+REFUSED = {name: "uses all features; leave it out." for name in ("keep", "groups", "group_categories")}
+
 
 def ols(
     averages: RunningAverages | Standardized,
@@ -28,6 +32,7 @@ def ols(
     ridge: Ridge = "auto",
     fit_intercept: bool = True,
     standardize: bool = True,
+    **constraints: Any,
 ) -> LinearModel:
     """Least squares on all features.
 
@@ -44,6 +49,8 @@ def ols(
     fit_intercept : bool, default=True
     standardize : bool, default=True
         Bring the features to deviation 1 first; this matters to a ridge only.
+    **constraints
+        `penalty_factor` (of the ridge), `positive`, `bounds`, as of the estimators.
 
     Returns
     -------
@@ -64,34 +71,60 @@ def ols(
 
     Differences from the paper: [Sun] leaves the ridge open, and [Susan] section 4 takes a constant.
     """
-    s = as_standardized(averages, fit_intercept, standardize)
+    Constraints(**constraints).check("OLS", REFUSED)
+    s = as_standardized(averages, fit_intercept, standardize, constraints)
     support = np.flatnonzero(s.usable)
     if ridge == "auto" and determined(s):
         model = finish(s, np.zeros((s.p, s.q)), "ols", refit=True, support=support)
         if model.ridge == 0:
             return model
-    beta, added = ols_weights(s, ridge)
+    beta, added = ols_weights(s, ridge, factor=s.factor)
     if added == 0:
         return finish(s, beta, "ols", refit=True, support=support)
     return finish(s, beta, "ols", support=support, ridge=added)
 
 
 def ols_weights(
-    s: Standardized, ridge: Ridge = "auto", *, rows_per_feature: float = 1.0
+    s: Standardized,
+    ridge: Ridge = "auto",
+    *,
+    rows_per_feature: float = 1.0,
+    factor: Array | None = None,
 ) -> tuple[Array, float]:
-    """Standardised weights (p, q) of all features, and the ridge behind them.
+    """Standardised weights (p, q) of all features, and the ridge behind them; within bounds, if there are
+    any.
 
-    "auto" adds a ridge where S_xx is singular or n <= `rows_per_feature` times the features that vary.
+    "auto" adds a ridge where S_xx is singular or n <= `rows_per_feature` times the features that vary. A
+    ridge is multiplied by the factors of the features.
     """
     if ridge != "auto" and not (isinstance(ridge, (int, float)) and 0 <= ridge < np.inf):
         raise ValueError(f'ridge={ridge!r} must be "auto" or a finite number >= 0.')
     if ridge != "auto" or determined(s, rows_per_feature):
         wanted = 0.0 if ridge == "auto" else float(ridge)
-        L, added = cholesky(s.R, wanted)
+        R = s.R if factor is None else s.R + np.diag(wanted * factor)
+        L, added = cholesky(R, wanted if factor is None else 0.0)
         if ridge != "auto" or added == 0:
-            beta, _ = linalg.dpotrs(L, s.r, lower=1)
-            return beta, added
-    return _likeliest_ridge(s)
+            return _solved(s, L, max(added, wanted), factor)
+    beta, lam = _likeliest_ridge(s if factor is None else _in_units(s, factor))
+    if factor is None and s.box is None:
+        return beta, lam
+    L, _ = cholesky(s.R + np.diag(lam * (np.ones(s.p) if factor is None else factor)))
+    return _solved(s, L, lam, factor)
+
+
+def _solved(s: Standardized, L: Array, ridge: float, factor: Array | None) -> tuple[Array, float]:
+    """The weights at a ridge, L being the factor of the matrix with it."""
+    if s.box is None:
+        beta, _ = linalg.dpotrs(L, s.r, lower=1)
+        return beta, ridge
+    A = s.R + np.diag(ridge * (np.ones(s.p) if factor is None else factor))
+    return within_bounds(A, s.r, *s.box), ridge
+
+
+def _in_units(s: Standardized, factor: Array) -> Standardized:
+    """The averages of features in units whose common ridge is one with these factors."""
+    unit = 1 / np.sqrt(np.where(factor > 0, factor, 1.0))
+    return replace(s, R=s.R * np.outer(unit, unit), r=s.r * unit[:, None])
 
 
 def determined(s: Standardized, rows_per_feature: float = 1.0) -> bool:
@@ -139,6 +172,7 @@ class OLS(AveragesMethod):
     )
     n_folds = N_FOLDS
 
+    refused: ClassVar[dict[str, str]] = REFUSED
     examples = {
         "regression": """
         >>> import numpy as np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +10,9 @@ from ...params import Param
 from ...rows import Array
 from ..folds import N_FOLDS
 from ..method import CRITERION, HONEST, RIDGE, STABILITY, AveragesMethod, K
-from ..model import LinearModel, as_standardized, check_k, finish, largest_rows
+from ..model import LinearModel, as_standardized, check_k, finish
 from ..path import Ints, Path, largest_size, path_over_order
+from ..rank import strongest
 from ..standardize import Standardized
 from .ols import Ridge, ols_weights
 
@@ -29,6 +30,7 @@ def olsth(
     ridge: Ridge = "auto",
     fit_intercept: bool = True,
     standardize: bool = True,
+    **constraints: Any,
 ) -> LinearModel:
     """The k features with the largest least-squares weights, refitted.
 
@@ -45,6 +47,8 @@ def olsth(
     fit_intercept : bool, default=True
     standardize : bool, default=True
         Compare weights of features brought to deviation 1; without it, raw weights.
+    **constraints
+        `keep`, `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as of the estimators.
 
     Returns
     -------
@@ -62,10 +66,10 @@ def olsth(
     features and the ridge 72 %; at n = 2000, 83 % and 91 %; at n = 3000, 95 % and 98 %. ``ridge=0``
     declines it.
     """
-    s = as_standardized(averages, fit_intercept, standardize)
+    s = as_standardized(averages, fit_intercept, standardize, constraints)
     k = check_k(s, k)
     beta, added = first_fit(s, ridge)
-    return finish(s, beta, "olsth", refit=True, support=largest_rows(beta, s.usable, k), ridge=added)
+    return finish(s, beta, "olsth", refit=True, support=strongest(s, beta, k), ridge=added)
 
 
 def first_fit(s: Standardized, ridge: Ridge = "auto") -> tuple[Array, float]:
@@ -98,5 +102,5 @@ class OLSth(AveragesMethod):
     def path(self, s: Standardized, sizes: Ints | None, ebic_gamma: float) -> Path:
         beta, added = first_fit(s, self.ridge)
         sizes = np.arange(largest_size(s) + 1) if sizes is None else sizes
-        order = largest_rows(beta, s.usable, int(sizes[-1]))
+        order = strongest(s, beta, int(sizes[-1]))
         return path_over_order(s, "olsth", order, sizes, ebic_gamma, added)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...params import Param, Real
 from ..folds import N_FOLDS
@@ -25,6 +25,7 @@ def oscad(
     refit: bool = True,
     fit_intercept: bool = True,
     standardize: bool = True,
+    **constraints: Any,
 ) -> LinearModel:
     """Select features by the smoothly clipped absolute deviation, from running averages.
 
@@ -49,6 +50,7 @@ def oscad(
         refit=refit,
         fit_intercept=fit_intercept,
         scale=standardize,
+        constraints=constraints,
         gamma=gamma,
     )
 

@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike
 from ...params import Bool, Or, Param, Real
 from ...rows import Array
 from ..model import LinearModel, as_standardized, finish
+from ..reduce import n_units, selectable
 from ..standardize import Standardized
+from ._groups import GroupSolver
 from ._newton import Solver
 from .penalties import L1L2, MCP, SCAD, Penalty
 
@@ -50,6 +52,8 @@ refit : bool, default=True
     Fit the selected features by least squares, as the last line of Algorithm 5 does.
 fit_intercept, standardize : bool, default=True
     See `streamsieve.averages.standardize.standardize`.
+**constraints
+    `keep`, `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as of the estimators.
 
 Returns
 -------
@@ -74,20 +78,26 @@ class Walk:
     """One solver per target, moved along alpha together."""
 
     def __init__(self, s: Standardized, penalties: Sequence[Penalty]) -> None:
-        self.solvers = [Solver(s.R, s.r[:, t], s.usable, penalty) for t, penalty in enumerate(penalties)]
+        self.s = s
+        self.solvers: list[Solver | GroupSolver] = [
+            Solver(s.R, s.r[:, t], s.usable, penalty)
+            if s.group is None
+            else GroupSolver(s.R, s.r[:, t], s.usable, penalty, s.group)
+            for t, penalty in enumerate(penalties)
+        ]
 
     def alpha_max(self) -> float:
         return max(solver.alpha_max() for solver in self.solvers)
 
     def solve(self, alpha: float) -> int:
-        """Move to alpha; returns the number of features in any target's support."""
+        """Move to alpha; returns the number of features, or groups, in any target's support."""
         for solver in self.solvers:
             solve(solver, alpha)
         return self.size
 
     @property
     def size(self) -> int:
-        return int(np.count_nonzero(np.any([solver.b for solver in self.solvers], axis=0)))
+        return n_units(self.s, np.flatnonzero(np.any([solver.b for solver in self.solvers], axis=0)))
 
     @property
     def beta(self) -> Array:
@@ -111,7 +121,7 @@ class Walk:
         }
 
 
-def solve(solver: Solver, alpha: float) -> None:
+def solve(solver: Solver | GroupSolver, alpha: float) -> None:
     """Solve at alpha, and warn if it did not succeed."""
     violation = solver.solve(alpha)
     if not violation <= ACCEPTED:
@@ -124,6 +134,16 @@ def solve(solver: Solver, alpha: float) -> None:
             ConvergenceWarning,
             stacklevel=2,
         )
+
+
+def within(A: Array, r: Array, lower: Array, upper: Array) -> Array:
+    """argmin 1/2 b'Ab - b'r for each column of r, lower <= b <= upper: a problem without penalty."""
+    out = np.empty(r.shape)
+    for t in range(r.shape[1]):
+        solver = Solver(A, r[:, t], np.ones(len(A), dtype=bool), L1L2(box=(lower[:, t], upper[:, t])))
+        solve(solver, 0.0)
+        out[:, t] = solver.b
+    return out
 
 
 def grid(start: float, stop: float) -> Iterator[float]:
@@ -203,19 +223,20 @@ def extract(
     refit: bool,
     fit_intercept: bool,
     scale: bool,
+    constraints: dict[str, Any],
     **parameters: float,
 ) -> LinearModel:
     """What every penalised extractor does, with its penalty by name."""
     if (k is None) == (alpha is None):
         raise ValueError(f"Pass either k or alpha, and not both; got k={k}, alpha={alpha}.")
     check(name, **parameters)
-    s = as_standardized(averages, fit_intercept, scale)
+    s = as_standardized(averages, fit_intercept, scale, constraints)
     penalties, ridge = penalties_for(s, name, **parameters)
     walk = Walk(s, penalties)
     if k is not None:
         if not 0 <= k <= s.p:
             raise ValueError(f"k={k} is out of range for {s.p} features; pass 0 <= k <= {s.p}.")
-        internal, beta = walk_to_k(walk, int(k), folded=name in FOLDED)
+        internal, beta = walk_to_k(walk, selectable(s, int(k)), folded=name in FOLDED)
         used = internal * s.y_scale
     else:
         assert alpha is not None
@@ -266,17 +287,27 @@ def penalties_for(s: Standardized, name: str, **parameters: float) -> tuple[list
     """One penalty per target, and the ridge of the initial estimate (0 where there is none)."""
     check(name, **parameters)
     given = DEFAULTS[name] | parameters
+    limits: list[dict[str, Any]] = [
+        {"factor": s.factor, "box": None if s.box is None else (s.box[0][:, t], s.box[1][:, t])}
+        for t in range(s.q)
+    ]
     if name == "adaptivelasso":
         from .ols import ols_weights
 
         initial, ridge = ols_weights(s)
+        size = np.abs(initial * s.y_scale)  # in the units of the targets
+        if s.group is not None:
+            at = s.usable
+            for column in size.T:
+                column[at] = np.sqrt(np.bincount(s.group[at], column[at] ** 2))[s.group[at]]
         with np.errstate(divide="ignore", over="ignore"):
-            weights = np.abs(initial * s.y_scale) ** -given["gamma"]  # in the units of the targets
-        return [L1L2(weights=np.ascontiguousarray(w)) for w in weights.T], float(ridge)
+            weights = size ** -given["gamma"]
+        found = [L1L2(weights=np.ascontiguousarray(w), **limit) for w, limit in zip(weights.T, limits)]
+        return list[Penalty](found), float(ridge)
     if name == "elasticnet":
-        return [L1L2(given["l1_ratio"], unit=float(unit)) for unit in s.y_scale], 0.0
-    kind = {"lasso": L1L2, "mcp": MCP, "scad": SCAD}[name]
-    return [kind(**given)] * s.q, 0.0
+        return [L1L2(given["l1_ratio"], unit=float(u), **limit) for u, limit in zip(s.y_scale, limits)], 0.0
+    kind: Any = {"lasso": L1L2, "mcp": MCP, "scad": SCAD}[name]
+    return [kind(**given, **limit) for limit in limits], 0.0
 
 
 def sparse(walk: Walk) -> Any:
@@ -316,7 +347,7 @@ def penalty_path(
         Alphas to use instead of a grid, in the standardised units of `s` (targets of variance 1). They are
         walked in descending order.
     max_features : int or None, default=None
-        Stop before the first alpha with more features than this (in the union over targets).
+        Stop before the first alpha with more features (or groups) than this, in the union over targets.
     **parameters : float
         `l1_ratio` of the elastic net, `gamma` of the adaptive lasso, MCP and SCAD, as in their extractors.
 
