@@ -22,6 +22,7 @@ from streamsieve import OFSARegressor, RunningAverages, load, read_checkpoint, s
 from streamsieve.cli import VERBS, main
 from streamsieve.methods import METHODS
 from streamsieve.persist import read_plain
+from streamsieve.runs.checkpoint import CheckpointPolicy
 
 N, P = 12_000, 12
 PROGRAM = [sys.executable, "-c", "from streamsieve.cli import program; program()"]
@@ -877,3 +878,36 @@ def test_a_model_of_named_features_says_why_it_cannot_read_numbered_ones(files, 
     done = run("predict", tmp_path / "m", files / "rows.svm")
     assert done.exit_code == 2
     assert "by name (x0, x1, x2, ...)" in " ".join(done.stderr.split())
+
+
+def test_a_second_pass_where_the_memory_of_the_sieve_is_short(tmp_path):
+    """--passes auto reads rows that do not fit, even in 8 bits a value, again for the best features alone."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1200, 2200))
+    y = np.where(X[:, 5] - X[:, 1700] + 0.3 * rng.normal(size=1200) > 0, "yes", "no")
+    with open(tmp_path / "wide.csv", "w") as file:
+        file.write(",".join([*(f"x{j}" for j in range(2200)), "y"]) + "\n")
+        file.writelines(",".join([*map("{:.3f}".format, x), t]) + "\n" for x, t in zip(X, y))
+    words = ["fit", tmp_path / "wide.csv", "--target", "y", "-k", 2, "--memory", "2MB", "-o"]
+    kept = ["--checkpoint", tmp_path / "c", "--every", "500rows"]
+    done = good(*words, tmp_path / "m", *kept)
+    assert "a second pass keeps all rows" in done.stderr
+    assert list(load(tmp_path / "m").get_feature_names_out()) == ["x5", "x1700"]
+    held = read_plain(tmp_path / "m")
+    assert held.about["rows"] == held.object.method.state.store.n == 1200
+    assert "second pass" not in good(*words, tmp_path / "once", "--passes", 1).stderr
+    # a checkpoint of either pass leads to the same model
+    write = CheckpointPolicy.write
+    for pass_number in (1, 2):
+        (tmp_path / "c").unlink()
+
+        def stop_there(policy, model, *args, **options):
+            write(policy, model, *args, **options)
+            if (model.method.state.chosen is not None) == (pass_number == 2):  # noqa: B023
+                raise RuntimeError("stop here")
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(CheckpointPolicy, "write", stop_there)
+            assert run(*words, tmp_path / "n", *kept).exit_code != 0
+        assert "Resumed" in good(*words, tmp_path / "n", *kept, "--resume").stderr
+        assert_array_equal(load(tmp_path / "n").coef_, load(tmp_path / "m").coef_)

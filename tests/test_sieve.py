@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from reference import sieve as twin
+from streamsieve import SieveClassifier
 from streamsieve.params import ParamError
 from streamsieve.rows import as_rows
 from streamsieve.sieve import gram
-from streamsieve.sieve.screen import Screen
 from streamsieve.sieve.sieve import Sieve
 from streamsieve.sieve.solve import Start
 
@@ -300,11 +300,27 @@ def test_ebic_prefers_the_true_columns():
 def test_second_pass_keeps_all_rows_of_the_best_columns(sparse):
     X, y, true = data(2000, 600, sparse=sparse)
     X = csr_array(X) if sparse else X
-    screen = Screen(Sieve(k=4, loss="logistic", memory=SMALL)).begin(600, 1)
+    first = Sieve(k=4, loss="logistic", memory=SMALL).screened().begin(600, 1)
     for at in range(0, 2000, 500):
-        screen.update(as_rows(X[at : at + 500])[0], y[at : at + 500])
-    second = screen.second_pass()
+        first.update(as_rows(X[at : at + 500])[0], y[at : at + 500])
+    second = first.next_pass()
     for at in range(0, 2000, 700):
         second.update(as_rows(X[at : at + 700])[0], y[at : at + 700])
     assert second.state.store.n == 2000
     assert_array_equal(support(second), true)
+
+
+def test_no_second_pass_where_all_rows_were_kept():
+    X, y, _ = data(500, 30)
+    first = Sieve(k=4, loss="logistic").screened().begin(30, 1)
+    first.update(as_rows(X)[0], y)
+    assert first.next_pass() is None
+
+
+def test_fit_makes_a_second_pass_where_memory_is_short():
+    X, y, true = data(1500, 2000)
+    model = SieveClassifier(4, memory="2MB").fit(X, y[:, 0])
+    assert model.method_.state.store.n == 1500
+    assert_array_equal(model.get_support(indices=True), true)
+    stream = SieveClassifier(4, memory="2MB").partial_fit(X, y[:, 0], classes=[-1, 1])
+    assert stream.method_.state.chosen is None

@@ -108,6 +108,13 @@ class Method:
         """Whether a step may be too long, so that a copy of what it changes is needed to undo it."""
         return getattr(self, "eta", None) not in (None, "auto")
 
+    def expect(self, rows: float, values: float, p: int, sparse: bool) -> None:
+        """Called before the first row of a source that can be read twice, with about what it holds."""
+
+    def next_pass(self) -> Method | None:
+        """A method that learns the same rows again and keeps more of them; None where this one is enough."""
+        return None
+
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         """Features whose state may change with these rows; None for all."""
         return rows.features

@@ -33,14 +33,17 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
     choice = method_choice(options, console)
     seconds, rows = options.pop("every")
     policy = CheckpointPolicy(options.pop("checkpoint"), seconds or 0.0, rows, options.pop("resume"))
+    passes = options["passes"]
     source = read_source(files, options)
-    policy.settings = {"files": list(files), **source.options, **choice.describe()}
+    policy.settings = {"files": list(files), **source.options, **choice.describe(), "passes": passes}
     choice.check()
     inputs = input_files(files)
     check_outputs(inputs, models={"--output": output, "--checkpoint": policy.file})
     policy.check()
     with Signals() as signals:
-        run = SourceRun(source, choice, checkpoint=policy, memory=choice.bytes_allowed)
+        run = SourceRun(
+            source, choice, checkpoint=policy, memory=choice.bytes_allowed, second_pass=passes == "auto"
+        )
         try:
             _learn(run, signals, console)
         except TooManyFeatures as error:
@@ -66,6 +69,8 @@ def read_source(files: tuple[str, ...], options: dict[str, Any]) -> Source:
     """The source that the options of `options.stream` and `options.passing` describe."""
     missing = {"error": "error", "zero": "zero", "mean": "keep"}[options["missing"]]
     given = {name: value for name, value in options.items() if value is not None}
+    if given.get("passes") == "auto":
+        given["passes"] = 1
     return Source(files, {**given, "missing": missing})
 
 
@@ -75,10 +80,17 @@ def _learn(run: SourceRun, signals: Signals, console: Console) -> None:
     run.begin()
     if run.resumed:
         console.note(f"Resumed {run.checkpoint.file} after {counted(run.run.rows, 'row')}.")
-    if not run.done:
+    while not run.done:
         with meter_of(run, console.quiet) as meter:
             run.learn(meter, signals)
-            meter.count(run.run.rows)
+            if run.done:
+                meter.count(run.run.rows)
+        if not run.done:
+            chosen = len(run.model.method.state.chosen)
+            console.note(
+                f"Memory is short: a second pass keeps all rows of the {chosen:,} best of "
+                f"{counted(run.model.p, 'feature')}. --memory holds more, --passes 1 leaves it out."
+            )
 
 
 def meter_of(run: SourceRun, quiet: bool) -> ProgressMeter:

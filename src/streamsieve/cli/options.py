@@ -65,16 +65,17 @@ class Interval(ParamType):
         return float(match[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[match[2]], None
 
 
-class FeatureCount(ParamType):
-    """-k: a number of features, or auto."""
+class CountOrAuto(ParamType):
+    """-k and --passes: a number, or auto."""
 
-    name = "k"
+    def __init__(self, noun: str) -> None:
+        self.name = self.noun = noun
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
         if value == "auto" or isinstance(value, int):
             return value
         if not str(value).isdecimal() or int(value) < 1:
-            self.fail(f"{value!r} is neither a number of features nor 'auto'.", param, ctx)
+            self.fail(f"{value!r} is neither a number of {self.noun} nor 'auto'.", param, ctx)
         return int(value)
 
 
@@ -190,10 +191,10 @@ stream = _all(
 passing = _all(
     click.option(
         "--passes",
-        type=click.IntRange(1),
-        default=1,
+        type=CountOrAuto("passes"),
+        default="auto",
         show_default=True,
-        help="How many times to read the source.",
+        help="How many times to read the source; auto: a second time where Sieve's memory was short.",
     ),
     click.option(
         "--shuffle-buffer",
@@ -236,7 +237,10 @@ memory = click.option(
 
 model = _all(
     click.option(
-        "-k", "k", type=FeatureCount(), help="Features to keep; auto chooses by BIC (methods on averages)."
+        "-k",
+        "k",
+        type=CountOrAuto("features"),
+        help="Features to keep; auto chooses by BIC (methods on averages).",
     ),
     click.option(
         "--method",

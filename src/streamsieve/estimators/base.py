@@ -117,12 +117,17 @@ class Estimator(SelectorMixin, BaseEstimator):
                     f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
                 )
             method.feature_names = getattr(fresh, "feature_names_in_", None)
+            if passes:
+                method.expect(len(rows), rows.n_values, rows.p, rows.sparse)
             method.begin(rows.p, fresh._task.q)
             if model is not None:
                 continue_from(method, model, rows, w)
             elif passes and has_passes(method):
                 fresh.n_iter_ = fit_rows(method, rows, Y, w)
             else:
+                fresh._learn(rows, Y, w, cluster)
+            if passes and (again := method.next_pass()) is not None:
+                fresh.method_ = again
                 fresh._learn(rows, Y, w, cluster)
             return self._become(fresh)
         self._check_unchanged()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base import Method
 from ..fitted import FittedModel, TooManyFeatures
 from ..params import ParamError
 from ..persist import CheckpointError
@@ -63,6 +64,8 @@ class SourceRun:
     history : History or None
     memory : int or None
         Bytes that the model may take.
+    second_pass : bool
+        Read the source a second time where it can be, and where the method had no room for all of it.
     """
 
     def __init__(
@@ -73,8 +76,9 @@ class SourceRun:
         checkpoint: CheckpointPolicy | None = None,
         history: History | None = None,
         memory: int | None = None,
+        second_pass: bool = False,
     ) -> None:
-        self.source, self.choose = source, choose
+        self.source, self.choose, self.second_pass = source, choose, second_pass
         self.checkpoint, self.history, self.memory = checkpoint or CheckpointPolicy(), history, memory
         self.first: list[Block] = []  # blocks that were read to make the model
         self.done = self.was_done = False  # all rows are learned; in an earlier run
@@ -97,6 +101,8 @@ class SourceRun:
         y = np.concatenate([block.y for block in self.first])
         self.model = self.choose(y, self.first[-1].rows.p)
         self._name_features(self.model)
+        if self.second_pass:
+            self._plan_second_pass()
         self.run = Run(self.model, history=self.history, checkpoint=self.checkpoint, memory=self.memory)
 
     def _read_first(self) -> None:
@@ -130,7 +136,8 @@ class SourceRun:
     # ---------------------------------------------------------------- learning
 
     def learn(self, progress: Progress | None = None, signals: Signals | None = None) -> None:
-        """Learn all rows that are left; Interrupted if a signal comes."""
+        """Learn all rows of this pass that are left; `done` unless a second one follows. Interrupted if a
+        signal comes."""
         if self.done:
             return
         self.checkpoint.begin(self.run.rows)
@@ -142,10 +149,32 @@ class SourceRun:
             raise
         if not self.run.any_weight:
             raise BadData("all rows have weight 0; at least one must weigh something", self.source.files[0])
+        if (again := self.model.method.next_pass()) is not None:
+            self._read_again(again)
+            return
         self.done = True
         self._describe(self.model)
         if self.checkpoint.file is not None:
             self.checkpoint.write(self.model, self.run.rows, self.run.position, done=True)
+
+    def _plan_second_pass(self) -> None:
+        """Tell the method what the whole source holds, by its first rows, so that it plans a second pass."""
+        total, read = self.stream.bytes_total, self.stream.bytes_read
+        if total is None or not read:
+            return
+        rows = sum(len(block.rows) for block in self.first) * total / read
+        values = sum(block.rows.n_values for block in self.first) * total / read
+        last = self.first[-1].rows
+        self.model.method.expect(rows, values, last.p, last.sparse)
+
+    def _read_again(self, method: Method) -> None:
+        """Begin the second pass: the same source, another method; `done` stays False."""
+        self.model.method = method
+        self.stream = self.source.open()
+        self.blocks, self.first = self.stream.blocks(), []
+        before = self.run
+        self.run = Run(self.model, history=self.history, checkpoint=self.checkpoint, memory=self.memory)
+        self.run.progress, self.run.signals = before.progress, before.signals
 
     def interrupt(self) -> bool:
         """Write a checkpoint of an interrupted run; whether there was something to write."""

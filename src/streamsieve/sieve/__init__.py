@@ -1,6 +1,5 @@
 """The default method: keep the rows of the candidates, eliminate features, read a model at any time."""
 
-from .screen import Screen
 from .sieve import Sieve
 
-__all__ = ["Screen", "Sieve"]
+__all__ = ["Sieve"]

@@ -14,6 +14,7 @@ from .store import Ints
 STEP = 10**0.5  # the search moves by half decades of the ridge
 LOWEST, HIGHEST = -14, 2  # half decades: 1e-7 ... 10
 HELD = 4000  # held-out rows are enough: with more, fewer folds serve
+ERRORS = 0.25  # standard errors that fewer columns may cost: with few rows, a whole one lets one column pass
 CHEAP = 30_000_000  # numbers in the store; above, one fold serves
 
 
@@ -196,7 +197,7 @@ class Search:
         return far if self.better(near, far) else near
 
     def size(self) -> int:
-        """The fewest columns whose held-out loss is within a standard error of the least along the paths."""
+        """The fewest columns whose held-out loss is within some standard errors of the least on the paths."""
         top, sizes = len(self.active), [len(self.active)]
         while sizes[-1] > 1:
             sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
@@ -215,7 +216,7 @@ class Search:
         least, rows_best, curve = best
         for w, each in reversed(list(zip(self.sizes, curve))):
             d = each - rows_best
-            if each.mean() <= least + d.std() / np.sqrt(len(d)):
+            if each.mean() <= least + ERRORS * d.std() / np.sqrt(len(d)):
                 return w
         return self.sizes[-1]
 

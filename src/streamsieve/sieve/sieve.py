@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from . import errors, gram
 from .folds import assign
 from .memory import Bytes, size_of
 from .read import STEP, Search
+from .screen import best_columns, check_marginals, marginal, measure, new_marginals
 from .solve import Fit, Problem, Start
 from .store import Ints, Store
 
@@ -73,6 +74,9 @@ class Sieve(Method):
         "model": "LinearModel: with `se`, the weights with standard errors, p values and intervals.",
     }
 
+    #: Whether a first pass keeps what a second one needs; see `screened`.
+    two_passes = False
+
     #: Called without arguments after each part of a long computation; not part of the state.
     progress: Callable[[], None] | None = None
 
@@ -103,6 +107,7 @@ class Sieve(Method):
         return State(
             rows=0,
             chosen=optional(),  # columns to keep, where a first pass has chosen them
+            first_pass=new_marginals(p, q) if self.two_passes else optional(),
             store=optional(),
             H=optional(),
             h=optional(),
@@ -166,6 +171,8 @@ class Sieve(Method):
                 s.chosen[0] >= 0 and s.chosen[-1] < self.p and (np.diff(s.chosen) > 0).all()
             ):
                 raise ValueError(f"columns are chosen that are none of {self.p}.")
+        if s.first_pass is not None:
+            check_marginals(s.first_pass, self.p, q)
         summary = (s.H, s.h, s.yy)
         if any(part is None for part in summary) != all(part is None for part in summary):
             raise ValueError("a part of the summary is missing.")
@@ -187,7 +194,7 @@ class Sieve(Method):
     # ---------------------------------------------------------------- learning
 
     def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
-        s = self.state
+        s, outputs = self.state, y
         s._answer = None
         if self.labels:
             code = (y[:, 0] > 0).astype(np.int64) if self.q == 1 else y.argmax(axis=1)
@@ -203,6 +210,8 @@ class Sieve(Method):
             # a part at a time: what is copied of it (imputed, densified) stays small
             part = rows[at : at + max(1, (4 << 20) // max(rows.p, 1))]
             stop = at + len(part)
+            if s.first_pass is not None:
+                measure(s.first_pass, part, outputs[at:stop], None if w is None else w[at:stop])
             part = self._impute(part, None if w is None else w[at:stop]) if self.missing == "mean" else part
             while at < stop:
                 fold = assign(code[at:stop], s.strata.copy())
@@ -362,6 +371,42 @@ class Sieve(Method):
                     H[a] += (X * curve[at:stop, a, None]).T @ X
                 h += y.T @ X
         return H, h, yy
+
+    # ---------------------------------------------------------------- a second pass
+
+    def screened(self) -> Self:
+        """This sieve, not begun yet, as the first of two passes."""
+        self.two_passes = True
+        return self
+
+    def expect(self, rows: float, values: float, p: int, sparse: bool) -> None:
+        if not self._correlations_fit(p, 1):
+            self.two_passes = rows * 32 + (8 * values if sparse else 4 * rows * p) > self.bytes
+
+    def next_pass(self) -> Sieve | None:
+        """A sieve for the same rows again that keeps all of them, of the best features; None where this one
+        has kept all, or where too few features would be left."""
+        s = self.state
+        if s.first_pass is None or s.store is None or s.chosen is not None:
+            return None
+        lost_rows = s.H is not None and self.loss != "squared"
+        if s.store.width == self.p and not lost_rows:
+            return None
+        most = self._most_columns()
+        if most < self.least_width:
+            return None
+        again = Sieve(**self.values).begin(self.p, self.q)
+        again.state.chosen = best_columns(marginal(s.first_pass), *self.strengths(), most)
+        return again
+
+    def _most_columns(self) -> int:
+        """Columns of which the memory holds all rows, in float32."""
+        s, first = self.state, self.state.first_pass
+        cost = 8 * len(first.sum_y) + 4 * self.q + 24
+        if s.store.layout == "csr":
+            share = max(first.values, 1) / max(self.p, 1)  # values of a mean column
+            return int(max(self.bytes - first.rows * cost, 0) // (8 * share))
+        return int(max(self.bytes // max(first.rows, 1) - cost, 0) // 4)
 
     # ---------------------------------------------------------------- reading
 
