@@ -14,6 +14,7 @@ from .files import check_outputs
 from .method_choice import FIELDS, MethodChoice
 from .output import Console, leave
 from .progress import ProgressMeter
+from .shorthand import expand
 
 
 class FittedRun(NamedTuple):
@@ -60,6 +61,7 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
 
 def method_choice(options: dict[str, Any], console: Console) -> MethodChoice:
     """What the options of `options.model`, which are removed, say about the model."""
+    expand(options, console)
     return MethodChoice(
         **{name: options.pop(name) for name in FIELDS}, missing=options["missing"], console=console
     )

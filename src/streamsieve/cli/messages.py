@@ -8,6 +8,8 @@ import click
 
 from ..words import printable
 
+#: Options that are short for --set.
+SHORTHANDS = ("keep", "positive", "group_categories", "half_life")
 #: Options that are not called as the parameter is.
 _OPTIONS = {"k": "-k", "n_features": "--features", "random_state": "--seed", "settings": "--set"}
 #: Values that the command line calls otherwise.
@@ -39,6 +41,9 @@ def setting_text(method: str, error: Any) -> str:
     option = f"-k {error.value}" if error.name == "k" else f"--set {error.name}={error.value}"
     if error.name in ("missing", "memory"):
         option = f"--{error.name} {error.value}"
+    if error.name in SHORTHANDS:
+        value = error.value
+        option = assignment(error.name, ",".join(map(str, value)) if isinstance(value, list) else value)
     return printable(f"--method {method} {option}: {error.expected}")
 
 

@@ -19,8 +19,9 @@ from ..runs.memory import machine_memory
 from ..runs.source import as_labels
 from ..tasks import Classification, Regression, Task
 from ..words import counted
-from .messages import setting_text
+from .messages import SHORTHANDS, option_name, setting_text
 from .output import Console
+from .shorthand import able
 
 _MOST_CLASSES = 20
 _SORTED_ROWS = 100  # labels from which on rows in order of their labels are noticed
@@ -188,6 +189,10 @@ class MethodChoice:
         values = {}
         for setting in self.settings:
             name, _, text = setting.partition("=")
+            if name in SHORTHANDS and name not in names:
+                raise click.UsageError(
+                    f"{option_name(name)}: {method} does not take it; pass --method with one of {able(name)}."
+                )
             if name not in names or not text:
                 raise click.UsageError(
                     f"--set {setting}: expected NAME=VALUE, with NAME one of {', '.join(names)} for {method}."

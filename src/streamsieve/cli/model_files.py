@@ -15,6 +15,7 @@ from ..rows import Rows, from_scipy
 from ..words import counted
 from .method_choice import FIELDS, MethodChoice, method_entry
 from .output import Console
+from .shorthand import expand
 
 AVERAGES = [name.lower() for name, entry in METHODS.items() if entry.family == "averages"]
 
@@ -55,6 +56,7 @@ def averages_of(model: FittedModel, file: str) -> Any:
 def select_from_file(file: str, options: dict[str, Any], console: Console) -> FittedModel:
     """The model of a file, or another one extracted from its averages."""
     model = open_model(file)
+    expand(options, console, choose=False)
     choice = MethodChoice(**{name: options[name] for name in FIELDS}, console=console)
     if choice.k is None and choice.method == "auto" and not choice.settings:
         return model

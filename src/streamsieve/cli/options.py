@@ -235,6 +235,45 @@ memory = click.option(
     help="Memory that the model may take.  [default: 256MB for sieve, else a quarter of the machine's]",
 )
 
+
+class HalfLife(ParamType):
+    """--half-life: rows, or auto."""
+
+    name = "rows"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        if value == "auto" or isinstance(value, float):
+            return value
+        try:
+            rows = float(value)
+        except ValueError:
+            rows = 0.0
+        if not 0 < rows < float("inf"):
+            self.fail(f"{value!r} is neither a number of rows nor 'auto'.", param, ctx)
+        return rows
+
+
+#: Constraints on the weights, short for --set; parameters of the methods on averages.
+constraints = _all(
+    names("--keep", "Features, or columns of categories, that are in every model."),
+    click.option("--positive", is_flag=True, default=None, help="Weights are at least 0."),
+    click.option(
+        "--group-categories",
+        is_flag=True,
+        default=None,
+        help="The values of a column enter together or not at all; -k counts columns.",
+    ),
+)
+
+shorthands = _all(
+    constraints,
+    click.option(
+        "--half-life",
+        type=HalfLife(),
+        help="Rows after which a row's weight has halved; auto adapts it, and dates drift.",
+    ),
+)
+
 model = _all(
     click.option(
         "-k",
@@ -257,6 +296,7 @@ model = _all(
         metavar="NAME=VALUE",
         help="Set a parameter of the method; can be repeated.",
     ),
+    shorthands,
     memory,
 )
 

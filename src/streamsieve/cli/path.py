@@ -32,6 +32,7 @@ _PATHS = [name.lower() for name, entry in METHODS.items() if entry.family == "av
 )
 @click.option("--all", "every_size", is_flag=True, help="Print every size.")
 @click.option("-o", "--output", type=opt.Output(), help="File to write the averages to (a model).")
+@opt.constraints
 @opt.task
 @opt.memory
 @opt.stream
@@ -49,20 +50,25 @@ def command(
     import numpy as np
 
     from ..averages.path import path
+    from ..methods import method_class
     from ..persist import is_checkpoint, save
     from .files import check_outputs
     from .learning import fit_source
     from .model_files import averages_of, open_model
     from .output import emit
 
+    limits = {name: options.pop(name) for name in ("keep", "positive", "group_categories")}
     if len(source) == 1 and is_checkpoint(source[0]):
         check_outputs(source, models={"--output": output})
         model = open_model(source[0])
     else:
         # what is learned are the averages, whatever is extracted from them
         learned = {**options, "k": "auto", "method": "olsth", "settings": ()}
+        learned |= dict.fromkeys(limits)
         model = fit_source(source, learned, output, quiet).model
-    walk = path(averages_of(model, source[0]), method)
+    chosen = method_class(method)(**{name: value for name, value in limits.items() if value})
+    chosen.feature_names, chosen.first_index, chosen.p = model.feature_names, model.first_index, model.p
+    walk = path(averages_of(model, source[0]), chosen)
     best = walk.best_k(criterion)  # type: ignore[arg-type]
     if output is not None:
         save(model, output)
