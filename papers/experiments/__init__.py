@@ -53,6 +53,9 @@ EXPERIMENTS = {
     "ma": Experiment(
         "[Ma] Tables 2 to 4, Figures 1 to 3: error, sparsity and stability on real data", 0.5, None
     ),
+    "inference": Experiment(
+        "No paper: coverage, false discoveries, any-time tests and stability, where the truth is known", 1, 10
+    ),
 }
 
 

@@ -13,6 +13,7 @@ from ..rows import Array, Rows, threads
 from ..state import Field, State, zeros
 
 WRONG = 1e-3  # share of a column's squares that rounding cannot explain
+SMALL = 1 << 20  # sums of which a copy does no harm
 STRAY = 4.0  # deviations that the mean may be away from the centre: it costs log2(1 + 16) = 4 bits
 
 
@@ -179,8 +180,11 @@ class Moments(State):
 
     def merge(self, other: Moments, factor: float) -> None:
         """Add other moments of the same columns, all their weights times a factor; < 0 takes rows out."""
-        for mine, theirs in zip(self._upper_rows(), other._upper_rows()):  # no m x m temporary
-            mine += (factor * theirs).astype(self.sums.dtype, copy=False)
+        if self.sums.shape == other.sums.shape and self.sums.size <= SMALL:
+            self.sums += (factor * other.sums).astype(self.sums.dtype, copy=False)
+        else:
+            for mine, theirs in zip(self._upper_rows(), other._upper_rows()):  # no m x m temporary
+                mine += (factor * theirs).astype(self.sums.dtype, copy=False)
         # z - c = (z - c') + e with e = c' - c: the other's sums move to this centre by a rank-two update
         e = np.append(other.center - self.center, 0.0)
         if e.any():
