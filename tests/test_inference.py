@@ -24,9 +24,9 @@ from streamsieve import (
     load,
     save,
 )
-from streamsieve.averages.folds import hash_ids
 from streamsieve.averages.intervals import aggregate, majority
 from streamsieve.averages.model import LinearModel
+from streamsieve.clusters import hash_ids
 from streamsieve.inference.fdr import reject
 from streamsieve.inference.knockoffs import cut, mvr, reject_evalues, statistics, with_knockoffs
 from streamsieve.inference.stability import bounds

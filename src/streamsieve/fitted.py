@@ -21,13 +21,25 @@ from .tasks import Classification, Regression, Task
 
 @dataclass(frozen=True)
 class Feature:
-    """A selected feature: its weight for each output and, where known, standard error and t value."""
+    """A selected feature: its weight for each output and, where known, what is sure of it.
+
+    Attributes
+    ----------
+    stderr, tvalue, pvalue : float or None
+    interval : pair of float or None
+        Of 95 %.
+    honest : bool
+        Whether these hold although the feature was selected; else they are given the selection.
+    """
 
     index: int
     name: str
     weights: list[float]
     stderr: float | None
     tvalue: float | None
+    pvalue: float | None = None
+    interval: tuple[float, float] | None = None
+    honest: bool = False
 
 
 class TooManyFeatures(ValueError):
@@ -114,8 +126,11 @@ class FittedModel:
         nan_ok = getattr(self.method, "missing", "error") == "mean"
         return check_rows(rows, names=named, nan_ok=nan_ok, limit=self.method.limit)
 
-    def learn(self, rows: Rows, y: Any, w: Any = None) -> None:
-        """Learn the next rows, checked; the first ones say what the task is, unless it is known."""
+    def learn(self, rows: Rows, y: Any, w: Any = None, cluster: Any = None) -> None:
+        """Learn the next rows, checked; the first ones say what the task is, unless it is known.
+
+        `cluster` are `clusters.hash_ids` of the rows' clusters.
+        """
         method = self.method
         if self.task is None:
             self.task = self._first_task(y, len(rows))
@@ -124,10 +139,11 @@ class FittedModel:
         y = self.task.encode(y, len(rows), method.limit)
         w = as_weights(w, len(rows), method.weight_limit)
         if w is not None and not w.all():
+            cluster = None if cluster is None else cluster[w > 0]
             rows, y, w = rows.take(w > 0), y[w > 0], w[w > 0]
         if not self.started:
             method.begin(rows.p, self.task.q)
-        method.update(rows, y, w)
+        method.update(rows, y, w, cluster)
 
     def _first_task(self, y: Any, n: int) -> Task:
         if self.task_name == "classification":
@@ -171,6 +187,10 @@ class FittedModel:
         error = tvalue = None
         if linear is not None and linear.stderr is not None and len(coef) == 1:
             error, tvalue = np.atleast_2d(linear.stderr)[0], np.atleast_2d(linear.tvalue)[0]
+        pvalue = interval = None
+        if error is not None and linear.nu is not None:
+            pvalue, interval = np.atleast_2d(linear.pvalue)[0], linear.conf_int()
+            interval = interval.reshape(-1, 2)
         support = np.flatnonzero(coef.any(axis=0))
         size = (
             np.abs(coef[:, support]).max(axis=0, initial=0.0) if tvalue is None else np.abs(tvalue[support])
@@ -184,6 +204,9 @@ class FittedModel:
                 coef[:, j].tolist(),
                 None if error is None else float(error[j]),
                 None if tvalue is None else float(tvalue[j]),
+                None if pvalue is None else float(pvalue[j]),
+                None if interval is None else (float(interval[j, 0]), float(interval[j, 1])),
+                linear is not None and linear.honest,
             )
             for j in order
         ]

@@ -221,7 +221,7 @@ class AveragesMethod(Method):
     def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
         """Add checked rows, of any strides; no sum can overflow, so that nothing has to be undone.
 
-        `cluster` are `folds.hash_ids` of the rows' clusters, which decide on their folds.
+        `cluster` are `clusters.hash_ids` of the rows' clusters, which decide on their folds.
         """
         if len(rows):
             with self.lock:
@@ -266,6 +266,13 @@ class AveragesMethod(Method):
         Its feature j becomes feature `where[j]`, None for j, of the p that both have afterwards. If its rows
         follow those here, folds go on counting them.
         """
+        for name in ("folds", "fourth"):
+            one, two = (getattr(m.state, name, None) for m in (self, other))
+            if (one is None) != (two is None):
+                raise ValueError(
+                    f"One of the two has {name}, the other has not; fit both with the same se, honest, "
+                    "stability and criterion."
+                )
         with self.lock:
             p = max(self.p, other.p) if p is None else p
             self.resize(p)

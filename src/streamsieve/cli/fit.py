@@ -13,6 +13,7 @@ from . import options as opt
 @opt.sources
 @click.option("-o", "--output", type=opt.Output(), required=True, help="File to write the model to.")
 @opt.model
+@opt.errors
 @opt.stream
 @opt.passing
 @opt.checkpoint

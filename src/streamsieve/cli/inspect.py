@@ -14,9 +14,28 @@ from . import options as opt
 @click.option(
     "--features/--no-features", default=False, help="Also print the selected features with their weights."
 )
+@opt.names(
+    "--anytime",
+    "Test these features, named before the rows came, and print p values that may be looked at any time.",
+)
+@click.option(
+    "--since",
+    type=click.Path(dir_okay=False),
+    metavar="SNAPSHOT",
+    help="With --anytime: only the rows since this earlier model of the stream, which selected the features.",
+)
 @opt.output
-def command(file: str, features: bool, as_json: bool, quiet: bool) -> None:  # noqa: ARG001
+def command(
+    file: str, features: bool, anytime: list[str] | None, since: str | None, as_json: bool, quiet: bool
+) -> None:
     """Show what a model or checkpoint holds: method, parameters, rows, features, where it stands."""
+    if since is not None and anytime is None:
+        raise click.UsageError("--since is for --anytime; name the features to test there.")
+    if anytime is not None:
+        from .anytime import test_features
+
+        test_features(file, anytime, since, as_json, quiet)
+        return
     import os
 
     from ..fitted import FittedModel

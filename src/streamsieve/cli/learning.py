@@ -11,7 +11,7 @@ from ..runs.run import Interrupted, Signals
 from ..runs.source import Source, SourceRun, UnknownLabel, input_files
 from ..words import counted
 from .files import check_outputs
-from .method_choice import FIELDS, MethodChoice
+from .method_choice import ERRORS, FIELDS, MethodChoice
 from .output import Console, leave
 from .progress import ProgressMeter
 from .shorthand import expand
@@ -62,8 +62,13 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
 def method_choice(options: dict[str, Any], console: Console) -> MethodChoice:
     """What the options of `options.model`, which are removed, say about the model."""
     expand(options, console)
+    errors = {name: options.pop(name, None) for name in ERRORS}
     return MethodChoice(
-        **{name: options.pop(name) for name in FIELDS}, missing=options["missing"], console=console
+        **{name: options.pop(name) for name in FIELDS},
+        **errors,
+        missing=options["missing"],
+        cluster=options.get("cluster"),
+        console=console,
     )
 
 

@@ -39,7 +39,7 @@ def usage_text(error: Any) -> str:
 def setting_text(method: str, error: Any) -> str:
     """A `ParamError` of a parameter of a method."""
     option = f"-k {error.value}" if error.name == "k" else f"--set {error.name}={error.value}"
-    if error.name in ("missing", "memory"):
+    if error.name in ("missing", "memory", "fdr", "se", "honest", "stability"):
         option = f"--{error.name} {error.value}"
     if error.name in SHORTHANDS:
         value = error.value

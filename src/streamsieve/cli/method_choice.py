@@ -35,6 +35,9 @@ AVERAGED = ("decay", "half_life", "missing", "interactions", "dtype", "grow")
 #: The options of `options.model`, which are fields of `MethodChoice`.
 FIELDS = ("k", "method", "task", "classes", "settings", "memory")
 
+#: The options of `options.errors` that are parameters of methods; also fields.
+ERRORS = ("fdr", "se", "honest", "stability")
+
 
 DEFAULT = "sieve"  # the method of --method auto
 
@@ -50,6 +53,11 @@ class MethodChoice:
     settings: tuple[str, ...] = ()
     memory: int | None = None
     missing: str = "error"
+    fdr: float | None = None
+    se: str | None = None
+    honest: float | None = None
+    stability: float | None = None
+    cluster: str | None = None
     console: Console = field(default_factory=lambda: Console(True))
 
     def describe(self) -> dict[str, Any]:
@@ -61,16 +69,40 @@ class MethodChoice:
             "classes": self.classes,
             "settings": list(self.settings),
             "missing": self.missing,
+            **{name: value for name in ERRORS if (value := getattr(self, name)) is not None},
         }
 
     def check(self) -> None:
         """Raise UsageError for what is wrong before a row is read."""
+        self.check_errors()
         if self.method == "auto":
             if self.settings:
                 raise click.UsageError("--set needs a --method whose parameters they are.")
             return
         tasks = method_entry(self.method).tasks if self.task == "auto" else [self.task]
         self.make(self.method, tasks[0])
+
+    def check_errors(self) -> None:
+        """Raise UsageError for options about errors that do not go together."""
+        if self.fdr is not None:
+            if self.k is not None:
+                raise click.UsageError("--fdr says how many features there are; leave -k out.")
+            if self.method not in ("auto", "ols"):
+                raise click.UsageError(
+                    f"--fdr tests the weights of ols; leave --method {self.method} out, or pass --honest."
+                )
+        given = [f"--{name}" for name in ("fdr", "honest", "stability") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise click.UsageError(f"{' and '.join(given)} are ways to select; pass one of them.")
+        if self.cluster is not None and self.se in ("classical", "hc1"):
+            raise click.UsageError(f"--cluster needs --se folds or cluster; --se {self.se} has no folds.")
+
+    def error_values(self) -> dict[str, Any]:
+        """The parameters that the options about errors set."""
+        values = {name: getattr(self, name) for name in ERRORS if getattr(self, name) is not None}
+        if self.cluster is not None:
+            values.setdefault("se", "folds")
+        return values
 
     @property
     def bytes_allowed(self) -> int:
@@ -84,7 +116,7 @@ class MethodChoice:
         task: Task = Regression()
         if task_name == "classification":
             task = self._classification(y)
-        name = self._method_name()
+        name = self._method_name(task_name)
         method = self.make(name, task_name)
         if isinstance(task, Classification) and not method.extracts:
             self._note_order(y)
@@ -129,13 +161,29 @@ class MethodChoice:
             raise click.UsageError(f"{named} one label only ({found[0]}); name all of them in --classes.")
         return Classification(found)
 
-    def _method_name(self) -> str:
+    def _method_name(self, task_name: str) -> str:
         """The method as asked for, or the default."""
         if self.method != "auto":
             return self.method
+        values = self.error_values()
+        if self.fdr is not None:
+            self.console.note("Method: ols, whose p values --fdr takes.")
+            return "ols"
+        on_averages: list[str] = [name for name in ("honest", "stability") if name in values]
+        if values.get("se") not in (None, "classical", *(["folds"] if task_name == "classification" else [])):
+            on_averages.append("se")
+        if self.cluster is not None or on_averages:
+            name = self.averages_method()
+            option = "--cluster" if not on_averages else f"--{on_averages[0]}"
+            self.console.note(f"Method: {name}, on averages, which {option} needs.")
+            return name
         by = "" if self.k not in (None, "auto") else ", which chooses k"
         self.console.note(f"Method: {DEFAULT}{by}. --help lists others.")
         return DEFAULT
+
+    def averages_method(self) -> str:
+        """The default among the methods on averages."""
+        return "olsth" if self.k in (None, "auto") else "ofsa"
 
     def _note_order(self, y: np.ndarray[Any, Any]) -> None:
         changes = int(np.count_nonzero(y[1:] != y[:-1]))
@@ -161,9 +209,14 @@ class MethodChoice:
         values.setdefault("loss", cls.losses[task_name][0])
         if like is not None:
             values |= {name: getattr(like, name) for name in AVERAGED}
+            if "se" in params and hasattr(like, "se"):
+                values.setdefault("se", like.se)
+        values |= self._error_values(name, params)
         if "k" in params:
             if self.k is not None:
                 values["k"] = self.k
+            elif self.method == "auto" and type(like) is cls:
+                values["k"] = getattr(like, "k")  # noqa: B009 - methods that select have it
             elif type(params["k"].default) is int:
                 raise click.UsageError(f"--method {name} needs -k, the number of features to keep.")
         elif self.k is not None:
@@ -175,7 +228,7 @@ class MethodChoice:
                 )
             values["missing"] = "mean"
         if "grow" in params:
-            values.setdefault("grow", True)
+            values.setdefault("grow", values.get("se") != "hc1")  # fourth moments do not grow
         if "memory" in params and self.memory is not None:
             values.setdefault("memory", self.memory)
         try:
@@ -183,6 +236,18 @@ class MethodChoice:
         except ParamError as error:
             raise click.UsageError(setting_text(name, error)) from None
         return made
+
+    def _error_values(self, method: str, params: dict[str, Parameter]) -> dict[str, Any]:
+        values = self.error_values()
+        for name, value in values.items():
+            if name not in params:
+                able = ", ".join(known for known, entry in BY_NAME.items() if name in entry.load().params)
+                raise click.UsageError(f"--{name} is not for --method {method}; it is for {able}.")
+            try:
+                params[name].check(name, value)
+            except ParamError as error:
+                raise click.UsageError(f"--{name} {value}: {method} {error.expected}") from None
+        return values
 
     def _settings(self, method: str, params: dict[str, Parameter]) -> dict[str, Any]:
         names = [name for name in params if name not in ("k", "missing")]

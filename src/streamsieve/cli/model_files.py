@@ -9,11 +9,11 @@ import click
 import numpy as np
 
 from ..fitted import FittedModel
-from ..methods import METHODS
+from ..methods import METHODS, method_class
 from ..persist import CheckpointError, read_plain
 from ..rows import Rows, from_scipy
 from ..words import counted
-from .method_choice import FIELDS, MethodChoice, method_entry
+from .method_choice import ERRORS, FIELDS, MethodChoice, method_entry
 from .output import Console
 from .shorthand import expand
 
@@ -37,9 +37,14 @@ def feature_table(model: FittedModel) -> tuple[list[str], list[list[Any]]]:
     several = model.method.q > 1
     columns = ["feature"]
     columns += [f"weight {c}" for c in model.classes] if several and model.classes is not None else ["weight"]
-    errors = any(feature.stderr is not None for feature in features)
-    columns += ["stderr", "t"] if errors else []
-    rows = [[f.name, *f.weights, *([f.stderr, f.tvalue] if errors else [])] for f in features]
+    if not any(feature.stderr is not None for feature in features):
+        return columns, [[f.name, *f.weights] for f in features]
+    columns += ["stderr", "t", "p", "95% low", "95% high", "interval"]
+    rows = []
+    for f in features:
+        low, high = f.interval or (None, None)
+        kind = None if f.interval is None else "honest" if f.honest else "given the selection"
+        rows.append([f.name, *f.weights, f.stderr, f.tvalue, f.pvalue, low, high, kind])
     return columns, rows
 
 
@@ -57,13 +62,20 @@ def select_from_file(file: str, options: dict[str, Any], console: Console) -> Fi
     """The model of a file, or another one extracted from its averages."""
     model = open_model(file)
     expand(options, console, choose=False)
-    choice = MethodChoice(**{name: options[name] for name in FIELDS}, console=console)
-    if choice.k is None and choice.method == "auto" and not choice.settings:
+    if options["cluster"] is not None:
+        raise click.UsageError(f"--cluster is for rows, and {file} is a model; pass it to `fit`.")
+    choice = MethodChoice(**{name: options[name] for name in (*FIELDS, *ERRORS)}, console=console)
+    choice.check_errors()
+    errors = choice.error_values()
+    if choice.k is None and choice.method == "auto" and not choice.settings and not errors:
         return model
     averages = averages_of(model, file)
     name = model.method_name.lower() if choice.method == "auto" else choice.method
-    if choice.method == "auto" and choice.k == "auto":
-        name = "olsth"
+    if choice.method == "auto":
+        if choice.fdr is not None:
+            name = "ols"
+        elif choice.k == "auto" or not errors.keys() <= method_class(name).params.keys():
+            name = choice.averages_method()
     if METHODS[method_entry(name).name].family != "averages":
         raise click.UsageError(
             f"--method {name} needs rows; from the averages of {file} come {', '.join(AVERAGES)}."

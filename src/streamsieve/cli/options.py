@@ -300,6 +300,35 @@ model = _all(
     memory,
 )
 
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+#: How sure the selection is; parameters of methods on averages, and the column `cluster` of `read`.
+errors = _all(
+    click.option(
+        "--fdr", type=_SHARE, metavar="Q", help="Select at this false discovery rate, by least squares (ols)."
+    ),
+    click.option(
+        "--se",
+        type=click.Choice(["classical", "folds", "cluster", "hc1"]),
+        help="How errors are made: noise of one variance, jackknife or sandwich over folds, fourth moments.",
+    ),
+    click.option(
+        "--cluster", metavar="COLUMN", help="Column of ids; rows of an id depend on each other.  [--se folds]"
+    ),
+    click.option(
+        "--honest",
+        type=_SHARE,
+        metavar="SHARE",
+        help="Select on this share of the folds, estimate on the others: intervals hold after selection.",
+    ),
+    click.option(
+        "--stability",
+        type=click.FloatRange(0.5, 1, min_open=True),
+        metavar="SHARE",
+        help="Keep what this share of random halves of the rows selects.",
+    ),
+)
+
 checkpoint = _all(
     click.option("--checkpoint", type=Output(), help="File to write the state of the run to."),
     click.option(

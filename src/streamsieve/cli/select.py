@@ -13,6 +13,7 @@ from . import options as opt
 @opt.sources
 @click.option("-o", "--output", type=opt.Output(), help="File to write the model to as well.")
 @opt.model
+@opt.errors
 @opt.stream
 @opt.passing
 @opt.checkpoint
@@ -46,4 +47,8 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
         "features": model.p,
         **test,
     }
+    linear = model.method.linear_model()
+    for name in ("q", "expected_false", "expected_false_unimodal"):
+        if linear is not None and name in linear.info:
+            about["fdr" if name == "q" else name] = linear.info[name]
     emit(columns, table, as_json=as_json, title=f"{len(table)} features", about=about)

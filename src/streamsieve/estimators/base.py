@@ -15,8 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from .. import _core
-from ..averages.folds import hash_ids
 from ..base import Method
+from ..clusters import hash_ids
 from ..fitted import FittedModel
 from ..learners.start import continue_from
 from ..params import Parameter

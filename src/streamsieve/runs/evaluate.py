@@ -137,7 +137,7 @@ def _blocks(stream: Iterable[Any], model: FittedModel) -> Iterator[Block]:
     items = stream.blocks() if hasattr(stream, "blocks") else stream
     first = not model.started
     for item in items:
-        X, y, w = item if len(item) == 3 else (*item, None)
+        X, y, w = (*item, None)[:3]
         names = model.feature_names[: model.n_columns] if model.n_columns and model.feature_names else None
         method = model.method
         nan_ok = getattr(method, "missing", "error") == "mean"

@@ -29,6 +29,7 @@ class Block(NamedTuple):
     rows: Rows
     y: Any
     weight: Any = None
+    cluster: Any = None
     position: Any = None
 
 
@@ -150,7 +151,8 @@ class Run:
             if self.history is not None and self.model.started:
                 self.history.test(self.model, rows, y, w)
             with self._limit_blas_threads(rows.p):
-                self.model.learn(rows, y, w)
+                cluster = None if block.cluster is None else block.cluster[part]
+                self.model.learn(rows, y, w, cluster)
             self.rows += stop - start
             start = stop
             if self.history is not None and (point := self.history.record(self.model, self.rows)):

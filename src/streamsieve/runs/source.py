@@ -14,6 +14,7 @@ from ..fitted import FittedModel, TooManyFeatures
 from ..params import ParamError
 from ..persist import CheckpointError
 from ..streams import BadData, read
+from ..streams.examples import Examples
 from ..streams.files import find
 from ..tasks import Classification
 from ..words import counted
@@ -113,7 +114,7 @@ class SourceRun:
                 names = self.stream.feature_names or []
                 some = ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
                 raise ParamError("target", None, f"expected the column to predict, out of {some}.")
-            self.first.append(Block(examples.rows, examples.y, examples.weight, self.stream.position()))
+            self.first.append(_block(examples, self.stream.position()))
             rows += len(examples.y)
             size += 8 * examples.rows.n_values
             if rows >= _FIRST_ROWS or size >= _FIRST_BYTES:
@@ -187,7 +188,7 @@ class SourceRun:
         while self.first:
             yield self._checked(self.first.pop(0))
         for examples in self.blocks:
-            yield self._checked(Block(examples.rows, examples.y, examples.weight, self.stream.position()))
+            yield self._checked(_block(examples, self.stream.position()))
 
     def _checked(self, block: Block) -> Block:
         return checked_block(self.model, block, self.run.rows)
@@ -257,6 +258,10 @@ def checked_block(model: FittedModel, block: Block, rows_before: int) -> Block:
     if len(unknown):
         raise UnknownLabel(rows_before, unknown[0], model.task.classes)
     return block._replace(y=y)
+
+
+def _block(examples: Examples, position: Any) -> Block:
+    return Block(examples.rows, examples.y, examples.weight, examples.cluster, position)
 
 
 def as_labels(y: Any) -> NDArray[Any]:

@@ -13,11 +13,12 @@ from ..rows import Rows
 
 
 class Examples(NamedTuple):
-    """Rows, their targets and weights. Sparse rows get their width (`p`) only when a block is made."""
+    """Rows, targets, weights and clusters. Sparse rows get their width (`p`) only when a block is made."""
 
     rows: Rows
     y: NDArray[Any] | None
     weight: NDArray[np.float64] | None
+    cluster: NDArray[np.int64] | None = None
 
     @property
     def n(self) -> int:
@@ -27,11 +28,13 @@ class Examples(NamedTuple):
         """Consecutive examples; nothing is copied."""
         if (start, stop) == (0, self.n):
             return self
-        return Examples(self.rows[start:stop], *(None if a is None else a[start:stop] for a in self[1:]))
+        others: Any = (None if a is None else a[start:stop] for a in self[1:])
+        return Examples(self.rows[start:stop], *others)
 
     def pick(self, at: NDArray[np.int64]) -> Examples:
         """The examples of these numbers."""
-        return Examples(self.rows.take(at), *(None if a is None else a[at] for a in self[1:]))
+        others: Any = (None if a is None else a[at] for a in self[1:])
+        return Examples(self.rows.take(at), *others)
 
     @staticmethod
     def concat(parts: Sequence[Examples]) -> Examples:

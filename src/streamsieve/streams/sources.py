@@ -28,6 +28,7 @@ def read(
     *,
     target: str | int | None = None,
     weight: str | int | None = None,
+    cluster: str | int | None = None,
     format: str = "auto",
     block_size: int = 4096,
     feature_names: Sequence[str] | None = None,
@@ -66,6 +67,9 @@ def read(
         The column (name, or place; a key of dicts; an array of an .npz file) of the targets and of the sample
         weights. svmlight has its label instead of `target` and no weights. Targets are floats where all are
         numbers, else strings; without a target, `y` is None.
+    cluster : str or int, default=None
+        The column of a table with the ids of clusters of rows that depend on each other. It is no feature;
+        `Stream.blocks` has numbers for the ids.
     format : str, default="auto"
         A name in `streamsieve.streams.formats.FORMATS` ("csv", "parquet", ...), or "auto": detected from the
         ending of the name, or else from the first bytes.
@@ -156,7 +160,7 @@ def read(
     reader, kind = _reader(
         source,
         dict(
-            target=target, weight=weight, format=format,
+            target=target, weight=weight, cluster=cluster, format=format,
             feature_names=None if feature_names is None else tuple(feature_names),
             columns=None if columns is None else tuple(columns), drop=tuple(drop),
             categorical=tuple(categorical), categories=categories, max_categories=max_categories,
@@ -175,6 +179,7 @@ def read(
         "on_bad_row": on_bad_row, "shuffle_buffer": shuffle_buffer, "random_state": random_state,
         "skip": skip, "limit": limit, "hold_out": hold_out, "held": held, "n_features": n_features,
         "zero_based": zero_based, "delimiter": delimiter, "header": header,
+        **({} if cluster is None else {"cluster": cluster}),
     }  # fmt: skip
     selection = Selection(skip, limit, hold_out, held, shuffle_buffer, random_state)
     return Stream(reader, selection, passes, block_size, fingerprint)
@@ -239,6 +244,7 @@ def _from_python(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
 _SPECIAL = {
     "target": None,
     "weight": None,
+    "cluster": None,
     "columns": None,
     "drop": (),
     "n_features": None,

@@ -159,7 +159,7 @@ class Stream:
     def __iter__(self) -> Iterator[Block]:
         return (
             Block(rows.to_scipy() if rows.sparse else rows.values, y, weight)
-            for rows, y, weight in self.blocks()
+            for rows, y, weight, _ in self.blocks()
         )
 
     def blocks(self) -> Iterator[Examples]:
@@ -267,7 +267,7 @@ class Stream:
             width = max(self._width or 0, self._reader.width, int(last.max(initial=-1)) + 1)
             rows = Rows(p=width, csr=rows.kernel)
         self._width = rows.p
-        return Examples(rows, y, examples.weight)
+        return examples._replace(rows=rows, y=y)
 
 
 def _difference(name: str, theirs: Any, ours: Any) -> str:

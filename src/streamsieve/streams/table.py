@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..clusters import hash_ids
 from ..params import Advice
 from ..rows import Rows
 from .bad_data import BadData, shortened
@@ -38,13 +39,17 @@ class Table:
         is_text = set(self.texts)
         self.target = None if options.target is None else self._place(options.target, "target")
         self.weight = None if options.weight is None else self._place(options.weight, "weight")
-        if self.target is not None and self.target == self.weight:
-            raise BadData("one column cannot be both target and weight", file, 1, self.columns[self.target])
+        self.cluster = None if options.cluster is None else self._place(options.cluster, "cluster")
+        special = [c for c in (self.target, self.cluster, self.weight) if c is not None]
+        for name, c in (("weight", self.weight), ("cluster", self.cluster)):
+            if c is not None and special.count(c) > 1:
+                other = "target" if c == self.target else "cluster"
+                raise BadData(f"one column cannot be both {other} and {name}", file, 1, self.columns[c])
         wanted = set(range(len(self.columns)))
         if options.columns is not None:
             wanted = {self._place(name, "column") for name in options.columns}
         wanted -= {self._place(name, "column to drop") for name in options.drop}
-        wanted -= {c for c in (self.target, self.weight) if c is not None}
+        wanted -= set(special)
         if self.weight is not None and self.weight in is_text:
             raise BadData("the weights are not numbers", file, column=self.columns[self.weight])
         self.fixed = options.feature_names is not None
@@ -67,19 +72,17 @@ class Table:
                     ("categories", "drop"),
                 ),
             )
-        # wanted columns of text, and the target where it is one and features are not given by name
-        self.text_columns = {
-            *([] if self.fixed else met),
-            *([self.target] if self.target in self.texts else []),
-        }
+        # wanted columns of text, where features are not given by name, and target and cluster if they are
+        coded = [c for c in (self.target, self.cluster) if c in self.texts]
+        self.text_columns = {*([] if self.fixed else met), *coded}
         self.categories = met if options.categories == "onehot" else []  # columns that are one-hot encoded
         self.numbers = [c for c in sorted(wanted) if c not in is_text]
         if self.fixed:
             self.numbers = [c for c, value in split.values() if value is None]
         if not self.numbers and not self.categories:
             raise BadData("no column is left for a feature beside target, weight and those dropped", file, 1)
-        self.coded = self.categories + ([self.target] if self.target in self.texts else [])
-        self.others = [c for c in (self.target, self.weight) if c is not None and c not in self.texts]
+        self.coded = [*self.categories, *(c for c in coded if c is not None)]
+        self.others = [c for c in special if c not in self.texts]  # the weight last
         self.roles = np.full(len(self.columns), IGNORED, dtype=np.int32)
         self.roles[self.numbers + self.others] = np.arange(len(self.numbers) + len(self.others))
         self.roles[self.coded] = ~np.arange(len(self.coded), dtype=np.int32)
@@ -123,9 +126,9 @@ class Table:
         return [self.columns[c] for c in sorted({*self.numbers, *self.others, *self.coded})]
 
     def missing(self, how: int) -> NDArray[np.uint8]:
-        """How each column takes a missing value: the target and the weight never do."""
+        """How each column takes a missing value: target, weight and cluster never do."""
         out = np.full(len(self.columns), how, dtype=np.uint8)
-        out[[c for c in (self.target, self.weight) if c is not None]] = 0
+        out[[c for c in (self.target, self.weight, self.cluster) if c is not None]] = 0
         return out
 
     def meet(self, k: int, value: str) -> int:
@@ -174,9 +177,20 @@ class Table:
         elif self.target in self.others:
             y = np.ascontiguousarray(others[:, self.others.index(self.target)])
         else:
-            y = np.array(values[-1] or [""])[codes[:, -1]]
+            k = self.coded.index(self.target)
+            y = np.array(values[k] or [""])[codes[:, k]]
         rows = self._encode(features, codes, values) if self.categories else Rows(features)
-        return Examples(rows, y, w)
+        return Examples(rows, y, w, self._clusters(others, codes, values))
+
+    def _clusters(
+        self, others: NDArray[np.float64], codes: Codes, values: Sequence[Sequence[str]]
+    ) -> NDArray[np.int64] | None:
+        if self.cluster is None:
+            return None
+        if self.cluster in self.others:
+            return hash_ids(others[:, self.others.index(self.cluster)])
+        k = self.coded.index(self.cluster)
+        return hash_ids(np.array(values[k] or [""]))[codes[:, k]]
 
     def _encode(self, features: NDArray[np.float64], codes: Codes, values: Sequence[Sequence[str]]) -> Rows:
         n, m, k = len(features), len(self.numbers), len(self.categories)

@@ -23,7 +23,7 @@ class Format:
 
 
 #: What all tables take.
-TABLE = ("target", "weight", "columns", "drop", "feature_names")
+TABLE = ("target", "weight", "cluster", "columns", "drop", "feature_names")
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Options:
 
     target: Any
     weight: Any
+    cluster: Any
     format: str
     feature_names: tuple[str, ...] | None
     columns: tuple[str, ...] | None

@@ -142,7 +142,7 @@ class Csv(TableReader, Files):
             if fault == NOT_A_NUMBER and number:
                 words["as_before"] = ", as in the rows before"
                 advice = Advice("pass {} for a column of words", "categorical")
-            elif fault == MISSING_VALUE and column in (table.target, table.weight):
+            elif fault == MISSING_VALUE and column in (table.target, table.weight, table.cluster):
                 advice = Advice("every row needs one: correct it, or pass {}", ("on_bad_row", "skip"))
             name = table.columns[column]
             error = bad_text(file, chunk, fault, where, column=name, ends=ends, advice=advice, **words)
