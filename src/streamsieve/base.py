@@ -111,9 +111,19 @@ class Method:
     def expect(self, rows: float, values: float, p: int, sparse: bool) -> None:
         """Called before the first row of a source that can be read twice, with about what it holds."""
 
+    @property
+    def needs_passes(self) -> bool:
+        """Whether one pass is not enough, so that rows which come once cannot be learned."""
+        return False
+
     def next_pass(self) -> Method | None:
-        """A method that learns the same rows again and keeps more of them; None where this one is enough."""
+        """A method to learn the same rows again, from what this one has learned; None where it is enough."""
         return None
+
+    @property
+    def pass_note(self) -> str:
+        """What a pass that is not the first does, in a sentence."""
+        return ""
 
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         """Features whose state may change with these rows; None for all."""

@@ -12,6 +12,7 @@ from ..base import Method
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows
 from ..state import State, optional
+from . import logistic
 from .constraints import BOUNDS, GROUP_CATEGORIES, GROUPS, KEEP, PENALTY_FACTOR, POSITIVE, Constraints
 from .crossval import cross_validate
 from .folds import FoldAverages
@@ -88,7 +89,7 @@ class AveragesMethod(Method):
     groups, group_categories = GROUPS, GROUP_CATEGORIES
 
     extracts = uses_blas = True
-    losses = {"regression": ("squared",), "classification": ("squared",)}
+    losses = {"regression": ("squared",), "classification": ("squared", "logistic")}
     attributes = {
         "model": "LinearModel: Support, standard errors, t values, R^2, residual variance, ridge or penalty.",
         "averages": "RunningAverages: What has been learned; FoldAverages with criterion='cv', errors by "
@@ -135,6 +136,8 @@ class AveragesMethod(Method):
         if alpha is not None and self.k != "auto":
             raise ParamError("k", self.k, f"expected 'auto' beside alpha={alpha}: both say how sparse it is.")
         self._check_errors()
+        if self.loss == "logistic":
+            logistic.check(self)
         held = getattr(self, "state", None)
         if held is None:
             return
@@ -208,6 +211,8 @@ class AveragesMethod(Method):
                 n_folds = 5 if self._fold_reason == "criterion" else 20
             return State(averages=optional(), folds=FoldAverages(n_folds, **values).begin(p, q))
         state = State(averages=RunningAverages(**values).begin(p, q), folds=optional())
+        if self.loss == "logistic":
+            state.around = logistic.new_around(p, q)
         if self.se == "hc1":
             state.fourth = FourthMoments(missing=self.missing, dtype=self.dtype)
             if p:
@@ -238,6 +243,10 @@ class AveragesMethod(Method):
             self.check_clusters()
             folds.add(rows, y, w, None, cluster % len(folds.folds_))
             return
+        if self.loss == "logistic":
+            around = self.state.around
+            around.resize(max(rows.p, around.coef.shape[1]))
+            y, w = logistic.reweighted(around, self._imputed(rows), y, w)
         self.averages.add(rows, y, w)
         if fourth is not None:
             fourth.add(rows, y, w)
@@ -304,8 +313,34 @@ class AveragesMethod(Method):
             fourth.check()
             if self.p and (fourth.n_features_in_, fourth.n_targets_) != (self.p, self.q):
                 raise ValueError(f"the fourth moments are not of {self.p} columns.")
+        if self.loss == "logistic":
+            logistic.check_around(getattr(self.state, "around", None), self.p, self.q)
         if self.averages.n_features_in_ != self.p:
             raise ValueError(f"the averages are not of {self.p} columns.")
+
+    # ---------------------------------------------------------------- passes, for the logistic loss
+
+    @property
+    def needs_passes(self) -> bool:
+        return self.loss == "logistic"
+
+    def next_pass(self) -> AveragesMethod | None:
+        if self.loss != "logistic" or (around := logistic.next_around(self)) is None:
+            return None
+        again = type(self)(**self.values)
+        again.feature_names, again.first_index = self.feature_names, self.first_index
+        again.begin(self.p, self.q)
+        again.state.around = around
+        return again
+
+    @property
+    def pass_note(self) -> str:
+        around = self.state.around
+        fitted = "all features" if around.support is None else f"{len(around.support):,} features"
+        return f"Pass {around.passes + 1} of the logistic loss, on {fitted}."
+
+    def probabilities(self, scores: Array) -> Array:
+        return logistic.softmax(scores) if scores.shape[1] > 1 else super().probabilities(scores)
 
     # ---------------------------------------------------------------- the model
 
@@ -341,6 +376,10 @@ class AveragesMethod(Method):
         """The model of all rows, with errors as `se`, `honest` and `stability` want them."""
         from .. import inference  # which needs the averages
 
+        if self.loss == "logistic":
+            chosen = self.state.around.support is not None
+            model = logistic.refit(self) if chosen else self.select(self.averages)
+            return replace(model, stderr=None, tvalue=None, nu=None)  # errors are of least squares
         options = {"fit_intercept": self.fit_intercept, "random_state": 0}
         if getattr(self, "honest", None) is not None:
             return inference.split(self.averages, self, select=self.honest, se=self.se, **options)

@@ -93,11 +93,7 @@ def _learn(run: SourceRun, signals: Signals, console: Console) -> None:
             if run.done:
                 meter.count(run.run.rows)
         if not run.done:
-            chosen = len(run.model.method.state.chosen)
-            console.note(
-                f"Memory is short: a second pass keeps all rows of the {chosen:,} best of "
-                f"{counted(run.model.p, 'feature')}. --memory holds more, --passes 1 leaves it out."
-            )
+            console.note(run.model.method.pass_note)
 
 
 def meter_of(run: SourceRun, quiet: bool) -> ProgressMeter:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..fitted import FittedModel
+from ..params import ParamError
 from ..runs.run import Block, Run
 from ..runs.source import checked_block
 from ..streams import BadData
@@ -100,6 +101,8 @@ def accumulate(unit: Unit, like: Any) -> Part:
 
 def fresh(like: FittedModel) -> FittedModel:
     """A copy to learn with."""
+    if like.method.needs_passes:
+        raise ParamError("loss", like.method.loss, "expected 'squared': units are learned in one pass.")
     return replace(like, method=copy.copy(like.method), about=dict(like.about))
 
 

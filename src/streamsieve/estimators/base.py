@@ -117,6 +117,11 @@ class Estimator(SelectorMixin, BaseEstimator):
                     f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
                 )
             method.feature_names = getattr(fresh, "feature_names_in_", None)
+            if method.needs_passes and not passes:
+                raise ValueError(
+                    f"{type(self).__name__} with loss={method.loss!r} learns its rows several times; call "
+                    "fit, or pass loss='squared'."
+                )
             if passes:
                 method.expect(len(rows), rows.n_values, rows.p, rows.sparse)
             method.begin(rows.p, fresh._task.q)
@@ -126,7 +131,7 @@ class Estimator(SelectorMixin, BaseEstimator):
                 fresh.n_iter_ = fit_rows(method, rows, Y, w)
             else:
                 fresh._learn(rows, Y, w, cluster)
-            if passes and (again := method.next_pass()) is not None:
+            while passes and (again := fresh.method_.next_pass()) is not None:
                 fresh.method_ = again
                 fresh._learn(rows, Y, w, cluster)
             return self._become(fresh)

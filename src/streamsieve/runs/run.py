@@ -174,7 +174,7 @@ class Run:
     def _measure_ahead(self, block: Block) -> tuple[float, int] | None:
         """Loss of the model on some rows to come, and its features, where progress can show them cheaply."""
         model, progress, rows = self.model, self.progress, self.rows + len(block.rows)
-        if progress is None or self.history is not None or not model.started or not progress.due(rows):
+        if progress is None or self.history is not None or not self.rows or not progress.due(rows):
             return None
         if model.method.extracts:
             few = hasattr(model.method, "averages") and model.p <= _MOST_EXTRACTED

@@ -66,7 +66,7 @@ class SourceRun:
     memory : int or None
         Bytes that the model may take.
     second_pass : bool
-        Read the source a second time where it can be, and where the method had no room for all of it.
+        Read the source again where it can be, and where the method wants it.
     """
 
     def __init__(
@@ -102,6 +102,12 @@ class SourceRun:
         y = np.concatenate([block.y for block in self.first])
         self.model = self.choose(y, self.first[-1].rows.p)
         self._name_features(self.model)
+        if self.model.method.needs_passes and not (self.second_pass and self.stream.bytes_total is not None):
+            raise ParamError(
+                "loss",
+                self.model.method.loss,
+                "expected 'squared': this one reads rows several times, from files and with passes=auto.",
+            )
         if self.second_pass:
             self._plan_second_pass()
         self.run = Run(self.model, history=self.history, checkpoint=self.checkpoint, memory=self.memory)
@@ -150,7 +156,7 @@ class SourceRun:
             raise
         if not self.run.any_weight:
             raise BadData("all rows have weight 0; at least one must weigh something", self.source.files[0])
-        if (again := self.model.method.next_pass()) is not None:
+        if self.second_pass and (again := self.model.method.next_pass()) is not None:
             self._read_again(again)
             return
         self.done = True

@@ -399,6 +399,13 @@ class Sieve(Method):
         again.state.chosen = best_columns(marginal(s.first_pass), *self.strengths(), most)
         return again
 
+    @property
+    def pass_note(self) -> str:
+        return (
+            f"Memory is short: a second pass keeps all rows of the {len(self.state.chosen):,} best of "
+            f"{self.p:,} features. --memory holds more, --passes 1 leaves it out."
+        )
+
     def _most_columns(self) -> int:
         """Columns of which the memory holds all rows, in float32."""
         s, first = self.state, self.state.first_pass
