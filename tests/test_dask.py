@@ -19,6 +19,7 @@ from streamsieve import (
     OLassoRegressor,
     OLSthClassifier,
     OLSthRegressor,
+    SieveRegressor,
     TSGDRegressor,
     cross_validate,
     distributed,
@@ -28,6 +29,7 @@ from streamsieve import (
 )
 from streamsieve.cli import main
 from test_distributed import write_csv, write_parquet, write_svmlight
+from test_votes import write_wide
 
 pytest.importorskip("distributed", reason="dask and distributed are not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -289,6 +291,26 @@ def test_row_wise_learners_equal_one_machine_bit_for_bit(client, tmp_path):
         TSGDRegressor(2), da.from_array(X, chunks=(300, 7)), da.from_array(y, chunks=300), client=client
     )
     assert not list(model.method_.state.differences(TSGDRegressor(2).partial_fit(X, y).method_.state))
+
+
+def test_two_passes_give_the_same_bytes(client, tmp_path):
+    file, truth = write_wide(tmp_path / "rows.svm")
+    units = distributed.plan(file, "100KB")
+    for estimator, options in (
+        (OLSthRegressor(10), {"candidates": 40}),
+        (SieveRegressor(10, memory="1MB"), {}),
+    ):
+        model = fit(estimator, units, client=client, **options)
+        expected = distributed.fit(estimator, units, **options)
+        assert not list(model.method_.state.differences(expected.method_.state))
+    assert_array_equal(model.get_support(indices=True), truth)
+    X, y, _ = collections()
+    lazy = da.from_array(X, chunks=(500, 7)), da.from_array(y, chunks=500)
+    few = fit(OLSthRegressor(2), *lazy, candidates=4, client=client)
+    assert_array_equal(few.candidates_[few.get_support(indices=True)], [2, 5])
+    assert_allclose(
+        fit(SieveRegressor(2), *lazy, client=client).coef_, SieveRegressor(2).fit(X, y).coef_, rtol=1e-6
+    )
 
 
 # -------------------------------------------------------------------- errors that name the unit

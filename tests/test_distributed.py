@@ -308,10 +308,17 @@ def test_errors_name_unit_file_and_line(tmp_path):
         distributed.fit(OLSthRegressor(1), [tmp_path / "a.csv", tmp_path / "b.csv"], target="y")
 
 
-def test_methods_that_cannot_be_merged_are_refused_by_name(tmp_path):
+def test_methods_that_cannot_be_merged_go_through_the_units_in_turn(tmp_path):
+    file = write_csv(tmp_path / "rows.csv", n=500, text=True)
+    model = distributed.fit(TSGDRegressor(2), file, unit="20KB", target="y")
+    plain = TSGDRegressor(2, grow=True)
+    for X, y, _ in read(file, target="y"):
+        plain.partial_fit(X, y)
+    assert not list(model.method_.state.differences(plain.method_.state))
+
+
+def test_rows_that_fade_are_refused(tmp_path):
     file = write_csv(tmp_path / "rows.csv", n=50)
-    with pytest.raises(ValueError, match="TSGDRegressor learns row by row"):
-        distributed.fit(TSGDRegressor(1), file, target="y")
     with pytest.raises(ValueError, match="half_life=None"):
         distributed.fit(OLSthRegressor(1, half_life=10), file, target="y")
 
@@ -326,11 +333,11 @@ def test_a_restarted_run_skips_finished_units(tmp_path, monkeypatch):
     calls = []
     real = distributed.fit.__globals__["accumulate"]
 
-    def counted(unit, like):
+    def counted(unit, like, columns=None):
         calls.append(unit.number)
         if len(calls) == 4 and len(units) > 4:
             raise KeyboardInterrupt
-        return real(unit, like)
+        return real(unit, like, columns)
 
     monkeypatch.setitem(distributed.fit.__globals__, "accumulate", counted)
     with pytest.raises(KeyboardInterrupt):

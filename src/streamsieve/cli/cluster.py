@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..distributed import dask
-from ..distributed.fit import Job, finished_model, prepare
+from ..distributed.fit import finished_model, prepare
 from ..distributed.plan import Plan
 from ..fitted import FittedModel
 from ..words import counted
@@ -29,7 +29,7 @@ def fit_cluster(
     like = prepare(model)
     with _client(scheduler, workers) as client, UnitMeter(like.method_name.lower(), console.quiet) as meter:
         console.note(f"{counted(len(units), 'unit')} for the workers of {client.scheduler.address}.")
-        part = dask.fit_job(client, Job(units, like, folder), progress=meter)
+        part, _ = dask.fit_plan(client, units, like, folder, meter)
     found = finished_model(part)
     found.first_index = model.first_index
     return found

@@ -17,8 +17,8 @@ from ..params import ParamError
 from ..rows import as_rows
 from ..tasks import Regression
 from . import tasks
-from .fit import Job, as_plan, fitted, make_folder, prepare
-from .parts import Part, UnitError, check_mergeable, is_mergeable, merge, tree
+from .fit import Job, as_plan, fitted, learn, make_folder, prepare, table_width
+from .parts import Columns, Part, UnitError, merge, tree
 from .plan import Plan
 
 _POLL = 1.0  # seconds between looks at the cluster while nothing finishes
@@ -306,9 +306,8 @@ def _collection_leaves(
     classes: Any,
     narrow: tuple[str, str] | None,
     options: dict[str, Any],
-    token: str,
-) -> tuple[FittedModel, Leaves]:
-    """What is to be learned from a Dask collection, and its leaves."""
+) -> tuple[FittedModel, Callable[[FittedModel, Columns | None, str], Leaves], int | None]:
+    """What is to be learned from a Dask collection, what makes its leaves, and its width where known."""
     kind, classify = (
         _kind(data),
         hasattr(estimator, "predict_one") and "Classifier" in type(estimator).__name__,
@@ -360,7 +359,16 @@ def _collection_leaves(
     like = prepare(estimator, None, classes, dense=kind == "array")
     if q is not None and isinstance(like.task, Regression):
         like.task = Regression(q, False)
-    return like, _block_leaves(client, like, blocks, work, extra, token)
+
+    def leaves(like: FittedModel, columns: Columns | None, token: str) -> Leaves:
+        more = extra
+        if columns is not None:
+            if narrow is not None:
+                raise ParamError("candidates", len(columns.numbers), "expected None for narrow frames.")
+            more = (columns,) if kind == "array" else ({**extra[0], "feature_names": columns.names},)
+        return _block_leaves(client, like, blocks, work, more, token)
+
+    return like, leaves, data.shape[1] if kind == "array" else None
 
 
 # ---------------------------------------------------------------- for users
@@ -374,6 +382,7 @@ def fit(
     sample_weight: Any = None,
     client: Any = None,
     classes: Any = None,
+    candidates: int | None = None,
     narrow: tuple[str, str] | None = None,
     unit: int | str = "256MB",
     folder: str | os.PathLike[str] | None = None,
@@ -389,7 +398,7 @@ def fit(
     workers die in between. It equals one machine to rounding, folds of cross-validation included.
 
     Estimators that learn row by row cannot be merged. They go through the units one after the other, with
-    the result of one machine, bit for bit.
+    the result of one machine, bit for bit. `Sieve` and `candidates` make two passes.
 
     Parameters
     ----------
@@ -405,6 +414,12 @@ def fit(
         None takes the one that was made last.
     classes : sequence or None
         All labels of a classifier. None computes them, or takes those of the first 10,000 rows of files.
+    candidates : int or None
+        Two passes, for more features than averages of all can hold: in the first every unit votes for those
+        that its own `Sieve` finds strongest, in the second averages are made of so many, those with the most
+        votes or the largest marginal correlation. The estimator is then of these columns of X, whose numbers
+        are in `candidates_`. `Sieve` does so by itself, as its `memory` demands, and is of all columns; with
+        a loss other than the squared one it reads the candidates' rows in turn.
     narrow : (str, str) or None
         The frame is narrow: its index is the row, and these columns hold the feature (a name, or a number
         from 0) and the value. `y` is the feature that is the target.
@@ -430,33 +445,56 @@ def fit(
         if y is not None or sample_weight is not None:
             raise ParamError("y", y, "expected None for files; name the columns as target and weight.")
         units = as_plan(data, unit, options)
-        job = Job(units, prepare(estimator, units, classes), make_folder(folder))
-        return fitted(estimator, fit_job(client, job, progress, **limits))
+        like = prepare(estimator, units, classes)
+        return fitted(
+            estimator, *fit_plan(client, units, like, make_folder(folder), progress, candidates, **limits)
+        )
     if folder is not None:
         raise ParamError("folder", folder, "expected for files only; persist a collection instead.")
-    token = uuid.uuid4().hex[:12]
-    like, leaves = _collection_leaves(
-        client, estimator, data, y, sample_weight, classes, narrow, options, token
+    like, leaves, width = _collection_leaves(
+        client, estimator, data, y, sample_weight, classes, narrow, options
     )
-    return fitted(estimator, _run(client, like, leaves, token, Waiting(client, **limits), progress))
+    return fitted(estimator, *_learn(client, like, leaves, progress, candidates, width, **limits))
 
 
-def fit_job(client: Any, job: Job, progress: Progress | None = None, **limits: float) -> Part:
-    """The part of all units of files."""
-    token = uuid.uuid4().hex[:12]
-    leaves = _file_leaves(client, job, token)
-    return _run(client, job.like, leaves, token, Waiting(client, **limits), progress)
+def fit_plan(
+    client: Any,
+    units: Plan,
+    like: FittedModel,
+    folder: str | None = None,
+    progress: Progress | None = None,
+    candidates: int | None = None,
+    **limits: float,
+) -> tuple[Part, Columns | None]:
+    """What all units of files give."""
+
+    def leaves(like: FittedModel, columns: Columns | None, token: str) -> Leaves:
+        return _file_leaves(client, Job(units, like, folder, columns), token)
+
+    return _learn(client, like, leaves, progress, candidates, table_width(units), **limits)
 
 
-def _run(
-    client: Any, like: FittedModel, leaves: Leaves, token: str, waiting: Waiting, progress: Progress | None
-) -> Part:
-    """Learn all leaves, in parallel where parts merge, else in turn."""
+def _learn(
+    client: Any,
+    like: FittedModel,
+    leaves: Callable[[FittedModel, Columns | None, str], Leaves],
+    progress: Progress | None,
+    candidates: int | None,
+    width: int | None,
+    **limits: float,
+) -> tuple[Part, Columns | None]:
+    """Learn all leaves: in parallel where parts merge, in two passes for candidates, else in turn."""
+
+    def run(like: FittedModel, columns: Columns | None) -> Part:
+        token = uuid.uuid4().hex[:12]
+        return run_tree(client, leaves(like, columns, token), token, Waiting(client, **limits), progress)
+
+    def serially(like: FittedModel) -> Part:
+        token = uuid.uuid4().hex[:12]
+        return run_serially(client, leaves(like, None, token), Waiting(client, **limits), progress)
+
     with client.as_current():  # `wait` asks for no client
-        if is_mergeable(like):
-            check_mergeable(like)
-            return run_tree(client, leaves, token, waiting, progress)
-        return run_serially(client, leaves, waiting, progress)
+        return learn(like, run, serially, candidates, width)
 
 
 class DaskSelector:

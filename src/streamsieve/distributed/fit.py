@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 
 from ..fitted import FittedModel
+from ..methods import method_class
 from ..params import ParamError
 from ..persist import CheckpointError, read_plain, save
 from ..runs.source import as_labels
 from ..tasks import Classification, Regression
 from .parts import (
+    Columns,
     Part,
     PartError,
     accumulate,
     check_mergeable,
+    is_mergeable,
     merge_in_order,
     named,
     settings_digest,
@@ -87,27 +90,30 @@ class Job:
     like : FittedModel
     folder : str or None
         Finished units are written there, and read instead of computed.
+    columns : Columns or None
+        The features to learn; None for all.
     """
 
     plan: Plan
     like: FittedModel
     folder: str | None = None
+    columns: Columns | None = None
 
     @property
     def digest(self) -> str:
         """Tells plan and settings."""
-        return settings_digest(self.plan.digest, self.like)
+        return settings_digest(self.plan.digest, self.like, self.columns)
 
     def file(self, number: int) -> str | None:
         return None if self.folder is None else os.path.join(self.folder, f"unit-{number:06d}.sieve")
 
     def part(self, number: int) -> Part:
         """The part of a unit: from its file, or else accumulated and written to it."""
-        file = self.file(number)
+        file = self.file(number) if is_mergeable(self.like) else None  # votes are not kept
         found = None if file is None else self._kept(number, file)
         if found is not None:
             return found
-        part = accumulate(self.plan[number], self.like)
+        part = accumulate(self.plan[number], self.like, self.columns)
         if file is not None:
             with named(self.plan[number]):
                 save(part.model, file, about={"part": describe_part(part, self.digest)})
@@ -153,23 +159,26 @@ def fit(
     *,
     unit: int | str = "256MB",
     classes: Any = None,
+    candidates: int | None = None,
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> Any:
-    """Fit an estimator on running averages unit by unit, on this machine.
+    """Fit an estimator unit by unit, on this machine.
 
     The result is, to the last bit, that of `streamsieve.dask.fit` with the same plan and any workers.
 
     Parameters
     ----------
     estimator : estimator
-        On running averages; it is not changed.
+        On running averages, or `Sieve`; it is not changed.
     source : path, glob, list of them, or Plan
     unit : int or str, default="256MB"
         As of `plan`.
     classes : sequence or None
         All labels, where the first 10,000 rows do not show them.
+    candidates : int or None
+        As of `streamsieve.dask.fit`.
     folder : path or None
         Finished units are kept there as files; the same call skips them when it is started again.
     progress : callable or None
@@ -183,10 +192,24 @@ def fit(
         Fitted.
     """
     units = as_plan(source, unit, options)
-    like = prepare(estimator, units, classes)
-    check_mergeable(like)
-    job = Job(units, like, make_folder(folder))
-    return fitted(estimator, merge_in_order(parts(job, range(len(units)), progress)))
+    like, folder = prepare(estimator, units, classes), make_folder(folder)
+
+    def run(like: FittedModel, columns: Columns | None) -> Part:
+        job = Job(units, like, folder, columns)
+        return merge_in_order(parts(job, range(len(units)), progress))
+
+    def run_serially(like: FittedModel) -> Part:
+        from .tasks import learn_next
+
+        part = None
+        for number in range(len(units)):
+            part = learn_next(Job(units, like), part, number)
+            if progress is not None:
+                progress(number + 1, len(units))
+        assert part is not None
+        return part
+
+    return fitted(estimator, *learn(like, run, run_serially, candidates, table_width(units)))
 
 
 def as_plan(source: Any, unit: int | str, options: dict[str, Any]) -> Plan:
@@ -215,6 +238,91 @@ def parts(
             progress(done, len(numbers))
 
 
+def table_width(units: Plan) -> int | None:
+    """How many features a table has, where that is known before a row is read."""
+    table, options = units.layout.table, units.layout.options
+    if not table or table["texts"] or any(options.get(name) for name in ("columns", "drop", "categorical")):
+        return None
+    others = sum(options.get(name) is not None for name in ("target", "weight"))
+    return len(table["columns"]) - others
+
+
+def learn(
+    like: FittedModel,
+    run: Callable[[FittedModel, Columns | None], Part],
+    run_serially: Callable[[FittedModel], Part],
+    candidates: int | None = None,
+    width: int | None = None,
+) -> tuple[Part, Columns | None]:
+    """Learn a source in one pass, in two, or serially, as the method needs it.
+
+    Parameters
+    ----------
+    like : FittedModel
+    run : callable
+        Learns all units with a method whose parts merge: some columns, or all (None).
+    run_serially : callable
+        Learns all units in turn.
+    candidates : int or None
+        Columns of which averages are made.
+    width : int or None
+        Features of the source, where known.
+
+    Returns
+    -------
+    Part, Columns or None
+        What was learned; the candidates that the averages are of.
+    """
+    is_sieve = like.method_name == "Sieve"
+    if candidates is not None and not is_sieve and not is_mergeable(like):
+        raise ParamError("candidates", candidates, f"expected None: {like.name} needs no p^2 averages.")
+    if not is_sieve and candidates is None:
+        if not is_mergeable(like):
+            return run_serially(like), None
+        check_mergeable(like)
+        return run(like, None), None
+    from .votes import Votes, most_candidates, sieve_of_averages
+
+    method: Any = like.method
+    sieve = method if is_sieve else method_class("Sieve")(loss="squared", missing=method.missing)
+    assert like.task is not None
+    if is_sieve and sieve.missing == "mean":
+        raise ParamError("missing", "mean", "expected 'error': units have no means of the rows before them.")
+    most = most_candidates(sieve, like.task.q) if candidates is None else candidates
+    averaged = replace(like, method=method_class("OLS")(grow=True)) if is_sieve else like
+    check_mergeable(averaged)
+    columns: Columns | None = None
+    p = 0
+    if width is None or width > most:
+        screening: Any = Votes(sieve, most)
+        voted = run(replace(like, method=screening), None)
+        votes: Any = voted.model.method
+        names, p = voted.model.feature_names, voted.model.p
+        if is_sieve and sieve.loss != "squared":
+            return _learn_second(like, votes, names, run_serially), None
+        chosen = votes.candidates(most)
+        columns = Columns(chosen, None if names is None else [names[j] for j in chosen])
+    elif is_sieve and sieve.loss != "squared":
+        return run_serially(like), None
+    part = run(averaged, columns)
+    if not is_sieve:
+        return part, columns
+    averages: Any = part.model.method.averages  # type: ignore[attr-defined]
+    chosen = np.arange(averages.n_features_in_, dtype=np.int32) if columns is None else columns.numbers
+    if columns is None:
+        names, p = part.model.feature_names, averages.n_features_in_
+    made = sieve_of_averages(sieve, averages, chosen, p)
+    return replace(part, model=replace(part.model, method=made, feature_names=names)), None
+
+
+def _learn_second(like: FittedModel, votes: Any, names: Any, run_serially: Any) -> Part:
+    """The second pass of a sieve whose loss has no sums: all rows of the candidates, in turn."""
+    sieve: Any = type(like.method)(**like.method.values).begin(votes.p, votes.q)
+    sieve.state.chosen = votes.candidates(max(votes.most_columns(), sieve.least_width))
+    part: Part = run_serially(replace(like, method=sieve, feature_names=names))
+    return part
+
+
 def finished_model(part: Part, like: FittedModel | None = None) -> FittedModel:
     """The model of a part, ready to be read, with the parameters that the user gave."""
     method: Any = copy.copy(part.model.method)
@@ -228,12 +336,13 @@ def finished_model(part: Part, like: FittedModel | None = None) -> FittedModel:
     return replace(part.model, method=method, about=about)
 
 
-def fitted(estimator: Any, part: Part, n_columns: int | None = None) -> Any:
-    """An estimator of the same parameters, fitted."""
+def fitted(estimator: Any, part: Part, columns: Columns | None = None) -> Any:
+    """An estimator of the same parameters, fitted; of some columns, it has their numbers in `candidates_`."""
     out = type(estimator)(**estimator.get_params(deep=False))
     model = finished_model(part, out._to_fitted())
     names = model.feature_names
-    columns = len(names or []) if n_columns is None else n_columns
     model.method.feature_names = names
-    out._adopt(replace(model, n_columns=columns))
+    out._adopt(replace(model, n_columns=len(names or [])))
+    if columns is not None:
+        out.candidates_ = columns.numbers
     return out

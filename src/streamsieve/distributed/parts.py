@@ -15,6 +15,7 @@ import numpy as np
 
 from ..fitted import FittedModel
 from ..params import ParamError
+from ..rows import Rows
 from ..runs.run import Block, Run
 from ..runs.source import checked_block
 from ..streams import BadData
@@ -27,6 +28,26 @@ class UnitError(ValueError):
 
 class PartError(ValueError):
     """Parts that do not make up one plan: which one is missing, double or foreign."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Some features of a source: their numbers, increasing, and their names where they have some."""
+
+    numbers: Any
+    names: list[str] | None = None
+
+    def select(self, rows: Rows) -> Rows:
+        """The columns of rows, in O(values)."""
+        if not rows.sparse:
+            return Rows(np.ascontiguousarray(rows.values[:, self.numbers]))  # type: ignore[index]
+        part = rows.tight()
+        place = np.full(int(self.numbers.max(initial=0)) + 1, -1, dtype=part.indices.dtype)
+        place[self.numbers] = np.arange(len(self.numbers))
+        to = np.where(part.indices < len(place), place[np.minimum(part.indices, len(place) - 1)], -1)
+        chosen = to >= 0
+        indptr = np.concatenate([[0], np.cumsum(chosen)])[part.indptr].astype(part.indptr.dtype)
+        return Rows(p=len(self.numbers), csr=(indptr, to[chosen], part.data[chosen]))
 
 
 @dataclass(frozen=True)
@@ -75,7 +96,7 @@ def check_mergeable(model: FittedModel) -> None:
         )
 
 
-def accumulate(unit: Unit, like: Any) -> Part:
+def accumulate(unit: Unit, like: FittedModel, columns: Columns | None = None) -> Part:
     """Learn the rows of a unit: a pure function of its arguments, whichever worker calls it.
 
     Parameters
@@ -85,6 +106,8 @@ def accumulate(unit: Unit, like: Any) -> Part:
     like : FittedModel
         What is to be learned, as `prepare` makes it of an estimator: a method that has learned no rows, and
         its task. It is not changed.
+    columns : Columns or None
+        The features to learn, of those that the source has; None for all.
 
     Returns
     -------
@@ -92,10 +115,15 @@ def accumulate(unit: Unit, like: Any) -> Part:
         Averages, fold averages, or marginal statistics and votes, of the rows of the unit.
     """
     with named(unit), one_blas_thread():
-        stream = unit.open(n_jobs=1)
+        named_columns = columns is not None and columns.names is not None and unit.layout.table
+        options = {"feature_names": columns.names} if columns is not None and named_columns else {}
+        stream = unit.open(n_jobs=1, **options)
         model = fresh(like)
-        rows = learn_blocks(model, (Block(*examples) for examples in stream.blocks()))
-        names = stream.feature_names
+        blocks = (Block(*examples) for examples in stream.blocks())
+        if columns is not None and not named_columns:
+            blocks = (block._replace(rows=columns.select(block.rows)) for block in blocks)
+        rows = learn_blocks(model, blocks)
+        names = stream.feature_names if columns is None else columns.names
         return finish(model, unit.number, rows, stream.rows_bad, None if names is None else list(names))
 
 
@@ -122,6 +150,8 @@ def finish(model: FittedModel, number: int, rows: int, rows_bad: int, names: lis
         model.feature_names = names
         if model.p < len(names):
             model.method.resize(len(names))
+    if hasattr(model.method, "end_unit"):
+        model.method.end_unit()
     if is_mergeable(model):
         model.method.averages.pack()  # type: ignore[attr-defined]
     return Part(model, number, number + 1, rows, int(rows_bad))
@@ -197,10 +227,12 @@ def tree(n: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
         span = (left[0], span[1])
 
 
-def settings_digest(plan_digest: str, like: FittedModel) -> str:
+def settings_digest(plan_digest: str, like: FittedModel, columns: Columns | None = None) -> str:
     """Tells what a part is of: the plan, and all that is learned from it."""
     classes = None if like.classes is None else [str(label) for label in like.classes]
-    settings = [plan_digest, like.name, sorted((k, repr(v)) for k, v in like.method.values.items()), classes]
+    values = sorted((name, repr(value)) for name, value in like.method.values.items())
+    numbers = None if columns is None else columns.numbers.tolist()
+    settings = [plan_digest, like.name, values, classes, numbers]
     return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
 

@@ -12,7 +12,7 @@ from ..rows import Rows, as_rows
 from ..runs.run import Block
 from ..streams import BadData, read
 from .fit import Job
-from .parts import Part, finish, fresh, learn_blocks, named, one_blas_thread
+from .parts import Columns, Part, finish, fresh, learn_blocks, named, one_blas_thread
 
 
 def unit_part(job: Job, number: int) -> Part:
@@ -20,13 +20,16 @@ def unit_part(job: Job, number: int) -> Part:
     return job.part(number)
 
 
-def block_part(like: FittedModel, number: int, X: Any, y: Any, weight: Any) -> Part:
+def block_part(
+    like: FittedModel, number: int, X: Any, y: Any, weight: Any, columns: Columns | None = None
+) -> Part:
     """The part of a block of an array, dense or sparse."""
     title = block_title(number)
     with named(title), one_blas_thread():
         model = fresh(like)
         nan_ok = getattr(model.method, "missing", "error") == "mean"
         rows = as_rows(X, nan_ok=nan_ok, limit=model.method.limit)[0]
+        rows = rows if columns is None else columns.select(rows)
         if len(rows) != len(y) or (weight is not None and len(weight) != len(y)):
             raise ValueError(f"X has {len(rows)} rows and y {len(y)}; cut both into the same chunks.")
         n = learn_blocks(model, [Block(rows, np.asarray(y), None if weight is None else np.asarray(weight))])

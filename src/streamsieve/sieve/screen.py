@@ -47,10 +47,11 @@ def measure(s: State, rows: Rows, y: Array, w: Array | None) -> None:
         part = rows.tight()
         row, j, x = np.repeat(np.arange(len(rows)), np.diff(part.indptr)), part.indices, part.data
         x = np.nan_to_num(x.astype(np.float64))
-        s.sum += np.bincount(j, w[row] * x, minlength=len(s.sum))
-        s.square += np.bincount(j, w[row] * x**2, minlength=len(s.sum))
+        met, j = np.unique(j, return_inverse=True)  # O(values), however wide the rows are
+        s.sum[met] += np.bincount(j, w[row] * x, minlength=len(met))
+        s.square[met] += np.bincount(j, w[row] * x**2, minlength=len(met))
         for a in range(y.shape[1]):
-            s.product[:, a] += np.bincount(j, wy[row, a] * x, minlength=len(s.sum))
+            s.product[met, a] += np.bincount(j, wy[row, a] * x, minlength=len(met))
     else:
         X = np.nan_to_num(rows.to_array().astype(np.float64))
         if s.rows == 0:
