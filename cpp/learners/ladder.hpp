@@ -179,6 +179,7 @@ Index ladder(PlainRows& X, const Loss& loss, Index q, Index width, const double*
     // Copies pay where features come again; where they rarely do, threads rarely meet.
     const bool copies = threads > 1 && X.values() >= p;
     const Index longest = X.longest();
+    const bool alone = width == 1;
     struct Thread {
         Own own;
         Rule rule;
@@ -225,16 +226,22 @@ Index ladder(PlainRows& X, const Loss& loss, Index q, Index width, const double*
                     };
                     using Half = std::integral_constant<Index, lanes / 2>;
                     using Full = std::integral_constant<Index, lanes>;
-                    me.done = std::min(me.done, width == 1       ? go(One{})
-                                                : n == lanes     ? go(Full{})
-                                                : n == lanes / 2 ? go(Half{})
-                                                                 : go(n));
+                    Index learned_by_me;
+                    if constexpr (std::is_same_v<std::decay_t<decltype(stretch.X)>, ListedRows>)
+                        learned_by_me = n == lanes ? go(Full{}) : n == lanes / 2 ? go(Half{}) : go(n);
+                    else
+                        learned_by_me = go(One{});
+                    me.done = std::min(me.done, learned_by_me);
                 }
             });
         };
         std::visit(
             [&](const auto& rows) {
-                share_out(Stretch{rows, y + from * q, q, weight ? weight + from : nullptr, pace.data(), t});
+                const double *targets = y + from * q, *weights = weight ? weight + from : nullptr;
+                if (alone)
+                    share_out(Stretch{rows, targets, q, weights, pace.data(), t});
+                else
+                    share_out(Stretch{X.listed(rows), targets, q, weights, pace.data(), t});
             },
             X.part(from, to));
         for (const Thread& one : team)

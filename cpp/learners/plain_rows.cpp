@@ -1,5 +1,7 @@
 #include "learners/plain_rows.hpp"
 
+#include <numeric>
+
 namespace streamsieve {
 
 Index PlainRows::rows() const {
@@ -23,6 +25,14 @@ Norm PlainRows::norm(Index i) const {
 
 PlainRows::Part PlainRows::part(Index from, Index to) {
     return std::visit([&](const auto& X) { return plain(X.slice(from, to)); }, X_);
+}
+
+ListedRows PlainRows::listed(const Dense<double>& X) {
+    if (all_.empty()) {
+        all_.resize(std::size_t(X.cols));
+        std::iota(all_.begin(), all_.end(), 0);
+    }
+    return {X.rows, X, {}, all_.data()};
 }
 
 PlainRows::Part PlainRows::plain(const Dense<float>& X) {

@@ -10,6 +10,19 @@
 
 namespace streamsieve {
 
+// Dense or CSR rows, each with a list of its features: where these are not the bulk of the work, a kernel is
+// compiled once for both.
+struct ListedRows {
+    Index rows;
+    Dense<double> dense;
+    Csr<double, std::int32_t> csr;
+    const std::int32_t* all;  // 0, 1, ... for dense rows
+    CsrRow<double, std::int32_t> operator[](Index i) const {
+        if (all) return {all, dense[i].x, dense.cols, dense.cols};
+        return csr[i];
+    }
+};
+
 class PlainRows {
   public:
     explicit PlainRows(const RowsVariant& X) : X_(X) {}
@@ -22,6 +35,9 @@ class PlainRows {
     // Some rows, until the next call.
     using Part = std::variant<Dense<double>, Csr<double, std::int32_t>>;
     Part part(Index from, Index to);
+    // The same as rows with a list of their features, be it that of all.
+    ListedRows listed(const Dense<double>& X);
+    ListedRows listed(const Csr<double, std::int32_t>& X) { return {X.rows, {}, X, nullptr}; }
 
   private:
     Part plain(const Dense<double>& X) { return X; }
@@ -32,6 +48,7 @@ class PlainRows {
     const RowsVariant& X_;
     std::vector<std::int32_t> indptr_;
     std::vector<double> values_;
+    std::vector<std::int32_t> all_;
 };
 
 }  // namespace streamsieve
