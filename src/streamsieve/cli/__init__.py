@@ -18,6 +18,7 @@ VERBS = {
     "merge": "Merge the running averages of models fitted on different machines.",
     "inspect": "Show what a model or checkpoint holds.",
     "report": "Write a page about a model, to read in a browser.",
+    "watch": "Serve the page of a run that is going on, on this machine only.",
     "demo": "Simulate a stream with a known truth, select features, show what was found.",
 }
 

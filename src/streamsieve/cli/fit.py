@@ -18,6 +18,7 @@ from . import options as opt
 @opt.passing
 @opt.checkpoint
 @opt.units
+@opt.report
 @opt.output
 def command(source: tuple[str, ...], output: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Learn a model from SOURCE (files, globs, or - for standard input), row by row or by running averages.
@@ -34,17 +35,29 @@ def command(source: tuple[str, ...], output: str, as_json: bool, quiet: bool, **
     units["folder"] = options.pop("unit_folder")
     about: dict[str, Any] = {}
     test: dict[str, float] = {}
+    report = options["report"]
+    trace = None
     if any(value is not None for value in units.values()):
         from .units import fit_units
+
+        if report is not None:
+            raise click.UsageError(
+                "--report is of a whole model; `merge` the parts, then `report` the merged one."
+            )
+        del options["report"], options["history"]
 
         model, about = fit_units(source, options, output, quiet, **units)
     else:
         from .learning import fit_source
 
         fitted = fit_source(source, options, output, quiet)
-        model, test = fitted.model, fitted.test()
+        model, test, trace = fitted.model, fitted.test(), fitted.trace()
     selected = len(model.support)
     save(model, output, about=about)
+    if report is not None:
+        from .pages import write_report
+
+        write_report(report, model, trace=trace, test=test)
     result = {
         "model": output,
         "method": model.method_name.lower(),

@@ -27,10 +27,23 @@ class FittedRun(NamedTuple):
         """Measures on the rows held out, called test_...; none if there were none."""
         return {f"test_{name}": value for name, value in (self.run.test() or {}).items()}
 
+    def trace(self) -> dict[str, Any] | None:
+        """What was recorded along the run, for a report."""
+        trace = self.run.checkpoint.trace
+        if trace is None:
+            return None
+        trace.finish(self.model, self.run.run.rows)
+        return trace.to_plain()
+
 
 def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | None, quiet: bool) -> FittedRun:
     """Learn files as the options of a command say; leaves the process if a signal ends the run."""
     console = Console(quiet)
+    report, history = options.pop("report", None), options.pop("history", False)
+    if report is not None:
+        from .pages import check_report_needs
+
+        check_report_needs()
     choice = method_choice(options, console)
     seconds, rows = options.pop("every")
     policy = CheckpointPolicy(options.pop("checkpoint"), seconds or 0.0, rows, options.pop("resume"))
@@ -39,11 +52,19 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
     policy.settings = {"files": list(files), **source.options, **choice.describe(), "passes": passes}
     choice.check()
     inputs = input_files(files)
-    check_outputs(inputs, models={"--output": output, "--checkpoint": policy.file})
+    check_outputs(
+        inputs, models={"--output": output, "--checkpoint": policy.file}, texts={"--report": report}
+    )
     policy.check()
+    traced = history and (report is not None or policy.file is not None)
     with Signals() as signals:
         run = SourceRun(
-            source, choice, checkpoint=policy, memory=choice.bytes_allowed, second_pass=passes == "auto"
+            source,
+            choice,
+            checkpoint=policy,
+            trace=traced,
+            memory=choice.bytes_allowed,
+            second_pass=passes == "auto",
         )
         try:
             _learn(run, signals, console)

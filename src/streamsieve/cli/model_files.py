@@ -22,13 +22,17 @@ AVERAGES = [name.lower() for name, entry in METHODS.items() if entry.family == "
 
 def open_model(file: str) -> FittedModel:
     """A model out of a file that has learned some rows; CheckpointError for anything else."""
+    return open_run(file)[0]
+
+
+def open_run(file: str) -> tuple[FittedModel, dict[str, Any]]:
+    """A model out of a file, and of a checkpoint what it holds of its run."""
     held = read_plain(file).object
     if not isinstance(held, FittedModel):
         raise CheckpointError(f"{file} holds {type(held).__name__}, not a model that was fitted.")
     if not held.started:
         raise CheckpointError(f"{file} holds a {held.name} that has not learned any rows.")
-    held.about.pop("run", None)
-    return held
+    return held, held.about.pop("run", None) or {}
 
 
 def feature_table(model: FittedModel) -> tuple[list[str], list[list[Any]]]:

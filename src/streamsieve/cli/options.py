@@ -366,6 +366,16 @@ units = _all(
     ),
 )
 
+report = _all(
+    click.option("--report", type=Output(), help="HTML file to write a report of model and run to."),
+    click.option(
+        "--history/--no-history",
+        default=True,
+        show_default=True,
+        help="Record loss, selection and drift for the report and for `watch`, in 1.5% of the time at most.",
+    ),
+)
+
 output = _all(
     click.option("--json", "as_json", is_flag=True, help="Print results as JSON."),
     click.option("-q", "--quiet", is_flag=True, help="No progress, no notes."),

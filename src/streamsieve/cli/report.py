@@ -20,24 +20,19 @@ def command(
 ) -> None:
     """Write a page about MODEL: what it selected, how sizes compare, how well it predicts.
 
-    One file that needs no network. Needs jinja2 and matplotlib: pip install 'streamsieve[report]'.
+    Of a checkpoint the page also shows what was recorded along the run. It is one file that needs no network.
+    Needs jinja2 and matplotlib: pip install 'streamsieve[report]'.
     """
     from .files import check_outputs, writing
-    from .model_files import open_model
+    from .model_files import open_run
     from .output import Console, emit
+    from .pages import report_html
 
     check_outputs([model] if curve is None else [model, curve], texts={"--output": output})
-    fitted = open_model(model)
+    fitted, run = open_run(model)
+    trace = run.get("trace")
     points = None if curve is None else _read_curve(curve)
-    try:
-        from ..report import page
-    except ImportError as error:
-        raise ImportError(f"{error.name} is missing; pip install 'streamsieve[report]'.") from None
-    about: dict[str, Any] = {"task": fitted.task_name, "rows learned": fitted.n_rows}
-    if fitted.about.get("source"):
-        about["target"] = fitted.about["source"]["read"].get("target")
-        about["source"] = fitted.about["source"]["files"]
-    html = page(fitted, about=about, curve=points, title=title)
+    html = report_html(fitted, trace=trace, curve=points, title=title)
     with writing(output) as file:
         file.write(html)
     Console(quiet or as_json).note(f"Wrote {output}.")

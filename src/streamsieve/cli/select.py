@@ -17,6 +17,7 @@ from . import options as opt
 @opt.stream
 @opt.passing
 @opt.checkpoint
+@opt.report
 @opt.output
 def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """Print the features of SOURCE that matter, with their weights, the strongest first.
@@ -31,15 +32,20 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
     from .output import Console, emit
 
     test: dict[str, float] = {}
+    report, trace = options["report"], None
     if len(source) == 1 and is_checkpoint(source[0]):
-        check_outputs(source, models={"--output": output})
+        check_outputs(source, models={"--output": output}, texts={"--report": report})
         model = select_from_file(source[0], options, Console(quiet))
     else:
         fitted = fit_source(source, options, output, quiet)
-        model, test = fitted.model, fitted.test()
+        model, test, trace = fitted.model, fitted.test(), fitted.trace()
     columns, table = feature_table(model)
     if output is not None:
         save(model, output)
+    if report is not None:
+        from .pages import write_report
+
+        write_report(report, model, trace=trace, test=test)
     about = {
         "method": model.method_name.lower(),
         "task": model.task_name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -29,6 +30,8 @@ class PathDisplay:
         Whose best size is marked.
     max_lines : int or None, default=None
         Features drawn besides the chosen ones, at most, the largest first; None draws all.
+    names : sequence of str or None, default=None
+        Of all features; None takes those of the averages.
 
     Attributes
     ----------
@@ -50,9 +53,16 @@ class PathDisplay:
     axes_: list[Any]
     figure_: Any
 
-    def __init__(self, path: Path, *, criterion: Criterion = "bic", max_lines: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        criterion: Criterion = "bic",
+        max_lines: int | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
         path.best_k(criterion)  # raises for an unknown one
-        self.path, self.criterion, self.max_lines = path, criterion, max_lines
+        self.path, self.criterion, self.max_lines, self.names = path, criterion, max_lines, names
         self.features_: dict[int, str] = {}
 
     @classmethod
@@ -140,12 +150,10 @@ class PathDisplay:
         if self.max_lines is not None:
             size = np.abs(paths[:, others]).max(axis=0, initial=0.0)
             others = others[np.argsort(-size, kind="stable")[: self.max_lines]]
-        names = s.feature_names
+        names = s.feature_names if self.names is None else self.names
         self.features_ = {int(j): f"x{j}" if names is None else str(names[j]) for j in (*others, *chosen)}
         for j in others:
-            ax.plot(
-                sizes, drawn[:, j], color=FAINT, lw=0.6, alpha=0.5, zorder=1, gid=f"feature-{j}", marker=","
-            )
+            ax.plot(sizes, drawn[:, j], color=FAINT, lw=0.6, alpha=0.5, zorder=1, gid=f"feature-{j}")
         # Near saturation weights run away; the picture is about models up to the chosen one.
         seen = paths[sizes <= max(best, 1)] if len(chosen) else paths
         low, high = min(seen.min(), 0.0), max(seen.max(), 0.0)
@@ -155,7 +163,7 @@ class PathDisplay:
             import matplotlib as mpl
 
             ranked = chosen[np.argsort(-at_best[chosen], kind="stable")]
-            colours = mpl.colormaps["viridis"](np.linspace(0.0, 0.85, len(chosen)))
+            colours = mpl.colormaps["viridis"](np.linspace(0.25, 0.85, len(chosen)))
             for j, colour in zip(ranked, colours):
                 ax.plot(sizes, drawn[:, j], color=colour, lw=1.5, zorder=2, gid=f"feature-{j}")
                 enters = int(np.flatnonzero(paths[:, j])[0])

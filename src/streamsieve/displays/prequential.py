@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .style import BLUE, GREEN, QUIET, RED, axes_for, title
+from .style import BLUE, GREEN, INK, QUIET, RED, axes_for, title
 
 MEASURES = {
     "recent_rmse": ("RMSE", BLUE), "recent_accuracy": ("accuracy", BLUE), "recent_auc": ("AUC", RED),
@@ -16,14 +16,14 @@ MEASURES = {
 
 
 class PrequentialDisplay:
-    """A test-then-train curve: measures on the left, what the selection did on the right.
+    """A test-then-train curve: measures, what the selection did and, where it was recorded, drift.
 
     Make one by `from_curve` or `from_estimator`, which draw it; `plot` draws it again.
 
     Parameters
     ----------
     points : list of dict
-        As `Prequential.as_dicts` returns.
+        As `Prequential.as_dicts` returns; or as a run records them, where a measure may be None.
 
     Attributes
     ----------
@@ -53,8 +53,8 @@ class PrequentialDisplay:
         ----------
         curve : Prequential, or list of dict
             What `prequential` returns, or its points.
-        ax : pair of Axes, Axes or None, default=None
-            A pair gets measures and selection, one the measures alone; None makes a figure of two.
+        ax : list of Axes, Axes or None, default=None
+            They get measures, selection and drift, as many as there are; None makes a figure.
         """
         return cls(curve if isinstance(curve, list) else curve.as_dicts()).plot(ax)
 
@@ -66,7 +66,7 @@ class PrequentialDisplay:
         ----------
         estimator : estimator of this library
         stream : iterable of (X, y) or (X, y, weight)
-        ax : pair of Axes, Axes or None, default=None
+        ax : list of Axes, Axes or None, default=None
         **options
             As of `prequential`.
         """
@@ -74,38 +74,62 @@ class PrequentialDisplay:
 
         return cls.from_curve(prequential(estimator, stream, **options), ax=ax)
 
+    @property
+    def panels(self) -> list[str]:
+        """What there is to draw: measures, selection, drift."""
+        found = {
+            "measures": any(self._column(name)[1].size for name in MEASURES),
+            "selection": self._column("support")[1].size > (len(self.points) > 1),
+            "drift": self._column("drift")[1].size > 0,
+        }
+        return [name for name, there in found.items() if there]
+
     def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
         ----------
-        ax : pair of Axes, Axes or None, default=None
+        ax : list of Axes, Axes or None, default=None
         """
-        self.axes_ = axes_for(ax, 2, (11, 3.6))
+        panels = self.panels
+        self.axes_ = axes_for(ax, max(len(panels), 1), (5.5 * max(len(panels), 1), 3.6))
         self.figure_ = self.axes_[0].figure
-        rows = np.array([point["rows"] for point in self.points])
-        self._measures(self.axes_[0], rows)
-        if len(self.axes_) > 1:
-            self._selection(self.axes_[1], rows)
-        for each in self.axes_[:2]:
+        rows = [point["rows"] for point in self.points]
+        for each, panel in zip(self.axes_, panels):
+            getattr(self, f"_{panel}")(each)
             each.set_xlabel("rows")
             if len(rows) > 2 and rows[-1] > 20 * rows[0]:
                 each.set_xscale("log")
         return self
 
-    def _measures(self, ax: Any, rows: Any) -> None:
+    def _column(self, name: str) -> tuple[Any, Any]:
+        """Rows and values where a measure is known."""
+        known = [(p["rows"], p[name]) for p in self.points if p.get(name) is not None]
+        return np.array([rows for rows, _ in known]), np.array([value for _, value in known], dtype=float)
+
+    def _measures(self, ax: Any) -> None:
         for name, (label, colour) in MEASURES.items():
-            values = np.array([np.nan if p.get(name) is None else p[name] for p in self.points], dtype=float)
-            if np.isfinite(values).any() and not (name == "recent_loss" and "recent_rmse" in self.points[-1]):
+            rows, values = self._column(name)
+            if values.size and not (name == "recent_loss" and self._column("recent_rmse")[1].size):
                 ax.plot(rows, values, color=colour, marker="o", ms=3.5, lw=1.8, label=label)
         title(ax, "predicted before learned, since the point before")
         ax.legend(frameon=False, fontsize=9)
 
-    def _selection(self, ax: Any, rows: Any) -> None:
-        ax.plot(rows, [p["support"] for p in self.points], color=GREEN, marker="o", ms=3.5, label="selected")
-        changed = [p["entered"] + p["left"] for p in self.points[1:]]
-        if changed:
-            ax.plot(rows[1:], changed, color=RED, marker="o", ms=3.5, label="entered or left")
+    def _selection(self, ax: Any) -> None:
+        ax.plot(*self._column("support"), color=GREEN, marker="o", ms=3.5, label="selected")
+        rows, entered = self._column("entered")
+        left = self._column("left")[1]
+        if len(entered) > 1:
+            ax.plot(rows[1:], (entered + left)[1:], color=RED, marker="o", ms=3.5, label="entered or left")
         ax.set_ylim(bottom=0)
         title(ax, "features")
         ax.legend(frameon=False, fontsize=9)
+
+    def _drift(self, ax: Any) -> None:
+        rows, values = self._column("drift")
+        ax.axhspan(-3, 3, color=QUIET, alpha=0.15, lw=0)
+        ax.axhline(0, color=INK, lw=0.6)
+        ax.plot(rows, values, color=RED, marker="o", ms=3.5, lw=1.2)
+        reach = max(4.0, float(np.abs(values).max()) * 1.1)
+        ax.set_ylim(-reach, reach)
+        title(ax, "drift of the targets, in standard errors")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..fitted import FittedModel
 from ..params import ParamError
 from ..persist import CheckpointError, is_checkpoint, read_plain, save
+from .trace import Trace
 
 
 class Resumed(NamedTuple):
@@ -37,6 +38,8 @@ class CheckpointPolicy:
         Plain data that tells the run: a resumed one must have the same.
     describe : callable or None
         Called with the model before it is written, to bring its notes up to date.
+    trace : Trace or None
+        What the run has recorded: written with the checkpoint, and continued by `read`.
     """
 
     file: str | None = None
@@ -45,6 +48,7 @@ class CheckpointPolicy:
     resume: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     describe: Callable[[FittedModel], None] | None = None
+    trace: Trace | None = None
     _time: float = field(default_factory=monotonic)
     _rows: int = 0
 
@@ -85,6 +89,8 @@ class CheckpointPolicy:
         if self.describe is not None:
             self.describe(model)
         run = {"position": position, "done": done, "settings": self.settings}
+        if self.trace is not None:
+            run["trace"] = self.trace.to_plain()
         save(model, self.file, about={**model.about, "rows": rows, "run": run})
         self.begin(rows)
 
@@ -105,6 +111,8 @@ class CheckpointPolicy:
             raise CheckpointError(
                 f"{self.file} is of another run, with {differences}; give the same options, or do not resume."
             )
+        if self.trace is not None:
+            self.trace = Trace.from_plain(run.get("trace"))
         return Resumed(held.object, run["position"], bool(run["done"]))
 
 

@@ -17,6 +17,7 @@ from ..words import counted, format_bytes
 from .checkpoint import CheckpointPolicy
 from .history import History, Measures, Point
 from .memory import bytes_needed
+from .trace import Trace
 
 _NARROW = 512  # features up to which one thread of BLAS is faster than two that wait for each other
 _SAMPLE = 256  # rows to come by which progress shows the loss
@@ -95,6 +96,8 @@ class Run:
         Rows that it has learned before.
     history : History or None
         Where every row is scored before it is learned.
+    trace : Trace or None
+        Where a few points of the run are recorded.
     checkpoint : CheckpointPolicy or None
     progress : Progress or None
     signals : Signals or None
@@ -117,12 +120,13 @@ class Run:
         *,
         rows: int = 0,
         history: History | None = None,
+        trace: Trace | None = None,
         checkpoint: CheckpointPolicy | None = None,
         progress: Progress | None = None,
         signals: Signals | None = None,
         memory: int | None = None,
     ) -> None:
-        self.model, self.rows, self.history = model, rows, history
+        self.model, self.rows, self.history, self.trace = model, rows, history, trace
         self.checkpoint, self.progress, self.signals, self.memory = checkpoint, progress, signals, memory
         self.position: Any = None
         self.any_weight = rows > 0  # whether some row weighed something
@@ -140,6 +144,8 @@ class Run:
         n = len(block.rows)
         measured = self._measure_ahead(block)
         self._check_memory(block.rows.p)
+        if self.trace is not None:
+            self.trace.look(self.model, block, self.rows)
         start = 0
         while start < n:
             stop = n

@@ -23,6 +23,7 @@ from .evaluate import measure
 from .history import History
 from .memory import most_features
 from .run import Block, Progress, Run, Signals
+from .trace import Trace
 
 _FIRST_ROWS, _FIRST_BYTES = 10_000, 64 << 20  # looked at to tell the task, the labels and the width
 _REREAD = 1 << 30  # bytes that are read again to name the line of a feature that is too far
@@ -63,6 +64,8 @@ class SourceRun:
         Makes the model, from the targets of the first rows and their number of features.
     checkpoint : CheckpointPolicy or None
     history : History or None
+    trace : bool
+        Whether a few points of the run are recorded.
     memory : int or None
         Bytes that the model may take.
     second_pass : bool
@@ -76,11 +79,13 @@ class SourceRun:
         *,
         checkpoint: CheckpointPolicy | None = None,
         history: History | None = None,
+        trace: bool = False,
         memory: int | None = None,
         second_pass: bool = False,
     ) -> None:
         self.source, self.choose, self.second_pass = source, choose, second_pass
         self.checkpoint, self.history, self.memory = checkpoint or CheckpointPolicy(), history, memory
+        self.checkpoint.trace = Trace() if trace else None
         self.first: list[Block] = []  # blocks that were read to make the model
         self.done = self.was_done = False  # all rows are learned; in an earlier run
         self.resumed = False
@@ -110,7 +115,7 @@ class SourceRun:
             )
         if self.second_pass:
             self._plan_second_pass()
-        self.run = Run(self.model, history=self.history, checkpoint=self.checkpoint, memory=self.memory)
+        self.run = self._new_run(self.model)
 
     def _read_first(self) -> None:
         rows = size = 0
@@ -137,8 +142,14 @@ class SourceRun:
                 raise CheckpointError(f"{file} cannot be resumed: {error}") from None
             self.blocks = self.stream.blocks()
         rows = int(model.about["rows"])
-        self.run = Run(model, rows=rows, checkpoint=self.checkpoint, memory=self.memory)
+        self.run = self._new_run(model, rows)
         self.run.position = position
+
+    def _new_run(self, model: FittedModel, rows: int = 0) -> Run:
+        policy = self.checkpoint
+        return Run(
+            model, rows=rows, history=self.history, trace=policy.trace, checkpoint=policy, memory=self.memory
+        )
 
     # ---------------------------------------------------------------- learning
 
@@ -180,7 +191,9 @@ class SourceRun:
         self.stream = self.source.open()
         self.blocks, self.first = self.stream.blocks(), []
         before = self.run
-        self.run = Run(self.model, history=self.history, checkpoint=self.checkpoint, memory=self.memory)
+        if self.checkpoint.trace is not None:
+            self.checkpoint.trace = Trace()  # of this pass: rows count from 0 again
+        self.run = self._new_run(self.model)
         self.run.progress, self.run.signals = before.progress, before.signals
 
     def interrupt(self) -> bool:

@@ -1,0 +1,71 @@
+"""What does the history of a run cost? Learning with it and without, in turns, processor time in one process.
+
+    python benchmarks/bench_history.py [--rows 100000] [--repeats 7]
+
+Both learn the same blocks, in memory, so that nothing is hidden by the parsing of a file, and must end with
+equal models.
+"""
+
+import argparse
+import itertools
+import statistics
+import time
+
+import numpy as np
+from numpy.testing import assert_array_equal
+
+from streamsieve.fitted import FittedModel
+from streamsieve.methods import method_class
+from streamsieve.rows import as_rows
+from streamsieve.runs.run import Block, Run
+from streamsieve.runs.trace import Trace
+
+BOUND = 1.03
+PASSES = 5  # over the blocks, which need not be new ones to take their time
+
+
+def blocks(n, p, block=4096):
+    rng = np.random.default_rng(0)
+    weight = np.where(np.arange(p) % 10 == 0, 1.0, 0.0)
+    for start in range(0, n, block):
+        X = rng.normal(size=(min(block, n - start), p))
+        yield Block(as_rows(X)[0], X @ weight + rng.normal(size=len(X)))
+
+
+def learn(name, data, trace):
+    method = method_class(name)
+    params = {"k": 10} if "k" in method.params else {}
+    model = FittedModel(method(**params), "regression")
+    start = time.process_time()
+    Run(model, trace=trace).learn(itertools.chain.from_iterable([data] * PASSES))
+    return time.process_time() - start, model
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--repeats", type=int, default=7)
+    args = parser.parse_args()
+    for name, p in (("SGD", 200), ("SFSA", 200), ("OFSA", 200), ("Sieve", 200)):
+        data = list(blocks(args.rows, p))
+        times, points, losses = [], 0, 0
+        for _ in range(args.repeats):
+            trace = Trace()
+            plain, model = learn(name, data, None)
+            traced, same = learn(name, data, trace)
+            assert_array_equal(model.method.coefficients()[0], same.method.coefficients()[0])
+            times.append((plain, traced))
+            points = len(trace.points)
+            losses = sum(point["recent_loss"] is not None for point in trace.points)
+        plain, traced = map(statistics.median, zip(*times))
+        ratio = traced / plain
+        verdict = "ok" if ratio <= BOUND else "ABOVE"
+        size = f"{PASSES * args.rows:,} x {p}"
+        print(
+            f"{ratio:.3f}x the time without (bound {BOUND}x, {verdict})  {name}, {size}, {points} points, "
+            f"{losses} with a loss, median of {args.repeats}"
+        )
+
+
+if __name__ == "__main__":
+    main()

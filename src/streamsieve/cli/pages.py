@@ -1,0 +1,94 @@
+"""The report of a model, as `fit`, `select`, `report` and `watch` write it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import click
+
+from ..fitted import FittedModel
+from . import options as opt
+
+
+def check_report_needs() -> None:
+    """ImportError that says what to install, before rows are learned rather than after."""
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(f"{error.name} is missing; pip install 'streamsieve[report]'.") from None
+
+
+def report_html(
+    fitted: FittedModel,
+    *,
+    trace: dict[str, Any] | None = None,
+    curve: list[dict[str, Any]] | None = None,
+    title: str | None = None,
+    refresh: int | None = None,
+    test: dict[str, float] | None = None,
+) -> str:
+    """The HTML of a report, with what the model's notes say about its source."""
+    check_report_needs()
+    from ..report import page
+
+    about: dict[str, Any] = {"task": fitted.task_name, "rows learned": fitted.n_rows}
+    if fitted.about.get("source"):
+        about["target"] = fitted.about["source"]["read"].get("target")
+        about["source"] = fitted.about["source"]["files"]
+    about |= {name.replace("_", " "): value for name, value in (test or {}).items()}
+    return page(
+        fitted, about=about, curve=curve, trace=trace, title=title, refresh=refresh,
+        command=repeat_command(fitted),
+    )  # fmt: skip
+
+
+def write_report(file: str, fitted: FittedModel, **options: Any) -> None:
+    """Write a report to a file."""
+    from .files import writing
+
+    html = report_html(fitted, **options)
+    with writing(file) as stream:
+        stream.write(html)
+
+
+def repeat_command(fitted: FittedModel) -> str | None:
+    """The command that learns the model again from its source; None where it was not learned from files."""
+    source = fitted.about.get("source")
+    if not source:
+        return None
+    words = ["streamsieve", "fit", *source["files"]]
+    words += _stream_options(dict(source["read"]))
+    method = fitted.method
+    words += ["--method", fitted.method_name.lower(), "--task", fitted.task_name]
+    losses = type(method).losses[fitted.task_name]
+    values = dict(method.values)
+    if "k" in values and values["k"] is not None:
+        words += ["-k", str(values.pop("k"))]
+    defaults = {name: param.default for name, param in type(method).params.items()} | {"loss": losses[0]}
+    for name, value in values.items():
+        if name in ("missing", "grow") or value == defaults.get(name):
+            continue
+        words += ["--set", f"{name}={value}"]
+    if fitted.classes is not None and source["files"] != ["-"]:
+        words += ["--classes", ",".join(map(str, fitted.classes))]
+    return shlex.join([*words, "-o", "model.sieve"])
+
+
+def _stream_options(read: dict[str, Any]) -> list[str]:
+    """Options of the command line that say how rows were read, where they are not the defaults."""
+    read["missing"] = {"keep": "mean"}.get(read.get("missing", "error"), read.get("missing", "error"))
+    holder = opt.stream(opt.passing(click.Command("options").callback or (lambda: None)))
+    words = []
+    for param in reversed(getattr(holder, "__click_params__", [])):
+        name, value = param.name, read.get(param.name)
+        if value is None or value == param.default or value in ([], ()):
+            continue
+        if getattr(param, "is_flag", False):
+            flag = param.opts[-1] if value else (param.secondary_opts or [""])[-1]
+            words += [flag] if flag and value != param.default else []
+        elif name is not None:
+            text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            words += [param.opts[0], text]
+    return words

@@ -1,0 +1,241 @@
+"""The report of a model and its run: small, whole without scripts or network, and of what was recorded."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from http.server import ThreadingHTTPServer
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_array_equal
+
+from streamsieve import OFSARegressor, SGDRegressor, load, read_checkpoint
+from streamsieve.cli import main
+from streamsieve.fitted import FittedModel
+from streamsieve.methods import method_class
+from streamsieve.rows import as_rows
+from streamsieve.runs.run import Block, Run
+from streamsieve.runs.trace import MOST, Trace, drift
+
+pytest.importorskip("jinja2", reason="the extra 'report' is not installed")
+pytest.importorskip("matplotlib", reason="the extra 'report' is not installed")
+
+from streamsieve.cli.watch import CheckpointPage, _handler
+from streamsieve.report import page
+
+
+def good(*words):
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+@pytest.fixture
+def rows(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 8)).round(3)
+    y = (X[:, 2] - 2 * X[:, 5] + 0.1 * rng.normal(size=6000)).round(3)
+    text = ["<a>,b,c,d,e,f,g,h,y"] + [",".join(map(str, (*row, t))) for row, t in zip(X, y)]
+    (tmp_path / "rows.csv").write_text("\n".join(text) + "\n")
+    return tmp_path / "rows.csv"
+
+
+def test_fit_and_select_write_a_report(rows, tmp_path):
+    words = [rows, "--target", "y", "-k", 2, "--method", "ofsa", "-q"]
+    good("fit", *words, "-o", tmp_path / "m", "--report", tmp_path / "fit.html", "--hold-out", 5)
+    good("select", *words, "--report", tmp_path / "select.html")
+    good("select", tmp_path / "m", "-k", 3, "--report", tmp_path / "again.html")
+    html = (tmp_path / "fit.html").read_text()
+    for text in ("How many features?", "Along the run", "test rmse", "rows skipped", "sum of the weights"):
+        assert text in html
+    assert "3 of 8 features" in (tmp_path / "again.html").read_text()
+    assert "Along the run" in (tmp_path / "select.html").read_text()
+
+
+def test_without_history_nothing_is_recorded(rows, tmp_path):
+    words = ["select", rows, "--target", "y", "-k", 2, "--method", "sfsa", "-q", "--no-history"]
+    good(*words, "--report", tmp_path / "r.html")
+    assert "Along the run" not in (tmp_path / "r.html").read_text()
+
+
+def test_a_report_needs_no_network_and_no_script(rows, tmp_path):
+    good("select", rows, "--target", "y", "--method", "ofsa", "-k", 2, "--report", tmp_path / "r.html", "-q")
+    html = (tmp_path / "r.html").read_text()
+    assert not re.findall(r"(?:src|href)=.(?:https?:)?//|url\([^#]|@import", html)
+    assert "default-src 'none'" in html
+    still = re.sub(r"<script>.*?</script>", "", html, flags=re.S)
+    assert re.findall(r"<tr><td>1<td>f<td>−[12]", still)  # the table is there, and the names of the lines
+    assert "<title>f</title>" in still
+    assert "prefers-color-scheme: dark" in still
+    assert "@media print" in still
+
+
+def test_names_are_escaped(rows, tmp_path):
+    words = ["--target", "y", "--method", "olsth", "-k", 8, "--report", tmp_path / "r.html", "-q"]
+    good("select", rows, *words)
+    html = (tmp_path / "r.html").read_text()
+    assert "<a>" not in html
+    assert "&lt;a&gt;" in html
+
+
+def test_the_command_makes_the_same_model(rows, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = [rows.name, "--target", "y", "--drop", "b,g", "--limit", 4000, "--method", "sfsa", "-k", 2]
+    good("fit", *words, "--set", "annealing=5", "-o", "m", "--report", "r.html", "-q")
+    command = re.search(r"<pre><code>(.*?)</code>", (tmp_path / "r.html").read_text())[1]
+    said = shlex.split(command.replace("&#39;", "'"))
+    assert said[:2] == ["streamsieve", "fit"]
+    good(*said[1:])
+    assert_array_equal(load("model.sieve").coef_, load("m").coef_)
+
+
+def test_ten_thousand_features_take_less_than_two_megabytes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 10_000)).astype(np.float32)
+    model = SGDRegressor().fit(X, X[:, 0])
+    html = page(model)
+    assert html.count("<tr>") == 10_001
+    assert len(html.encode()) < 2e6
+    averages = OFSARegressor(20).fit(rng.normal(size=(600, 400)), rng.normal(size=600))
+    assert len(page(averages).encode()) < 2e6
+
+
+# -------------------------------------------------------------------- what a run records
+
+
+def blocks(n=40, size=500, p=6, shift_at=None):
+    rng = np.random.default_rng(1)
+    for i in range(n):
+        X = rng.normal(size=(size, p))
+        y = X[:, 1] - X[:, 4] + (0 if shift_at is None or i < shift_at else 3) + 0.1 * rng.normal(size=size)
+        yield Block(as_rows(X)[0], y)
+
+
+def learn(name, trace, **data):
+    method = method_class(name)
+    model = FittedModel(method(**({"k": 2} if "k" in method.params else {})), "regression")
+    Run(model, trace=trace).learn(blocks(**data))
+    return model
+
+
+class Patient(Trace):
+    """A trace that may take as long as it wants."""
+
+    def _allowed(self, now):  # noqa: ARG002
+        return float("inf")
+
+    def _expected(self, model):  # noqa: ARG002
+        return 0.0
+
+
+@pytest.mark.parametrize("name", ["SFSA", "OFSA", "Sieve"])
+def test_recording_changes_no_model(name):
+    trace = Patient()
+    traced, plain = learn(name, trace), learn(name, None)
+    assert_array_equal(traced.method.coefficients()[0], plain.method.coefficients()[0])
+    assert len(trace.points) > 8
+    last = trace.points[-1]
+    assert last["support"] == 2
+    assert last["recent_loss"] < 0.2
+
+
+def test_a_shift_of_the_targets_shows_as_drift():
+    trace = Patient()
+    learn("SFSA", trace, n=80, shift_at=40)
+    drifts = [(p["rows"], p["drift"]) for p in trace.points if p["drift"] is not None]
+    assert max(abs(d) for rows, d in drifts if rows < 20_000) < 5
+    assert max(abs(d) for rows, d in drifts if rows >= 20_000) > 8
+    assert drift([], {"target": 1.0, "target_error": 1.0}) is None
+
+
+def test_points_stay_few():
+    trace = Patient()
+    trace.points = [{"rows": i, "target": None, "target_error": None} for i in range(1, MOST + 1)]
+    learn("SFSA", trace, n=3)
+    assert len(trace.points) < MOST
+
+
+def test_no_time_no_reading(monkeypatch):
+    trace = Trace()
+    monkeypatch.setattr(trace, "_allowed", lambda now: 1e-3)  # noqa: ARG005
+    monkeypatch.setattr(trace, "_expected", lambda model: 2e-3)  # noqa: ARG005
+    learn("SFSA", trace)
+    assert trace.points
+    assert all(point["recent_loss"] is None for point in trace.points)
+    assert trace.weight == 20_000
+
+
+def test_a_checkpoint_holds_the_trace_and_a_resumed_run_goes_on_with_it(rows, tmp_path):
+    words = ["fit", rows, "--target", "y", "-k", 2, "--method", "sfsa", "-o", tmp_path / "m", "-q"]
+    words += ["--checkpoint", tmp_path / "c", "--every", "1000rows"]
+    good(*words)
+    run = read_checkpoint(tmp_path / "c").about["run"]
+    assert run["trace"]["weight"] == 6000
+    good(*words, "--resume")
+    good("report", tmp_path / "c", "-o", tmp_path / "r.html")
+    assert "rows learned" in (tmp_path / "r.html").read_text()
+    assert "run" not in read_checkpoint(tmp_path / "m").about
+
+
+# -------------------------------------------------------------------- watch
+
+
+@pytest.fixture
+def served(tmp_path):
+    made = CheckpointPage(str(tmp_path / "c"), 3)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(made))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def get(address, **headers):
+    with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as answer:
+        return answer.read().decode()
+
+
+def test_watch_serves_what_the_checkpoint_holds(rows, tmp_path, served):
+    assert "is not there yet" in get(served + "/")
+    (tmp_path / "c").write_text("nothing")
+    assert "No checkpoint" in get(served + "/")
+    (tmp_path / "c").unlink()
+    words = ["--target", "y", "-k", 2, "--method", "sfsa", "-q"]
+    good("fit", rows, *words, "-o", tmp_path / "m", "--checkpoint", tmp_path / "c")
+    html = get(served + "/")
+    assert "2 of 8 features" in html
+    assert "loads again" not in html  # the run is done
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        get(served + "/etc/passwd")
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        get(served + "/", Host="example.org:80")
+
+
+def test_watch_tells_its_address_and_ends_with_ctrl_c(tmp_path):
+    words = [
+        sys.executable,
+        "-c",
+        "from streamsieve.cli import program; program()",
+        "watch",
+        str(tmp_path / "c"),
+    ]
+    watching = subprocess.Popen(
+        [*words, "--port", "0", "--json", "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        lines = iter(watching.stdout.readline, "}\n")
+        address = json.loads("".join(lines) + "}")["address"]
+        assert address.startswith("http://127.0.0.1:")
+        assert "is not there yet" in get(address)
+    finally:
+        watching.send_signal(2)
+        watching.communicate(timeout=60)
+    assert watching.returncode == 130
