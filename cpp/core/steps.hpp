@@ -87,7 +87,8 @@ struct StepSize {
         if (eta > 0) return {eta * s, intercept ? eta * s : 0};
         const double unit = !intercept ? 0 : c.norms > 0 ? c.norms / c.entries : 1;
         const double most = std::max(c.norms / span + unit, r * (norm.square + unit));
-        if (!(most > 0)) return {0, 0};  // nothing but empty rows so far, and no intercept: nothing to move
+        // nothing but rows that are empty, or so small that their squares vanish: nothing to move
+        if (!(most > 1e-200)) return {0, 0};
         const double step = s / (4 * curvature * most + lam);
         return {step, step * unit};
     }

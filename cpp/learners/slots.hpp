@@ -117,7 +117,10 @@ class Translator {
             out_.room = n;
         }
         met_.resize(std::size_t(c.size) + std::size_t(std::min(n, state_.p - Index(c.seen))));
-        for (Scratch& own : own_) own.entries.resize(std::size_t(out_.longest) + 1);
+        for (Scratch& own : own_) {  // here, as a thread that meets others must not throw
+            own.entries.resize(std::size_t(out_.longest) + 1);
+            own.met.reserve(met_.size() / own_.size() + 1);
+        }
     }
 
     // The share of thread t, all of which must come here.

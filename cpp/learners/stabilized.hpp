@@ -11,7 +11,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <exception>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -408,8 +407,13 @@ class Stabilized {
 
     Learned run() {
         open();
-        parallel(threads_, [this](unsigned t) { work(t); });
-        if (error_) std::rethrow_exception(error_);
+        if (!parallel_meeting(threads_, [this](unsigned t) { work(t); })) {
+            threads_ = 1;
+            meeting_.reset(1);
+            rows_.share_among(1);
+            work(0);
+        }
+        error_.rethrow();
         return out_;
     }
 
@@ -437,12 +441,8 @@ class Stabilized {
                     sound_.store(false, std::memory_order_relaxed);
             meeting_.wait();
             if (!sound_.load(std::memory_order_relaxed)) return;
-            if (t == 0) try {
-                    turn();
-                } catch (...) {  // for lack of memory: the others must hear of it before it is thrown
-                    error_ = std::current_exception();
-                    stop_ = true;
-                }
+            // where memory is lacking, the others must hear of it before it is thrown
+            if (t == 0 && !error_.guard([this] { turn(); })) stop_ = true;
             meeting_.wait();
         }
     }
@@ -511,7 +511,7 @@ class Stabilized {
     Index begin_ = 0, end_ = 0, from_ = 0, to_ = 0;  // the block; what the paths walk next of it
     bool stop_ = false;
     std::atomic<bool> sound_{true};
-    std::exception_ptr error_;
+    FirstError error_;
     Learned out_{0, 0, 0, 0};
 };
 
