@@ -62,9 +62,12 @@ class Int:
     def accept(self, value: Any) -> int:
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
             raise ValueError
-        if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
+        number = int(value)
+        if (self.least is not None and number < self.least) or (self.most is not None and number > self.most):
             raise ValueError
-        return int(value)
+        if self.most is None and number >= 2**63:
+            raise ValueError(f"{self} below 2^63")  # what the kernels can count
+        return number
 
 
 @dataclass(frozen=True)
@@ -84,14 +87,19 @@ class Real:
         return "float" + (f" > {self.above:g}" if self.above is not None else _bounds(self.least, None))
 
     def accept(self, value: Any) -> float:
-        number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-        if not number or not math.isfinite(value):
+        if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
             raise ValueError
-        low = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
-        high = (self.most is None or value <= self.most) and (self.below is None or value < self.below)
+        try:
+            number = float(value)
+        except OverflowError:
+            raise ValueError(f"a finite {self}") from None
+        if not math.isfinite(number):
+            raise ValueError
+        low = (self.least is None or number >= self.least) and (self.above is None or number > self.above)
+        high = (self.most is None or number <= self.most) and (self.below is None or number < self.below)
         if not (low and high):
             raise ValueError
-        return float(value)
+        return number
 
 
 @dataclass(frozen=True)
@@ -132,6 +140,7 @@ class Or:
         return " or ".join(domains + words)
 
     def accept(self, value: Any) -> Any:
+        closer = ""
         for choice in self.choices:
             if isinstance(choice, str | None):
                 if value is None if choice is None else isinstance(value, str) and value == choice:
@@ -139,9 +148,9 @@ class Or:
                 continue
             try:
                 return choice.accept(value)
-            except ValueError:
-                continue
-        raise ValueError
+            except ValueError as error:
+                closer = str(error) or closer
+        raise ValueError(closer)
 
 
 @dataclass(frozen=True)
@@ -180,8 +189,8 @@ class Parameter:
     def check(self, name: str, value: Any) -> Any:
         try:
             return self.domain.accept(value)
-        except ValueError:
-            raise ParamError(name, value, f"expected {self.domain}: {self.meaning}") from None
+        except ValueError as error:
+            raise ParamError(name, value, f"expected {str(error) or self.domain}: {self.meaning}") from None
 
     @property
     def text(self) -> str:

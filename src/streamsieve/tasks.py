@@ -61,13 +61,27 @@ class Classification:
     @classmethod
     def of(cls, y: Any, classes: Any = None) -> Classification:
         """The task that the first labels pose, or all labels as named."""
-        return cls(unique_labels(as_vector(y if classes is None else classes)))
+        labels = as_vector(y if classes is None else classes)
+        if labels.ndim != 1:
+            raise ValueError(f"Labels of shape {labels.shape}; pass one label a row, or a list as classes.")
+        try:
+            return cls(unique_labels(labels))
+        except TypeError:
+            raise ValueError(
+                "The labels are of several types, which have no order; make all of them text."
+            ) from None
 
     def encode(self, y: Any, n: int, limit: float = 0.0) -> Array:  # noqa: ARG002
         """Labels as the outputs that a method learns, (n, 1) or (n, q)."""
         y = as_vector(y)
         check_length(y, n)
-        code = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
+        try:
+            code = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
+        except TypeError:
+            raise ValueError(
+                f"y of dtype {y.dtype} does not compare with the {len(self.classes)} classes of the first "
+                f"call, {self.classes[0]!r}, ...; pass labels of their type."
+            ) from None
         unknown = np.flatnonzero(self.classes[code] != y)
         if len(unknown):
             raise ValueError(

@@ -1,0 +1,169 @@
+"""Input that no kernel, and no SciPy routine, may be handed; and the sentences that refuse it."""
+
+import copy
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import streamsieve
+from streamsieve import (
+    OLassoRegressor,
+    SFSARegressor,
+    SGDClassifier,
+    SGDRegressor,
+    SieveRegressor,
+    SIHTRegressor,
+)
+from streamsieve.methods import ESTIMATORS
+from streamsieve.params import Int, Or, Param, ParamError, Real
+from streamsieve.rows import as_rows
+
+REGRESSORS = [getattr(streamsieve, name) for name, (_, task) in ESTIMATORS.items() if task == "regression"]
+X = np.random.default_rng(0).normal(size=(60, 6))
+Y = X[:, 1] - 2 * X[:, 4]
+
+
+def damaged(make, name, value):
+    S = make(X)
+    getattr(S, name)[3] = value
+    return S
+
+
+DAMAGED = {
+    "csr index": damaged(sp.csr_array, "indices", 2**31 - 1),
+    "csr index below 0": damaged(sp.csr_array, "indices", -1),
+    "csr pointer": damaged(sp.csr_array, "indptr", 2**30),
+    "csc index": damaged(sp.csc_array, "indices", 2**31 - 1),
+    "csc pointer": damaged(sp.csc_array, "indptr", 2**30),
+    "coo row": damaged(sp.coo_array, "row", 2**31 - 1),
+    "coo column below 0": damaged(sp.coo_array, "col", -7),
+    "bsr index": damaged(sp.bsr_array, "indices", 2**31 - 1),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_sparse_matrix_is_refused(name):
+    model = SGDRegressor().fit(X, Y)
+    for call in (lambda S: model.partial_fit(S, Y), model.predict, model.transform):
+        with pytest.raises(ValueError, match=r"damaged|outside"):
+            call(DAMAGED[name])
+
+
+def test_scipy_does_not_sort_what_it_cannot_follow():
+    S = sp.csr_array(X)
+    S.indices[:6] = S.indices[:6][::-1].copy()
+    S.indptr[-2] = 2**30
+    with pytest.raises(ValueError, match="unsorted indices, and"):
+        as_rows(S)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"indices": np.float64}, {"indptr": np.float64}],
+    ids=["float indices", "float pointers"],
+)
+def test_indices_are_integers(change):
+    S = sp.csr_array(X)
+    for name, dtype in change.items():
+        setattr(S, name, getattr(S, name).astype(dtype))
+    with pytest.raises(ValueError, match="the CSR matrix is damaged"):
+        as_rows(S)
+
+
+def test_values_of_sparse_matrices_may_be_strided():
+    S = sp.csr_array(X)
+    S.data = np.repeat(S.data, 2)[::2]
+    np.testing.assert_array_equal(as_rows(S)[0].to_array(), X)
+
+
+@pytest.mark.parametrize("kind", REGRESSORS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_rows_whose_squares_vanish_are_refused_rather_than_ignored(kind, layout):
+    tiny = layout(X * 1e-160)
+    for learn in (kind.fit, kind.partial_fit):
+        with pytest.raises(ValueError, match=r"largest magnitude of X is .*rescale"):
+            learn(kind(), tiny, Y)
+    model = kind().partial_fit(layout(X), Y)
+    model.partial_fit(tiny, Y)  # fine beside others
+    assert np.isfinite(model.coef_).all()
+    kind().partial_fit(layout(X * 0), Y)  # zeros are no small values
+
+
+def test_a_sieve_takes_what_float32_holds():
+    for scale in (1e-25, 1.0, 1e25):
+        model = SieveRegressor(2).fit(X * scale, Y)
+        assert model.get_support(indices=True).tolist() == [1, 4]
+    with pytest.raises(ValueError, match="too large"):
+        SieveRegressor(2).fit(X * 1e40, Y)
+    with pytest.raises(ValueError, match="weights other than 0 must be within"):
+        SieveRegressor(2).fit(X, Y, sample_weight=np.full(len(X), 1e40))
+
+
+def test_labels_are_labels():
+    y = (Y > 0).astype(float)
+    y[7] = 1e300
+    with pytest.raises(ValueError, match=r"y\[7\] = 1e\+300 is no label"):
+        SGDClassifier().fit(X, y)
+    model = SGDClassifier().partial_fit(X, Y > 0, classes=[0, 1])
+    before = copy.deepcopy(model)
+    for wrong in (np.zeros(len(X), "M8[s]"), np.array([None] * len(X)), np.array(["a"] * len(X))):
+        with pytest.raises(ValueError, match="class"):
+            model.partial_fit(X, wrong)
+    with pytest.raises(ValueError, match="several types"):
+        SGDClassifier().partial_fit(X, Y > 0, classes=np.array([1, "a", None], dtype=object))
+    assert not list(model.method_.state.differences(before.method_.state))
+
+
+def test_integers_beyond_all_floats_are_named():
+    rows = X.astype(object)
+    rows[3, 2] = 10**400
+    with pytest.raises(ValueError, match="X holds an integer beyond"):
+        SGDRegressor().fit(rows, Y)
+    with pytest.raises(ValueError, match="y holds an integer beyond"):
+        SGDRegressor().fit(X, np.array([10**400, *Y[1:]], dtype=object))
+
+
+@pytest.mark.parametrize("value", [None, "1", [1], 10**400, 1j, np.nan, np.inf])
+def test_one_row_names_the_value_that_is_none(value):
+    model = SGDRegressor().learn_one({"a": 1.0}, 1.0)
+    for call in (lambda x: model.learn_one(x, 1.0), model.predict_one):
+        with pytest.raises(ValueError, match="Feature 'a' is"):
+            call({"a": value})
+    with pytest.raises(ValueError, match="every row needs one number"):
+        model.learn_one({"a": 1.0}, value)
+    assert model.learn_one({"a": np.float32(2)}, np.float32(1), np.float32(1)).method_.n_rows == 2
+
+
+@pytest.mark.parametrize("x", [None, [], "x", 3, {1}])
+def test_one_row_is_a_mapping(x):
+    with pytest.raises(TypeError, match="a row is a mapping"):
+        SGDRegressor().learn_one(x, 1.0)
+
+
+def test_a_label_is_no_array():
+    model = SGDClassifier().learn_one({"a": 1.0}, 1)
+    with pytest.raises(ValueError, match="is none of the 2 classes"):
+        model.learn_one({"a": 1.0}, np.array([0, 1]))
+
+
+def test_parameters_are_compared_as_doubles_and_fit_the_kernels():
+    real = Param(1.0, Real(0, below=1e300), "A number.")
+    assert real.check("x", np.float32(0.5)) == 0.5
+    with pytest.raises(ParamError, match="a finite float"):
+        real.check("x", 10**400)
+    for domain in (Int(1), Or("auto", Int(1))):
+        with pytest.raises(ParamError, match=r"int >= 1 below 2\^63"):
+            Param(1, domain, "A count.").check("k", 10**30)
+    for kind, options in ((SIHTRegressor, {"k": 10**30}), (SFSARegressor, {"maturity": 10**30})):
+        with pytest.raises(ParamError, match=r"2\^63"):
+            kind(**options).fit(X, Y)
+
+
+def test_more_features_than_there_are_cannot_be_asked_for_later_either():
+    model = OLassoRegressor(2).fit(X, Y)
+    model.set_params(k=7)
+    with pytest.raises(ParamError, match="expected at most 6"):
+        model.coef_  # noqa: B018
+    model.set_params(k=3)
+    assert model.get_support(indices=True).tolist() == [1, 4]
