@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import centering
+from .interrupts import Deferred
 from .params import ParamError, Parameter
-from .rows import Array, Rows
+from .rows import MODERATE, Array, Rows
 from .state import State
 from .tasks import Classification
 
@@ -49,6 +50,8 @@ class Method:
     #: The largest magnitude that values and targets may have, and the largest sample weight.
     limit: float = 1e75
     weight_limit: float = 1e75
+    #: First rows whose values are all below this are an error: their squares vanish.
+    tiny: float = 1e-100
     #: Names of the features, set by facades that know them.
     feature_names: Any = None
     #: What feature 0 is called where features are only numbered.
@@ -73,6 +76,7 @@ class Method:
         self.state: Any = None
         self.lock = RLock()
         self._flushed: tuple[int, Any] | None = None
+        self._ordinary: bool | None = None  # whether a value above `tiny` has come, None for not known
 
     # ---------------------------------------------------------------- what a method provides
 
@@ -129,6 +133,10 @@ class Method:
         """Features whose state may change with these rows; None for all."""
         return rows.features
 
+    def in_one_step(self, rows: Rows) -> bool:  # noqa: ARG002
+        """Whether `learn` changes the state by one call of a kernel, which Ctrl-C does not interrupt."""
+        return True
+
     def overflow_hint(self) -> str:
         """What to do where the weights overflow."""
         eta = getattr(self, "eta", "auto")
@@ -171,6 +179,7 @@ class Method:
         with self.lock:
             self.p, self.q = p, q
             self.state = self.new_state(p, q)
+            self._ordinary = False
         return self
 
     def new_state(self, p: int, q: int) -> State:
@@ -181,7 +190,7 @@ class Method:
         return state
 
     def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
-        """Learn checked rows, all or, where the weights would overflow, none; other callers wait.
+        """Learn checked rows, all of them or, where that fails, none; other callers wait.
 
         `cluster`, ids of rows that depend on each other, is for methods with folds.
         """
@@ -190,21 +199,47 @@ class Method:
         if not len(rows):
             return
         with self.lock:
-            p = self.p
-            if rows.p > p:
-                self.resize(rows.p)
-            held = self._snapshot(rows)
+            p, held, interrupts = self.p, None, Deferred()
+            self.check_magnitude(rows)
             try:
+                if rows.p > p:
+                    self.resize(rows.p)
+                held = self._snapshot(rows, y, w)
+                if held is None and not (self._all_placed(rows) and self.in_one_step(rows)):
+                    interrupts.begin()
                 first = getattr(self.state, "centering", None)
                 batches = [(rows, y, w)] if first is None else first.apply(rows, y, w)
                 for batch in batches:
                     self._learn_all(*batch)
+                if not batches and self.can_overflow:
+                    self.settled()  # rows that wait must not turn out too large when it is too late
             except BaseException:
                 if held is not None:
                     self.state.restore(held)
-                if self.p != p:
+                if rows.p > p:
                     self.resize(p)
+                self._flushed = None
                 raise
+            finally:
+                interrupts.end()
+
+    def _all_placed(self, rows: Rows) -> bool:
+        """Whether no rows that wait for their centre will be learned with these."""
+        first = getattr(self.state, "centering", None)
+        return first is None or first.placed or len(first.buffer) + len(rows) < centering.ROWS
+
+    def check_magnitude(self, rows: Rows) -> None:
+        """Raise ValueError where all values so far are so small that their squares vanish."""
+        if self._ordinary is None:  # a copy, or from a file
+            self._ordinary = bool(self.n_rows)
+        if not self._ordinary:
+            largest = rows.largest()
+            if 0 < largest < self.tiny:
+                raise ValueError(
+                    f"The largest magnitude of X is {largest:.3g}; products of values below {self.tiny:g} "
+                    "vanish, and no feature could be selected: rescale the columns."
+                )
+            self._ordinary = largest > 0
 
     def check_clusters(self) -> None:
         """Raise ValueError unless the method's errors can take account of clusters."""
@@ -250,15 +285,14 @@ class Method:
             f"The weights overflow{where}: {self.overflow_hint()}, or rescale the features and targets."
         )
 
-    def _snapshot(self, rows: Rows) -> dict[str, Any] | None:
-        """What undoes a failed call; None where none can fail."""
-        if not self.can_overflow:
+    def _snapshot(self, rows: Rows, y: Array, w: Array | None) -> dict[str, Any] | None:
+        """What undoes a failed call; None where kernels read all rows at once and do not fail."""
+        if not (self.can_overflow or not rows.in_one_part or _extreme(rows, y, w)):
             return None
-        features = self.changed_by(rows)
+        features = self.changed_by(rows) if self.can_overflow else None
         first = getattr(self.state, "centering", None)
-        if (
-            first is not None and features is not None
-        ):  # rows that waited, or entries about the centre, change more
+        if first is not None and features is not None:
+            # rows that waited, or entries about the centre, change more
             features = np.union1d(features, np.flatnonzero(first.center)) if first.placed else None
         if features is None or len(features) >= self.p:
             return self.state.snapshot()
@@ -323,3 +357,9 @@ class Method:
         other = copy.copy(self)
         memo[id(self)] = other
         return other
+
+
+def _extreme(rows: Rows, y: Array, w: Array | None) -> bool:
+    """Whether products of these numbers may overflow even with a derived step."""
+    far = np.abs(y).max() > MODERATE or (w is not None and w.max() > MODERATE)
+    return bool(far) or not (rows.moderate or rows.within(MODERATE))

@@ -46,6 +46,7 @@ def has_passes(method: Any) -> bool:
 def fit_rows(method: Method, rows: Rows, y: Array, w: Array | None) -> int:
     """Learn rows in memory in passes; how many there were."""
     n = len(rows)
+    method.check_magnitude(rows)
     rows = rows if rows.sparse else Rows(np.ascontiguousarray(rows.values))
     centering = getattr(method.state, "centering", None)
     if centering is not None:

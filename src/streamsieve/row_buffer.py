@@ -33,8 +33,10 @@ class RowBuffer(State):
         """Hold copies of these rows too."""
         if not isinstance(self._parts, list):
             self._parts = []
-        self._parts.append((rows.copy(), y.copy(), None if w is None else w.copy()))
-        self._n += len(y)
+        part = rows.copy(), y.copy(), None if w is None else w.copy()
+        n = self._n + len(y)
+        self._parts.append(part)
+        self._n = n
 
     def clear(self) -> None:
         self.rows = self.targets = self.weights = None

@@ -22,16 +22,18 @@ Array = NDArray[np.float64]
 
 _BLOCK = 1 << 17  # values of a column-ordered array that are put in row order at a time
 _MOST = 2**31 - 1  # entries and columns that the kernels' indices can count
+MODERATE = 1e50  # magnitude up to which no product that a learner forms overflows
 
 
 class Rows:
     """n rows of p features: a 2-D float array of any strides, or CSR arrays with sorted, unique indices.
 
     `Rows(values)` or `Rows(p=p, csr=(indptr, indices, data))` trust what they get; `as_rows` checks it.
-    `indptr` need not start at 0, so that a slice shares all arrays.
+    `indptr` need not start at 0, so that a slice shares all arrays. `moderate` rows are known to hold no
+    value beyond `MODERATE`.
     """
 
-    __slots__ = ("data", "indices", "indptr", "p", "values")
+    __slots__ = ("data", "indices", "indptr", "moderate", "p", "values")
 
     def __init__(
         self,
@@ -39,8 +41,10 @@ class Rows:
         *,
         p: int | None = None,
         csr: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None = None,
+        moderate: bool = False,
     ) -> None:
         self.values = values
+        self.moderate = moderate
         self.indptr: Any
         self.indices: Any
         self.data: Any
@@ -77,19 +81,21 @@ class Rows:
         if start == 0 and stop == len(self):
             return self
         if self.values is not None:
-            return Rows(self.values[rows])
-        return Rows(p=self.p, csr=(self.indptr[start : max(start, stop) + 1], self.indices, self.data))
+            return Rows(self.values[rows], moderate=self.moderate)
+        csr = self.indptr[start : max(start, stop) + 1], self.indices, self.data
+        return Rows(p=self.p, csr=csr, moderate=self.moderate)
 
     def take(self, at: NDArray[Any]) -> Rows:
         """The rows where a mask holds, or of these numbers, as a copy."""
         if self.values is not None:
-            return Rows(self.values[at])
+            return Rows(self.values[at], moderate=self.moderate)
         at = np.flatnonzero(at) if at.dtype == bool else at
         start, stop = self.indptr[:-1][at], self.indptr[1:][at]
         lengths = stop - start
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(self.indptr.dtype)
         where = np.arange(indptr[-1]) + np.repeat(start - indptr[:-1], lengths)
-        return Rows(p=self.p, csr=(indptr, self.indices[where], self.data[where]))
+        csr = indptr, self.indices[where], self.data[where]
+        return Rows(p=self.p, csr=csr, moderate=self.moderate)
 
     def columns(self, at: NDArray[np.integer[Any]]) -> Rows:
         """Some columns, in the order given, as a copy."""
@@ -114,7 +120,7 @@ class Rows:
     def with_width(self, p: int) -> Rows:
         """Sparse rows as if they had p columns; entries beyond them are left out."""
         if p >= self.p:
-            return Rows(p=p, csr=(self.indptr, self.indices, self.data))
+            return Rows(p=p, csr=(self.indptr, self.indices, self.data), moderate=self.moderate)
         return self.columns(np.arange(p))
 
     @staticmethod
@@ -149,6 +155,26 @@ class Rows:
             )
         return (self.indptr - a).astype(np.int32), self.indices[a:b].astype(np.int32), self.data[a:b]
 
+    @property
+    def in_one_part(self) -> bool:
+        """Whether the kernels read all rows at once."""
+        X = self.values
+        if X is None:
+            return self.n_values <= _MOST
+        return self.p <= 1 or (X.strides[1] == X.itemsize and X.strides[0] % X.itemsize == 0)
+
+    def largest(self) -> float:
+        """The largest magnitude of a value, NaN aside; 0 where there is none."""
+        x = self.data[self.indptr[0] : self.indptr[-1]] if self.values is None else self.values
+        return float(max(np.fmax.reduce(x, axis=None, initial=0), -np.fmin.reduce(x, axis=None, initial=0)))
+
+    def within(self, limit: float) -> bool:
+        """Whether no value exceeds a limit."""
+        if self.values is not None:
+            return bool(_core.first_bad(self.values, True, limit) < 0)
+        x = self.data[self.indptr[0] : self.indptr[-1]]
+        return bool(_core.first_bad(x[None], True, limit) < 0)
+
     def in_row_order(self) -> Iterator[tuple[slice, Rows]]:
         """The rows as the kernels read them: all at once or, from column order, copied block by block."""
         n, X = len(self), self.values
@@ -159,7 +185,7 @@ class Rows:
                 yield slice(at, max(at + 1, stop)), self[at : max(at + 1, stop)]
                 at = max(at + 1, stop)
             return
-        if X is None or self.p <= 1 or (X.strides[1] == X.itemsize and X.strides[0] % X.itemsize == 0):
+        if X is None or self.in_one_part:
             yield slice(0, n), self
             return
         step = max(1, _BLOCK // self.p)
@@ -246,18 +272,27 @@ def check_rows(
 ) -> Rows:
     """The rows, if kernels can trust them; unsorted or repeated indices are sorted and summed in a copy."""
     if rows.values is not None:
-        bad = _core.first_bad(rows.values, nan_ok, limit)
+        bad = _core.first_bad(rows.values, nan_ok, min(limit, MODERATE))
+        moderate = bad < 0
+        if not moderate:
+            bad = _core.first_bad(rows.values, nan_ok, limit)
         if bad >= 0:
             _raise_bad_value(rows.values[bad // rows.p, bad % rows.p], bad // rows.p, bad % rows.p, names)
-        return rows
-    fault, at = _core.check_csr(rows.indptr, rows.indices, rows.data, rows.p, nan_ok, limit, threads())
-    if fault == 3:
+        return Rows(rows.values, moderate=moderate)
+    csr = rows.indptr, rows.indices, rows.data
+    fault, at = _core.check_csr(*csr, rows.p, nan_ok, min(limit, MODERATE), threads())
+    moderate = fault == 0
+    if fault == 4:
+        fault, at = _core.check_csr(*csr, rows.p, nan_ok, limit, threads())
+    if fault == 3 and _can_be_sorted(rows):
         X = rows.to_scipy().copy()
         X.has_canonical_format = False
         X.has_sorted_indices = False
         X.sum_duplicates()
         return check_rows(from_scipy(X), names=names, nan_ok=nan_ok, limit=limit)
     indptr, indices, data = rows.indptr, rows.indices, rows.data
+    if fault == 3:
+        raise ValueError("X has unsorted indices, and indices or row pointers out of range: it is damaged.")
     if fault == 1:
         raise ValueError(f"X.indptr is not a valid row index at row {at}; the CSR matrix is damaged.")
     if fault == 2:
@@ -267,7 +302,14 @@ def check_rows(
             data[at], int(np.searchsorted(indptr, at, side="right")) - 1, int(indices[at]), names
         )
     # once, not for every kernel that reads a part of them
-    return rows if max(rows.n_values, rows.p) > _MOST else Rows(p=rows.p, csr=rows.kernel)
+    narrow = max(rows.n_values, rows.p) <= _MOST
+    return Rows(p=rows.p, csr=rows.kernel if narrow else csr, moderate=moderate)
+
+
+def _can_be_sorted(rows: Rows) -> bool:
+    """Whether SciPy, which checks no index, can follow those of all rows."""
+    indptr, used = rows.indptr, rows.indices[rows.indptr[0] : rows.indptr[-1]]
+    return bool((np.diff(indptr) >= 0).all()) and 0 <= int(used.min()) <= int(used.max()) < rows.p
 
 
 def _raise_bad_value(value: Any, row: int, column: int, names: Sequence[str] | None) -> None:
@@ -295,12 +337,32 @@ def _from_sparse(X: Any) -> Rows:
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X is a complex sparse matrix; pass real numbers.")
     if X.format != "csr":
+        _check_indices(X)
         X = csr_array(X)
-    data = X.data if X.data.dtype in FLOATS else X.data.astype(np.float64)
+    data = X.data if X.data.dtype in FLOATS else as_float64(X.data, "X")
     indptr, indices = X.indptr, X.indices
+    if not (indptr.dtype.kind == indices.dtype.kind == "i" and len(indptr) == X.shape[0] + 1):
+        raise ValueError(
+            f"X.indptr and X.indices are {len(indptr)} numbers of dtype {indptr.dtype} and {len(indices)} of "
+            f"{indices.dtype}, but X has {X.shape[0]} rows; the CSR matrix is damaged."
+        )
     if indptr.dtype != indices.dtype or indices.dtype not in INDICES:
         indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+    indptr, indices, data = (np.ascontiguousarray(a) for a in (indptr, indices, data))
     return Rows(p=X.shape[1], csr=(indptr, indices, data))
+
+
+def _check_indices(X: Any) -> None:
+    """Raise ValueError for a damaged matrix of another format: SciPy follows its indices to convert it."""
+    try:
+        if X.format == "coo":
+            bad = any(len(at) and not 0 <= at.min() <= at.max() < n for at, n in zip(X.coords, X.shape))
+            if bad or any(len(at) != len(X.data) for at in X.coords):
+                raise ValueError("indices out of range")
+        elif hasattr(X, "check_format"):
+            X.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(f"X.indices are damaged ({X.format.upper()} matrix): {error}.") from error
 
 
 def _from_array(X: Any) -> NDArray[Any]:
@@ -324,6 +386,8 @@ def as_float64(a: NDArray[Any], name: str) -> Array:
         raise ValueError(f"{name} of dtype {a.dtype} holds dates or times; turn them into numbers first.")
     try:
         return a.astype(np.float64)
+    except OverflowError as error:
+        raise ValueError(f"{name} holds an integer beyond the range of float64; rescale it.") from error
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name} of dtype {a.dtype} cannot be read as numbers: {error}") from error
 

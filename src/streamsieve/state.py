@@ -93,11 +93,14 @@ class State:
 
     def resize(self, p: int) -> None:
         """Give every 'feature' axis length p, new places zero; nested states too."""
+        new = {}  # set once there is memory for all of them
         for name, value in self.fields().items():
             if isinstance(value, State):
                 value.resize(p)
             elif isinstance(value, np.ndarray) and "feature" in self.axes(name):
-                setattr(self, name, resized(value, self.axes(name), p))
+                new[name] = resized(value, self.axes(name), p)
+        for name, value in new.items():
+            setattr(self, name, value)
 
     def bytes_at(self, p: int, now: int) -> float:
         """Bytes that the arrays would take with p features; they have `now` features now."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from threading import RLock
 from typing import Any, Self
 
@@ -43,6 +44,7 @@ class FoldAverages(State):
     """
 
     assigned: bool
+    n_samples_: int
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ARG004
         self = super().__new__(cls)
@@ -154,7 +156,7 @@ class FoldAverages(State):
         fold: NDArray[np.int64] | None = None,
     ) -> Self:
         """Add checked rows, as `RunningAverages.add` does, to these folds."""
-        with self._lock:
+        with self._lock, self._all_or_none():
             growth = self.forgetting.plan(len(y), self.n_samples_)
             self.assigned = self.assigned or fold is not None
             if self.n_features_in_ is None:
@@ -170,6 +172,20 @@ class FoldAverages(State):
             while start < len(y):
                 start = self._add_some(rows, y, w, growth, fold, start)
         return self
+
+    @contextmanager
+    def _all_or_none(self) -> Iterator[None]:
+        clock = self.forgetting
+        held = self.n_samples_, self.assigned, clock.unit, clock.total, clock.pace
+        with ExitStack() as folds:
+            for fold in self.folds_:
+                folds.enter_context(fold.all_or_none())
+            try:
+                yield
+            except BaseException:
+                if not any(fold._undo.lost for fold in self.folds_):
+                    self.n_samples_, self.assigned, clock.unit, clock.total, clock.pace = held
+                raise
 
     def _add_some(
         self,

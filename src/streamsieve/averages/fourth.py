@@ -92,14 +92,23 @@ class FourthMoments(State):
                 raise ValueError(
                     f"The rows have {rows.p} columns, and the fourth moments are of {self.n_features_in_}."
                 )
-            step = 1024
-            for at in range(0, len(y), step):
-                Z = np.hstack([rows[at : at + step].to_array().astype(np.float64), y[at : at + step]])
-                if self.center is None:
-                    self.center = np.nan_to_num(np.nanmean(np.where(np.isfinite(Z), Z, np.nan), axis=0))
-                part = None if w is None else w[at : at + step]
-                self.averages.add(Rows(Z - self.center), y[at : at + step], part)
+            center = self.center
+            try:
+                with self.averages.all_or_none():
+                    self._add_parts(rows, y, w)
+            except BaseException:
+                self.center = center
+                raise
         return self
+
+    def _add_parts(self, rows: Rows, y: Array, w: Array | None) -> None:
+        step = 1024
+        for at in range(0, len(y), step):
+            Z = np.hstack([rows[at : at + step].to_array().astype(np.float64), y[at : at + step]])
+            if self.center is None:
+                self.center = np.nan_to_num(np.nanmean(np.where(np.isfinite(Z), Z, np.nan), axis=0))
+            part = None if w is None else w[at : at + step]
+            self.averages.add(Rows(Z - self.center), y[at : at + step], part)
 
     def merge(self, other: FourthMoments) -> Self:
         """Add the rows of others; as if all had been seen here, to rounding."""

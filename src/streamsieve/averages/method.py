@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +22,7 @@ from .fourth import FourthMoments
 from .interactions import Pairs
 from .model import LinearModel, as_standardized
 from .path import Path, path
-from .running import DTYPE, INTERACTIONS, LIMIT, MISSING, WEIGHT_LIMIT, RunningAverages
+from .running import DTYPE, INTERACTIONS, LIMIT, MISSING, TINY, WEIGHT_LIMIT, RunningAverages
 from .standardize import Standardized
 
 K = Param(
@@ -116,6 +117,8 @@ class AveragesMethod(Method):
         limit = LIMIT[self.dtype]
         self.limit = limit**0.5 if self.interactions else limit
         self.weight_limit = WEIGHT_LIMIT[self.dtype]
+        tiny = TINY[self.dtype]
+        self.tiny = tiny**0.5 if self.interactions else tiny
 
     # ---------------------------------------------------------------- what a method provides
 
@@ -141,6 +144,7 @@ class AveragesMethod(Method):
         held = getattr(self, "state", None)
         if held is None:
             return
+        self._check_size(self.p)
         if held.folds is None and self._fold_reason is not None:
             name = self._fold_reason
             raise ParamError(
@@ -198,11 +202,9 @@ class AveragesMethod(Method):
         return "criterion" if self._by_folds else None
 
     def start(self, p: int, q: int) -> State:
-        width = Pairs(p).n_features if self.interactions else p
-        k: Any = getattr(self, "k", "auto")
+        self._check_size(p)
         if p > 0 and not self.grow:
-            if k != "auto" and k > width:
-                raise ParamError("k", k, f"expected at most {width}, the number of features.")
+            width = Pairs(p).n_features if self.interactions else p
             self.constraints.resolve(width, self._all_names(p), self.first_index)
         values = {name: getattr(self, name) for name in _AVERAGED}
         if self._fold_reason is not None:
@@ -223,13 +225,21 @@ class AveragesMethod(Method):
     def constraints(self) -> Constraints:
         return Constraints.of(self)
 
+    def _check_size(self, p: int) -> None:
+        """Raise ParamError where more features are asked for than there are."""
+        width = Pairs(p).n_features if self.interactions else p
+        k: Any = getattr(self, "k", "auto")
+        if k != "auto" and k > width and p > 0 and not self.grow:
+            raise ParamError("k", k, f"expected at most {width}, the number of features.")
+
     def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
-        """Add checked rows, of any strides; no sum can overflow, so that nothing has to be undone.
+        """Add checked rows, of any strides; all or none, see `RunningAverages.add`.
 
         `cluster` are `clusters.hash_ids` of the rows' clusters, which decide on their folds.
         """
         if len(rows):
             with self.lock:
+                self.check_magnitude(rows)
                 self._add(rows, y, w, cluster)
                 self.p = self.averages.n_features_in_
 
@@ -243,13 +253,20 @@ class AveragesMethod(Method):
             self.check_clusters()
             folds.add(rows, y, w, None, cluster % len(folds.folds_))
             return
-        if self.loss == "logistic":
-            around = self.state.around
-            around.resize(max(rows.p, around.coef.shape[1]))
-            y, w = logistic.reweighted(around, self._imputed(rows), y, w)
-        self.averages.add(rows, y, w)
-        if fourth is not None:
-            fourth.add(rows, y, w)
+        around = self.state.around if self.loss == "logistic" else None
+        width = 0 if around is None else around.coef.shape[1]
+        try:
+            with self.averages.all_or_none() if fourth is not None else nullcontext():
+                if around is not None:
+                    around.resize(max(rows.p, width))
+                    y, w = logistic.reweighted(around, self._imputed(rows), y, w)
+                self.averages.add(rows, y, w)
+                if fourth is not None:
+                    fourth.add(rows, y, w)
+        except BaseException:
+            if around is not None:
+                around.resize(width)
+            raise
 
     def check_clusters(self) -> None:
         if self._fold_reason is None:

@@ -20,11 +20,13 @@ from .buffer import DenseBuffer, SparseBuffer
 from .forgetting import Decay, Forgetting, decay_per_row
 from .interactions import Pairs
 from .moments import Moments
+from .undo import Undo
 
 DENSIFY = 30  # BLAS multiplies about that many times faster than entries are scattered one by one
 # A moment is two values and a weight, which forgetting lets grow by 1e60 (float32: 1e12).
 LIMIT = {"float64": 1e100, "float32": 1e10}  # largest value
 WEIGHT_LIMIT = {"float64": 1e30, "float32": 1e5}  # largest sample weight
+TINY = {"float64": 1e-100, "float32": 1e-18}  # the squares of smaller values vanish
 FEW_DIGITS = 4  # of a variance after subtracting, of which users are warned
 GROWTH = {"float64": 1e60, "float32": 1e12}
 
@@ -108,6 +110,7 @@ class RunningAverages(State):
     imputer_sums: Any
     _changes = 0  # how often rows came or went: tells whether a model read before is still right
     _pairs: Pairs | None = None
+    _undo: Undo | None = None  # of the call that is at work
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ARG004
         self = super().__new__(cls)
@@ -200,8 +203,11 @@ class RunningAverages(State):
         return rows, y, w, names
 
     def add(self, rows: Rows, y: Array, w: Array | None = None, names: list[str] | None = None) -> Self:
-        """Add checked rows with targets (n, q), none of weight 0; columns beyond those before are new."""
-        with self._lock:
+        """Add checked rows with targets (n, q), none of weight 0; columns beyond those before are new.
+
+        All rows or, where that fails, none.
+        """
+        with self._lock, self.all_or_none():
             growth = self.forgetting.plan(len(y), self.n_samples_)
             if self.n_features_in_ is None:
                 self.begin(rows.p, y.shape[1], names)
@@ -209,6 +215,29 @@ class RunningAverages(State):
             self.place(rows, y)
             self.add_weighted(rows, y, w, growth, w)
         return self
+
+    @contextmanager
+    def all_or_none(self) -> Iterator[None]:
+        """What is added in the block is taken back where it raises."""
+        if self._undo is not None:  # within another such block
+            yield
+            return
+        before = self.n_samples_
+        self._undo = undo = Undo(self)
+        try:
+            yield
+        except BaseException as error:
+            undo.restore()
+            if undo.lost:
+                error.add_note(f"The first {self.n_samples_ - before} rows of this call have been added.")
+            raise
+        finally:
+            self._undo = None
+            undo.interrupts.end()
+
+    def _before_sums_change(self) -> None:
+        if self._undo is not None:
+            self._undo.keep_sums()
 
     def place(self, rows: Rows, y: Array) -> None:
         """Choose the centre by the first rows, unless too few to tell a dense column from a sparse one."""
@@ -272,6 +301,7 @@ class RunningAverages(State):
 
     def _flush_dense(self) -> None:
         if len(self.dense):
+            self._before_sums_change()
             self.moments.add_block(self.dense.rows)
             self.dense.clear()
             if self.moments.blocks < 8 or self.moments.blocks % 8 == 0:  # O(m) over scattered memory
@@ -279,6 +309,7 @@ class RunningAverages(State):
 
     def _flush_sparse(self) -> None:
         if self.sparse.rows:
+            self._before_sums_change()
             rows, y, r = self.sparse.take_all()
             if not self.moments.placed:
                 self.moments.place(rows, y)
@@ -302,6 +333,7 @@ class RunningAverages(State):
 
     def scale(self, factor: float) -> None:
         """Multiply the weights of all rows so far; the averages stay the same."""
+        self._before_sums_change()
         self.flush()
         self.moments.scale(factor)
         self.imputer_sums *= factor
@@ -492,34 +524,39 @@ class RunningAverages(State):
     @property
     def mean_x_(self) -> Array:
         """mu_x, shape (n_features_,)."""
-        moments, weight = self.current()
-        return moments.mean(weight)[: moments.p]
+        with self._lock:
+            moments, weight = self.current()
+            return moments.mean(weight)[: moments.p]
 
     @property
     def mean_y_(self) -> Array:
         """mu_y, shape (n_targets_,)."""
-        moments, weight = self.current()
-        return moments.mean(weight)[moments.p :]
+        with self._lock:
+            moments, weight = self.current()
+            return moments.mean(weight)[moments.p :]
 
     @property
     def S_xx_(self) -> Array:
         """Centred second moments of the features (their covariance, divided by n), shape (p, p)."""
-        moments, weight = self.current()
-        x = slice(0, moments.p)
-        return moments.comoments(weight, x, x)
+        with self._lock:
+            moments, weight = self.current()
+            x = slice(0, moments.p)
+            return moments.comoments(weight, x, x)
 
     @property
     def S_xy_(self) -> Array:
         """Centred moments of features with targets, shape (p, q)."""
-        moments, weight = self.current()
-        return moments.comoments(weight, slice(0, moments.p), slice(moments.p, moments.p + moments.q))
+        with self._lock:
+            moments, weight = self.current()
+            return moments.comoments(weight, slice(0, moments.p), slice(moments.p, moments.p + moments.q))
 
     @property
     def S_yy_(self) -> Array:
         """Centred second moments of the targets, shape (q, q)."""
-        moments, weight = self.current()
-        y = slice(moments.p, moments.p + moments.q)
-        return moments.comoments(weight, y, y)
+        with self._lock:
+            moments, weight = self.current()
+            y = slice(moments.p, moments.p + moments.q)
+            return moments.comoments(weight, y, y)
 
     def __repr__(self) -> str:
         if self.n_features_in_ is None:

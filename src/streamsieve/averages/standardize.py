@@ -121,6 +121,13 @@ def standardize(
     keep : ndarray of int or None, default=None
         Of columns that are copies of each other, the one to use, instead of the first.
     """
+    with averages._lock:
+        return _standardize(averages, fit_intercept, scale, keep)
+
+
+def _standardize(
+    averages: RunningAverages, fit_intercept: bool, scale: bool, keep: NDArray[np.int64] | None
+) -> Standardized:
     moments, weight = averages.current()
     p = moments.p
     if averages.effective_n_ < 0.1 * averages.n_samples_ and not averages.forgets:

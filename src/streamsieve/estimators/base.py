@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Lock, RLock
 from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,34 +109,12 @@ class Estimator(SelectorMixin, BaseEstimator):
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
-        if first:
-            fresh = type(self)(**self.get_params(deep=False))
-            fresh.method_ = method = fresh._new_method()
-            cluster = fresh._check_cluster(cluster, sample_weight)
-            rows, Y, w = fresh._check_batch(X, y, classes, sample_weight, first=True)
-            if not len(rows):
-                raise ValueError(
-                    f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
-                )
-            method.feature_names = getattr(fresh, "feature_names_in_", None)
-            if method.needs_passes and not passes:
-                raise ValueError(
-                    f"{type(self).__name__} with loss={method.loss!r} learns its rows several times; call "
-                    "fit, or pass loss='squared'."
-                )
-            if passes:
-                method.expect(len(rows), rows.n_values, rows.p, rows.sparse)
-            method.begin(rows.p, fresh._task.q)
-            if model is not None:
-                continue_from(method, model, rows, w)
-            elif passes and has_passes(method):
-                fresh.n_iter_ = fit_rows(method, rows, Y, w)
-            else:
-                fresh._learn(rows, Y, w, cluster)
-            while passes and (again := fresh.method_.next_pass()) is not None:
-                fresh.method_ = again
-                fresh._learn(rows, Y, w, cluster)
-            return self._become(fresh)
+        if first and not passes and model is None:
+            with first_call(self):  # of two threads, one is first, the other not
+                if not hasattr(self, "method_"):
+                    return self._begin(X, y, classes, sample_weight, cluster)
+        elif first:
+            return self._begin(X, y, classes, sample_weight, cluster, model, passes)
         self._check_unchanged()
         cluster = self._check_cluster(cluster, sample_weight)
         rows, Y, w = self._check_batch(X, y, classes, sample_weight, first=False)
@@ -149,6 +129,45 @@ class Estimator(SelectorMixin, BaseEstimator):
         ids = hash_ids(cluster)
         w = as_weights(sample_weight, len(ids), self.method_.weight_limit)
         return ids if w is None else ids[w > 0]
+
+    def _begin(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        sample_weight: Any,
+        cluster: Any,
+        model: Any = None,
+        passes: bool = False,
+    ) -> Self:
+        """Learn the first rows."""
+        fresh = type(self)(**self.get_params(deep=False))
+        fresh.method_ = method = fresh._new_method()
+        cluster = fresh._check_cluster(cluster, sample_weight)
+        rows, Y, w = fresh._check_batch(X, y, classes, sample_weight, first=True)
+        if not len(rows):
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
+            )
+        method.feature_names = getattr(fresh, "feature_names_in_", None)
+        if method.needs_passes and not passes:
+            raise ValueError(
+                f"{type(self).__name__} with loss={method.loss!r} learns its rows several times; call "
+                "fit, or pass loss='squared'."
+            )
+        if passes:
+            method.expect(len(rows), rows.n_values, rows.p, rows.sparse)
+        method.begin(rows.p, fresh._task.q)
+        if model is not None:
+            continue_from(method, model, rows, w)
+        elif passes and has_passes(method):
+            fresh.n_iter_ = fit_rows(method, rows, Y, w)
+        else:
+            fresh._learn(rows, Y, w, cluster)
+        while passes and (again := fresh.method_.next_pass()) is not None:
+            fresh.method_ = again
+            fresh._learn(rows, Y, w, cluster)
+        return self._become(fresh)
 
     def _become(self, fresh: Self) -> Self:
         """Take over what another one of the same parameters has learned, and forget what was."""
@@ -214,8 +233,12 @@ class Estimator(SelectorMixin, BaseEstimator):
     def _learn(self, rows: Rows, Y: Array, w: Array | None, cluster: Any = None) -> None:
         if cluster is not None and len(cluster) != len(rows):
             raise ValueError(f"cluster has {len(cluster)} ids for {len(rows)} rows; pass one a row.")
-        self.method_.update(rows, Y, w, cluster)
-        self.n_features_in_ = self.method_.p
+        method = self.method_
+        with method.lock:
+            try:
+                method.update(rows, Y, w, cluster)
+            finally:
+                self.n_features_in_ = method.p
 
     def _labels(self, y: Any) -> Any:
         return y
@@ -265,6 +288,8 @@ class Estimator(SelectorMixin, BaseEstimator):
         self._check_fitted()
         pairs = getattr(self.method_, "pairs", None)
         if pairs is None:
+            if is_sparse(X):
+                as_rows(X, nan_ok=True)  # SciPy follows indices without a look
             return super().transform(X)
         rows = self._rows(X, self.method_, first=False)
         return pairs.expand(rows.to_array(), self.get_support(indices=True))
@@ -294,14 +319,19 @@ class Estimator(SelectorMixin, BaseEstimator):
 
     def _one_row(self, x: Mapping[Any, float], *, grow: bool) -> Rows:
         """A mapping as a row; unknown names are new features if `grow`, else left out."""
+        if not isinstance(x, Mapping):
+            raise TypeError(f"x = {shortened(x)}; a row is a mapping of feature names to values.")
         limit, n = self.method_.limit, len(x)
         indptr, indices, values = np.zeros(2, np.int32), np.empty(n, np.int32), np.empty(n)
         row = x if type(x) is dict else dict(x)
-        n = _core.index_features(row, self._feature_index(), indices, values, limit, grow)
+        try:
+            n = _core.index_features(row, self._feature_index(), indices, values, limit, grow)
+        except (TypeError, ValueError, OverflowError):
+            n = -1
         if n < 0:
-            bad = next(name for name, value in x.items() if not abs(value) <= limit)
+            bad = next(name for name, value in x.items() if not _within(value, limit))
             raise ValueError(
-                f"Feature {bad!r} is {x[bad]}; values must be finite and within {limit:g}: "
+                f"Feature {bad!r} is {shortened(x[bad])}; values must be finite and within {limit:g}: "
                 "drop or impute it first."
             )
         indptr[1] = n
@@ -316,17 +346,24 @@ class Estimator(SelectorMixin, BaseEstimator):
 
     def _learn_one(self, x: Mapping[Any, float], y: Any, w: float, classes: Any) -> Self:
         if not hasattr(self, "method_"):
-            fresh = type(self)(**self.get_params(deep=False))
-            fresh.method_ = fresh._new_method()
-            fresh._task = fresh._first_task_of_one(y, classes)
-            fresh.method_.begin(0, fresh._task.q)
-            fresh.n_features_in_ = 0
-            fresh.method_.feature_names = fresh._feature_index()
-            fresh._learn_one(x, y, w, None)
-            self.__dict__.update({k: v for k, v in vars(fresh).items() if k not in fresh._params})
-            return self
+            with first_call(self):
+                if not hasattr(self, "method_"):
+                    fresh = type(self)(**self.get_params(deep=False))
+                    fresh.method_ = fresh._new_method()
+                    fresh._task = fresh._first_task_of_one(y, classes)
+                    fresh.method_.begin(0, fresh._task.q)
+                    fresh.n_features_in_ = 0
+                    fresh.method_.feature_names = fresh._feature_index()
+                    fresh._learn_one(x, y, w, None)
+                    return self._become(fresh)
+        with self.method_.lock:  # the names of features are state too
+            return self._learn_next(x, y, w)
+
+    def _learn_next(self, x: Mapping[Any, float], y: Any, w: float) -> Self:
         limit = self.method_.weight_limit
-        if not isinstance(w, int | float | np.number) or not (w == 0 or 1 / limit <= w <= limit):
+        if not isinstance(w, int | float | np.integer | np.floating) or not (
+            w == 0 or 1 / limit <= float(w) <= limit
+        ):
             raise ValueError(f"w={w!r}; a weight is 0 or within {1 / limit:g} and {limit:g}.")
         self._check_unchanged()
         known = len(self._feature_index())
@@ -339,7 +376,7 @@ class Estimator(SelectorMixin, BaseEstimator):
             else:
                 self._learn(row, Y, None if w == 1 else np.array([w], dtype=np.float64))
         except BaseException:
-            for name in list(self.names_)[known:]:
+            for name in list(self.names_)[max(known, self.method_.p) :]:
                 del self.names_[name]
             raise
         return self
@@ -353,6 +390,32 @@ class Estimator(SelectorMixin, BaseEstimator):
     def _score_one(self, x: Mapping[Any, float]) -> Array:
         self._check_unchanged()
         return self.method_.scores(self._one_row(x, grow=False))
+
+
+_FIRST_CALLS: WeakKeyDictionary[Estimator, RLock] = WeakKeyDictionary()
+_MUTEX = Lock()
+
+
+def first_call(estimator: Estimator) -> RLock:
+    """The lock under which an estimator gets its method, whose own lock does from then on."""
+    with _MUTEX:
+        return _FIRST_CALLS.setdefault(estimator, RLock())
+
+
+def _within(value: Any, limit: float) -> bool:
+    try:
+        return not isinstance(value, str) and abs(float(value)) <= limit
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def shortened(value: Any, most: int = 80) -> str:
+    """The value as Python shows it, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not print integers of thousands of digits
+        text = f"an {type(value).__name__} of {value.bit_length()} bits"
+    return text if len(text) <= most else text[:most] + "..."
 
 
 def _nan_ok(method: Method) -> bool:
@@ -425,9 +488,14 @@ class Regressor(RegressorMixin, Estimator):
         return Regression()
 
     def _encode_one(self, y: Any) -> Array:
-        value = float(y)
+        try:
+            value = np.nan if isinstance(y, str | bytes) else float(y)
+        except (TypeError, ValueError, OverflowError):
+            value = np.nan
         if not abs(value) <= self.method_.limit:
-            raise ValueError(f"y = {y}; every row needs a finite target within {self.method_.limit:g}.")
+            raise ValueError(
+                f"y = {shortened(y)}; every row needs one number within {self.method_.limit:g} as target."
+            )
         return np.array([[value]])
 
     def __sklearn_tags__(self) -> Any:
@@ -522,8 +590,15 @@ class Classifier(ClassifierMixin, Estimator):
         y = as_vector(y)
         if y.ndim != 1:
             y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise ValueError("Input y contains NaN or infinity; every row needs a label.")
+        if y.dtype.kind == "f":
+            if not np.isfinite(y).all():
+                raise ValueError("Input y contains NaN or infinity; every row needs a label.")
+            far = np.flatnonzero(np.abs(y) > 2.0**53)
+            if len(far):
+                raise ValueError(
+                    f"y[{far[0]}] = {y[far[0]]:g} is no label: numbers that are labels are whole and within "
+                    "2^53. For other targets use a regressor."
+                )
         return y
 
     def _first_task(self, y: Any, n: int, classes: Any) -> Task:  # noqa: ARG002
@@ -584,8 +659,10 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _encode_one(self, y: Any) -> Array:
         classes = self.classes_.tolist()
-        if y not in classes:
-            raise ValueError(f"y = {y!r} is none of the {len(classes)} classes of the first call: {classes}.")
+        if isinstance(y, np.ndarray) or y not in classes:
+            raise ValueError(
+                f"y = {shortened(y)} is none of the {len(classes)} classes of the first call: {classes}."
+            )
         code = classes.index(y)
         if len(classes) == 2:
             return np.array([[1.0 if code else -1.0]])

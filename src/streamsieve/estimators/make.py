@@ -67,7 +67,8 @@ def _init(params: dict[str, Parameter]) -> Any:
 def _delegate(attribute: str, text: str) -> property:
     def read(self: Estimator) -> Any:
         self._check_fitted()
-        return getattr(self.method_.settled(), attribute)
+        with self.method_.lock:
+            return getattr(self.method_.settled(), attribute)
 
     return property(read, doc=text)
 

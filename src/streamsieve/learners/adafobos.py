@@ -114,6 +114,9 @@ class AdaFOBOS(Method):
         stored_anew = np.any(s.spent + n * self.eta * ladder.by_column(s) > 1000)
         return None if stored_anew or ladder.moves_within(s, n) else rows.features
 
+    def in_one_step(self, rows: Rows) -> bool:
+        return not ladder.moves_within(self.state, len(rows))
+
     def check_state(self) -> None:
         s = self.state
         ladder.check_state(s, self.k)

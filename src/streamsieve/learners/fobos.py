@@ -110,6 +110,9 @@ class FOBOS(Method):
             stored_anew = not (np.all(scale > 1e-49) and np.all(spent * s.scale < 1000))
         return None if stored_anew else rows.features
 
+    def in_one_step(self, rows: Rows) -> bool:
+        return not ladder.moves_within(self.state, len(rows))
+
     def check_state(self) -> None:
         s = self.state
         ladder.check_state(s, self.k)

@@ -93,6 +93,9 @@ class L1ARDA(Method):
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         return None if ladder.moves_within(self.state, len(rows)) else rows.features
 
+    def in_one_step(self, rows: Rows) -> bool:
+        return not ladder.moves_within(self.state, len(rows))
+
     def check_state(self) -> None:
         s = self.state
         ladder.check_state(s, self.k)

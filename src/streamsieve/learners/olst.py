@@ -68,6 +68,9 @@ class OLST(Method):
         self.state.update(rows, y, w)
         return len(rows)
 
+    def in_one_step(self, rows: Rows) -> bool:  # noqa: ARG002
+        return False
+
     def weights(self) -> tuple[Array, Array]:
         return self.state.extract(self.k, self.standardize)
 

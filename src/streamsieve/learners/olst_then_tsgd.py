@@ -79,6 +79,9 @@ class OLSTThenTSGD(SIHT):
             return first
         return first + super().learn(rows[first:], y[first:], None if w is None else w[first:])
 
+    def in_one_step(self, rows: Rows) -> bool:  # noqa: ARG002
+        return self.state.olst is None
+
     def weights(self) -> tuple[Array, Array]:
         olst = self.state.olst
         return super().weights() if olst is None else olst.extract(self.k, self.standardize)

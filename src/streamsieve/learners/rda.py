@@ -96,6 +96,9 @@ class RDA(Method):
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         return None if ladder.moves_within(self.state, len(rows)) else rows.features
 
+    def in_one_step(self, rows: Rows) -> bool:
+        return not ladder.moves_within(self.state, len(rows))
+
     def check_state(self) -> None:
         ladder.check_state(self.state, self.k)
         if self.state.last["step"] < 0:

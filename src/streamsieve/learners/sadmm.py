@@ -146,6 +146,9 @@ class SADMM(Method):
         brought_up_to_date = (learned + n) // PERIOD > learned // PERIOD
         return None if brought_up_to_date or ladder.moves_within(self.state, n) else rows.features
 
+    def in_one_step(self, rows: Rows) -> bool:
+        return not ladder.moves_within(self.state, len(rows))
+
     def check_state(self) -> None:
         s = self.state
         ladder.check_state(s, self.k)

@@ -168,6 +168,9 @@ class SFSA(Method):
     def changed_by(self, rows: Rows) -> None:  # noqa: ARG002
         return None  # the end of a batch removes features that its rows do not have
 
+    def in_one_step(self, rows: Rows) -> bool:  # noqa: ARG002
+        return False
+
     # ---------------------------------------------------------------- learning
 
     def learn(self, rows: Rows, y: Array, w: Array | None) -> int:

@@ -190,9 +190,13 @@ class StabilizedSGD(Method):
     def changed_by(self, rows: Rows) -> None:  # noqa: ARG002
         return None  # the end of a stage purges features that its rows do not have
 
-    def _snapshot(self, rows: Rows) -> dict[str, Any] | None:
+    def _snapshot(self, rows: Rows, y: Array, w: Array | None) -> dict[str, Any] | None:
         # rows that do not fill a block are held, which cannot fail
-        return super()._snapshot(rows) if len(self.state.buffer) + len(rows) >= self.block_size else None
+        fills = len(self.state.buffer) + len(rows) >= self.block_size
+        return super()._snapshot(rows, y, w) if fills else None
+
+    def in_one_step(self, rows: Rows) -> bool:
+        return len(self.state.buffer) + len(rows) < self.block_size
 
     # ---------------------------------------------------------------- passes of `fit`
 

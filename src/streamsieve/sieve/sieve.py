@@ -40,7 +40,8 @@ class Sieve(Method):
     summarised by a quadratic: exact for squared loss, an approximation around the present model otherwise. A
     model is read from what is kept, at any time, and cached until more rows come.
 
-    A call that is interrupted while it makes room has learned the rows before.
+    A call that fails or is interrupted leaves nothing behind: while a call makes room, what was kept before
+    is held too.
 
     O(nnz) a row to learn. To read: O(100) walks over the kept rows for each of O(5) ridges and up to 5 folds.
     """
@@ -66,6 +67,7 @@ class Sieve(Method):
         "the jackknife over the 5 folds of the rows. Weights are then refitted without ridge. None: none.",
     )
 
+    limit, weight_limit, tiny = 1e30, 1e30, 1e-30  # values and weights are kept in float32
     extracts = True
     losses = {"regression": ("squared", "huber", "poisson"), "classification": ("logistic", "squared")}
     attributes = {
@@ -79,9 +81,11 @@ class Sieve(Method):
 
     #: Called without arguments after each part of a long computation; not part of the state.
     progress: Callable[[], None] | None = None
+    _undo: Undo | None = None  # of the call that is at work
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "progress"}
+        held = super().__getstate__()
+        return {name: value for name, value in held.items() if name not in ("progress", "_undo")}
 
     def check(self) -> None:
         if self.half_life is not None and self.loss != "squared":
@@ -193,6 +197,32 @@ class Sieve(Method):
 
     # ---------------------------------------------------------------- learning
 
+    def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
+        """Learn checked rows, all of them or, where that fails, none; other callers wait."""
+        if cluster is not None:
+            self.check_clusters()
+        if not len(rows):
+            return
+        with self.lock:
+            self.check_magnitude(rows)
+            p, undo = self.p, Undo(self.state, rows)
+            try:
+                if rows.p > p:
+                    self.resize(rows.p)
+                self._undo = undo
+                for at, part in rows.in_row_order():
+                    self.learn(part, y[at], None if w is None else w[at])
+            except BaseException:
+                undo.restore()
+                self.p = p
+                raise
+            finally:
+                self._undo = None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.state.rows)
+
     def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
         s, outputs = self.state, y
         s._answer = None
@@ -226,6 +256,8 @@ class Sieve(Method):
                 at += done
                 s.rows += done
                 if at < stop:
+                    if self._undo is not None:
+                        self._undo.keep_store()
                     self._make_room()
         return len(rows)
 
@@ -346,7 +378,7 @@ class Sieve(Method):
         """Summary of all rows: H, h and the squares of the targets. Squared loss has no `curve`."""
         s, store = self.state, self.state.store
         side, outputs = store.width + 1, 1 if curve is None else self.q
-        H = np.zeros((outputs, side, side)) if s.H is None else s.H.copy() if curve is None else s.H
+        H = np.zeros((outputs, side, side)) if s.H is None else s.H.copy()
         h = np.zeros((self.q, side)) if s.h is None else s.h.copy()
         yy = np.zeros(self.q) if s.yy is None else s.yy.copy()
         weight = store.weight[: store.n].astype(np.float64)
@@ -602,6 +634,41 @@ class Sieve(Method):
                 raise ValueError("the errors of the extracted model do not fit it.")
         self.state._answer, self.state._ridge = (columns, coef, intercept), ridge
         self.state._errors = tuple(held) or None
+
+
+class Undo:
+    """What a call changes: O(nnz) numbers and, before it makes room, the store as it is then.
+
+    Rows are appended behind those there are, so that to undo it is to cut them off. Making room rewrites the
+    store in place.
+    """
+
+    def __init__(self, state: State, rows: Rows) -> None:
+        self.state = state
+        self.fields = {
+            name: value.copy()
+            if name in ("strata", "mean_sum", "mean_count") and value is not None
+            else value
+            for name, value in state.fields().items()
+        }
+        self.fields["_answer"] = getattr(state, "_answer", None)
+        self.mark = None if state.store is None else state.store.mark(rows)
+        self.copy: Store | None = None
+        if self.mark is not None and rows.p > state.store.p and state.store.layout != "csr":
+            self.keep_store()  # new columns move the tiles
+
+    def keep_store(self) -> None:
+        """Hold a copy of the store, if there is none yet."""
+        if self.mark is not None and self.copy is None:
+            self.copy = self.state.store.copy()
+
+    def restore(self) -> None:
+        for name, value in self.fields.items():
+            setattr(self.state, name, value)
+        if self.mark is not None:
+            store = self.state.store if self.copy is None else self.copy
+            store.cut(self.mark)
+            self.state.store = store
 
 
 def quadratic(problem: Problem, fit: Fit) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ length of every array: the state is the same however the rows are cut into calls
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,22 @@ LARGEST_CODE = 127
 RANGE = 5.0  # deviations from the mean that codes reach
 ESCAPE_BYTES = 17
 GROWTH = 1.25  # of arrays
+
+
+_BY_COLUMN = ("columns", "shift", "sum", "square", "present", "offset", "unit")
+_BY_ROW = ("y", "weight", "fold", "cells", "indptr")
+_ESCAPES = ("escape_tile", "escape_row", "escape_column", "escape_value")
+
+
+class Mark(NamedTuple):
+    """Where a store was: its size, and the numbers at the columns `at` that rows change."""
+
+    p: int
+    n: int
+    total: float
+    lengths: dict[str, int]
+    at: Any
+    sums: dict[str, NDArray[Any]]
 
 
 class Store(State):
@@ -183,6 +199,46 @@ class Store(State):
         self.cells = shrunk(self.cells, 4 * min(room_for(nnz), limit))
         return done
 
+    def mark(self, rows: Rows) -> Mark:
+        """What `cut` needs to take back these rows and all that come after them; O(nnz) for sparse rows."""
+        lengths = {name: len(getattr(self, name)) for name in (*_BY_ROW, "indices", *_ESCAPES)}
+        at: Any = slice(None)
+        sums = {name: getattr(self, name) for name in _BY_COLUMN}  # replaced, not changed, by wider rows
+        if rows.p <= self.p:
+            features = rows.features if self.layout == "csr" else None
+            if features is not None and len(features) < self.width // 4:
+                at = np.searchsorted(self.columns, features)
+                at = at[self.columns[np.minimum(at, self.width - 1)] == features]
+            sums = {name: getattr(self, name)[at].copy() for name in ("shift", "sum", "square", "present")}
+        return Mark(self.p, self.n, self.total, lengths, at, sums)
+
+    def cut(self, mark: Mark) -> None:
+        """Take back all rows since the mark; they have only been appended."""
+        if self.p == mark.p:
+            for name, value in mark.sums.items():
+                getattr(self, name)[mark.at] = value
+        else:
+            for name, value in mark.sums.items():
+                setattr(self, name, value)
+        self.p, self.n, self.total = mark.p, mark.n, mark.total
+        for name, length in mark.lengths.items():
+            a = getattr(self, name)
+            setattr(self, name, a[:length].copy() if name in _ESCAPES else shrunk(a, length))
+        for name in ("y", "weight", "fold"):
+            getattr(self, name)[self.n :] = 0
+        if self.layout == "csr":
+            nnz = int(self.indptr[self.n])
+            self.indptr[self.n + 1 :] = 0
+            self.indices[nnz:] = 0
+            self.cells[4 * nnz :] = 0
+        else:
+            unit = self.tile_rows * self.cell_bytes
+            tiles = self.cells[: len(self.cells) // (self.width * unit) * self.width * unit]
+            first, row = divmod(self.n, self.tile_rows)
+            tiles = tiles.reshape(-1, self.width, unit)[first:]
+            tiles[:1, :, row * self.cell_bytes :] = 0
+            tiles[1:] = 0
+
     # ---------------------------------------------------------------- reading
 
     def view(self) -> Any:
@@ -247,7 +303,7 @@ class Store(State):
             stays = place[self.escape_column] >= 0
             self._set_escapes([a[stays] for a in self._escapes()])
             self.escape_column = place[self.escape_column]
-        for name in ("columns", "shift", "sum", "square", "present", "offset", "unit"):
+        for name in _BY_COLUMN:
             setattr(self, name, getattr(self, name)[kept])
 
     def clear(self) -> None:

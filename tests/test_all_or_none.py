@@ -1,0 +1,413 @@
+"""A call learns all of its rows or leaves the model as it was, whatever ends it; threads take turns."""
+
+import copy
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import is_classifier
+
+import streamsieve
+from streamsieve import FoldAverages, RunningAverages, SFSARegressor, SieveClassifier, SieveRegressor
+from streamsieve.averages import undo
+from streamsieve.averages.moments import Moments
+from streamsieve.methods import ESTIMATORS
+from streamsieve.rows import MODERATE
+from streamsieve.sieve.sieve import Sieve
+from test_laws import LEARNERS, begin, data, feed
+
+ROW_WISE = pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.__name__)
+AVERAGES = [getattr(streamsieve, name) for name, (e, _) in ESTIMATORS.items() if e.family == "averages"]
+SIEVES = [SieveRegressor, SieveClassifier]
+
+
+def same_state(a, b):
+    return not list(a.method_.state.differences(b.method_.state))
+
+
+class Nth:
+    """A function that raises when it is called for the n-th time."""
+
+    def __init__(self, function, n, error):
+        self.function, self.left, self.error = function, n, error
+
+    def __get__(self, owner, kind=None):
+        return lambda *args, **options: self.call(owner, *args, **options)
+
+    def call(self, owner, *args, **options):
+        self.left -= 1
+        if self.left == 0:
+            raise self.error
+        return self.function(owner, *args, **options)
+
+
+# ---------------------------------------------------------------- row-wise learners
+
+
+@ROW_WISE
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_a_kernel_that_stops_early_leaves_nothing(kind, layout, monkeypatch):
+    X, y = data(kind, n=400)
+    model = feed(begin(kind, y), layout(X[:200]), y[:200])
+    if model.method_.limit <= MODERATE:
+        pytest.skip("its values are bounded so that no product overflows")
+    before = copy.deepcopy(model)
+    method = kind._method_class
+    learn = method.learn
+
+    def stops(self, rows, y, w):
+        learn(self, rows[:60], y[:60], None if w is None else w[:60])
+        return 60
+
+    monkeypatch.setattr(method, "learn", stops)
+    X[300, 5] = 10 * MODERATE  # from where on a product may overflow
+    with pytest.raises(ValueError, match="The model is as it was"):
+        feed(model, layout(X[200:]), y[200:])
+    assert same_state(model, before)
+
+
+@ROW_WISE
+def test_a_failure_between_parts_of_a_call_leaves_nothing(kind, monkeypatch):
+    X, y = data(kind, n=300)
+    model = feed(begin(kind, y), X[:150], y[:150])
+    before = copy.deepcopy(model)
+    monkeypatch.setattr("streamsieve.rows._BLOCK", 40 * X.shape[1])
+    method = kind._method_class
+    monkeypatch.setattr(method, "learn", Nth(method.learn, 2, MemoryError("no room for more")))
+    with pytest.raises(MemoryError, match="no room"):
+        feed(model, np.asfortranarray(X[150:]), y[150:])
+    assert same_state(model, before)
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["same width", "wider"])
+def test_a_lack_of_memory_for_new_features_leaves_the_old_ones(wide, monkeypatch):
+    X, y = data(SFSARegressor)
+    model = SFSARegressor(5, grow=True).partial_fit(sp.csr_array(X[:, :11]), y)
+    before = copy.deepcopy(model)
+    resized, calls = streamsieve.state.resized, []
+
+    def full(a, axes, p):
+        calls.append(p)
+        if p == X.shape[1] and len(calls) == 2:
+            raise MemoryError("no room for more")
+        return resized(a, axes, p)
+
+    monkeypatch.setattr("streamsieve.state.resized", full)
+    if wide:
+        with pytest.raises(MemoryError, match="no room"):
+            model.partial_fit(sp.csr_array(X), y)
+        assert same_state(model, before)
+        assert model.n_features_in_ == model.method_.p == 11
+    else:
+        model.partial_fit(sp.csr_array(X[:, :11]), y)
+        assert not same_state(model, before)
+
+
+def test_rows_that_wait_for_their_centre_are_not_too_large_when_it_is_too_late():
+    X, y = data(streamsieve.SGDRegressor)
+    model = streamsieve.SGDRegressor(eta=1e150).partial_fit(X[:1], y[:1])
+    before = copy.deepcopy(model)
+    with pytest.raises(ValueError, match=r"eta=1e\+150"):
+        model.partial_fit(X[1:20], y[1:20])
+    assert same_state(model, before)
+    model.coef_  # noqa: B018
+
+
+def test_an_interrupt_between_two_steps_waits_for_the_end_of_the_call(monkeypatch):
+    X, y = data(SFSARegressor, n=400)
+    whole = SFSARegressor(5, batch_size=5).partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    model = SFSARegressor(5, batch_size=5).partial_fit(X[:100], y[:100])
+    method = type(model)._method_class
+    promote = method._promote
+
+    def interrupted(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        promote(self)
+
+    monkeypatch.setattr(method, "_promote", interrupted)
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[100:], y[100:])
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert same_state(model, whole)
+
+
+# ---------------------------------------------------------------- averages
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize(
+    "options", [{}, {"missing": "mean"}, {"half_life": 30.0}, {"interactions": True}], ids=str
+)
+@pytest.mark.parametrize("kind", [RunningAverages, FoldAverages])
+@pytest.mark.parametrize("begun", [0, 5, 1500])
+def test_averages_take_all_rows_of_a_call_or_none(kind, options, layout, begun, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(3, 1, size=(9000, 12)) * (rng.random((9000, 12)) < 0.6)
+    y = X[:, 1]
+    if options.get("missing"):
+        X[::7, 3] = np.nan
+    averages = kind(**options)
+    if begun:
+        averages.update(layout(X[:begun]), y[:begun])
+    before = averages.copy()
+    for name in ("add_block", "add_sparse", "recentre"):
+        for nth in (1, 2, 3):
+            function = Nth(getattr(Moments, name), nth, KeyboardInterrupt())
+            with monkeypatch.context() as patch:
+                patch.setattr(Moments, name, function)
+                try:
+                    averages.update(layout(X[begun:]), y[begun:])
+                except KeyboardInterrupt:
+                    assert not list(averages.differences(before))
+                else:  # so often it is not called
+                    averages = before.copy()
+    assert not list(averages.differences(before))
+
+
+def test_large_averages_hold_an_interrupt_back(monkeypatch):
+    monkeypatch.setattr(undo, "LARGE", 0)
+    X = np.random.default_rng(0).normal(size=(5000, 4))
+    averages, whole = RunningAverages().update(X[:9], X[:9, 1]), RunningAverages().update(X[:9], X[:9, 1])
+    add_block = Moments.add_block
+
+    def interrupted(self, rows):
+        os.kill(os.getpid(), signal.SIGINT)
+        add_block(self, rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Moments, "add_block", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            averages.update(X[9:], X[9:, 1])
+    assert not list(averages.differences(whole.update(X[9:], X[9:, 1])))
+    monkeypatch.setattr(Moments, "add_block", Nth(add_block, 3, MemoryError("full")))
+    with pytest.raises(MemoryError, match="full") as error:
+        averages.update(X, X[:, 1])
+    assert "rows of this call have been added" in error.value.__notes__[0]
+
+
+# ---------------------------------------------------------------- Sieve
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("step", ["_narrow", "_retire", "_keep", "recode", "_make_room"])
+@pytest.mark.parametrize("nth", [1, 2])
+def test_a_sieve_interrupted_while_it_makes_room_is_as_before(loss, layout, step, nth, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 500)).astype(np.float32)
+    y = X[:, 3] - 2 * X[:, 7] + 0.1 * rng.normal(size=1200)
+    model = SieveRegressor(5, memory="1MB", loss=loss).partial_fit(layout(X[:20]), y[:20])
+    before = copy.deepcopy(model)
+    owner = streamsieve.sieve.store.Store if step == "recode" else Sieve
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, step, Nth(getattr(owner, step), nth, KeyboardInterrupt()))
+        try:
+            model.partial_fit(layout(X[20:]), y[20:])
+        except KeyboardInterrupt:
+            assert same_state(model, before)
+        else:
+            pytest.skip("these rows need no such step")
+    whole = before.partial_fit(layout(X[20:]), y[20:])
+    assert same_state(model.partial_fit(layout(X[20:]), y[20:]), whole)
+
+
+def test_a_sieve_that_does_not_grow_is_as_before(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 30))
+    for first in (X[:40, :20], sp.csr_array(X[:40, :20])):
+        model = SieveRegressor(3, grow=True).partial_fit(first, X[:40, 1])
+        before = copy.deepcopy(model)
+        with monkeypatch.context() as patch:
+            patch.setattr(Sieve, "learn", Nth(Sieve.learn, 1, MemoryError("no room for more")))
+            with pytest.raises(MemoryError, match="no room"):
+                model.partial_fit(sp.csr_array(X[40:]), X[40:, 1])
+        assert same_state(model, before)
+        assert model.n_features_in_ == model.method_.p == 20
+        model.partial_fit(sp.csr_array(X[40:]), X[40:, 1])
+        assert model.n_features_in_ == 30
+
+
+# ---------------------------------------------------------------- threads
+
+
+def run_threads(*calls):
+    errors = []
+
+    def guarded(call):
+        try:
+            call()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors, errors
+
+
+@pytest.mark.parametrize("kind", AVERAGES + SIEVES, ids=lambda kind: kind.__name__)
+def test_two_threads_learn_in_some_order(kind):
+    X, y = data(kind, n=2000)
+    parts = slice(0, 1000), slice(1000, 2000)
+    ends = []
+    for order in (parts, parts[::-1]):
+        model = begin(kind, y, k=3) if "k" in kind._params else begin(kind, y)
+        for part in order:
+            feed(model, X[part], y[part])
+        ends.append(model)
+    both = begin(kind, y, k=3) if "k" in kind._params else begin(kind, y)  # the first call is one of them
+    run_threads(*(lambda part=part: feed(both, X[part], y[part]) for part in parts))
+    assert both.method_.n_rows == 2000
+    if kind in SIEVES:
+        assert any(same_state(both, end) for end in ends)
+    else:
+        np.testing.assert_allclose(both.coef_, ends[0].coef_, rtol=1e-6, atol=1e-9)
+
+
+@ROW_WISE
+def test_of_two_first_calls_none_is_lost(kind):
+    X, y = data(kind, n=240)
+    y[[0, 1, 120, 121]] = [0, 1, 0, 1]
+    parts = slice(0, 120), slice(120, 240)
+    ends = []
+    for order in (parts, parts[::-1]):
+        model = begin(kind, y)
+        for part in order:
+            feed(model, X[part], y[part])
+        ends.append(model)
+    both = begin(kind, y)
+    run_threads(*(lambda part=part: feed(both, X[part], y[part]) for part in parts))
+    assert any(same_state(both, end) for end in ends)
+
+
+@pytest.mark.parametrize("kind", [*LEARNERS, *AVERAGES, *SIEVES], ids=lambda kind: kind.__name__)
+def test_readers_see_a_whole_state(kind):
+    """Of rows that all are alike, every model between two calls is one of a few."""
+    X, y = data(kind, n=60)
+    model = begin(kind, y, k=3) if "k" in kind._params else begin(kind, y)
+    feed(model, X, y)
+    seen = [(model.coef_.tobytes(), np.asarray(model.intercept_).tobytes())]
+    alone = copy.deepcopy(model)
+    known = {seen[0]}
+    for _ in range(6):
+        feed(alone, X, y)
+        known.add((alone.coef_.tobytes(), np.asarray(alone.intercept_).tobytes()))
+
+    def learn():
+        for _ in range(6):
+            feed(model, X, y)
+
+    def read():
+        for _ in range(20):
+            coef, intercept = model._weights()
+            coef = coef[0] if not is_classifier(model) else coef
+            seen.append((coef.tobytes(), np.asarray(intercept).tobytes()))
+            model.predict(X[:3])
+
+    run_threads(learn, read)
+    if kind in AVERAGES:  # readers cut the sums, which rounds them otherwise
+        return
+    assert set(seen) <= known
+
+
+def test_names_of_two_threads_are_all_there():
+    model = streamsieve.SGDRegressor().learn_one({"x": 1.0}, 1.0)
+
+    def learn(prefix):
+        for i in range(300):
+            model.learn_one({f"{prefix}{i}": 1.0, "x": 1.0}, 1.0)
+
+    run_threads(lambda: learn("a"), lambda: learn("b"))
+    assert model.n_features_in_ == model.method_.p == len(model.names_) == 601
+    assert sorted(model.names_.values()) == list(range(601))
+
+
+# ---------------------------------------------------------------- lack of memory in C++
+
+THREADS_WITHOUT_MEMORY = """
+import resource, threading
+import numpy as np, scipy.sparse as sp
+from streamsieve import {kind}
+rng = np.random.default_rng(0)
+X = sp.random_array((6000, 400), density=0.2, format="csr", rng=rng)
+y = np.asarray(X[:, [3]].sum(axis=1)).ravel()
+model, other = ({kind}({options}) for _ in range(2))
+for m in (model, other):
+    m.partial_fit(X[:20], y[:20])
+    m.coef_
+used = int(open("/proc/self/statm").read().split()[0]) * 4096
+soft = used + {spare}
+resource.setrlimit(resource.RLIMIT_AS, (soft, resource.RLIM_INFINITY))
+try:
+    model.partial_fit(X, y)
+    model.coef_
+    print("learned")
+except MemoryError as error:
+    assert len(str(error)) > 20, error
+    print("refused")
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+other.partial_fit(X, y)
+if model.method_.n_rows != other.method_.n_rows:
+    model.partial_fit(X, y)
+assert not list(model.method_.state.differences(other.method_.state))
+np.testing.assert_array_equal(model.coef_, other.coef_)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are those of Linux")
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("StabilizedSGDRegressor", "n_jobs=500"),
+        ("RDARegressor", "k=5, n_jobs=500"),
+        ("SieveRegressor", "k=5, n_jobs=500, loss='huber'"),
+    ],
+)
+@pytest.mark.parametrize("spare", [12 << 20, 60 << 20])
+def test_threads_without_memory_end_in_an_error(kind, options, spare):
+    code = textwrap.dedent(THREADS_WITHOUT_MEMORY).format(kind=kind, options=options, spare=spare)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "OMP_NUM_THREADS": "500", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    assert done.stdout.split()[-1] in ("learned", "refused")
+
+
+GRAM = """
+import resource
+import numpy as np, scipy.sparse as sp
+from streamsieve import _core
+X = sp.random_array((500, 60), density=0.2, format="csr", rng=np.random.default_rng(0))
+extra, where = np.ones((500, 1)), np.array([60])
+def gram(threads):
+    sums = np.zeros((61, 61))
+    sparse = np.ones(60, np.uint8)
+    _core.gram_csr(X.indptr, X.indices, X.data, np.ones(500), sparse, extra, where, sums, threads)
+    return sums
+one = gram(1)
+used = int(open("/proc/self/statm").read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20), resource.RLIM_INFINITY))
+np.testing.assert_array_equal(gram(1000), one)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are those of Linux")
+def test_shares_of_threads_that_cannot_be_started_are_done_all_the_same():
+    done = subprocess.run(
+        [sys.executable, "-c", GRAM], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr)
