@@ -1,0 +1,39 @@
+"""`python -m tests.hostile`: see the package."""
+
+import argparse
+import sys
+
+from . import memory
+from .runner import LIMIT, run_all
+
+#: Kinds of cases, modules of this package: how many a short run takes, and the seconds that one may take.
+KINDS = {"cases": (700, LIMIT)}
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
+    for kind, (n, _) in KINDS.items():
+        parser.add_argument(f"--{kind}", type=int, default=None, help=f"how many; a short run takes {n}")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--from", dest="first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--only", metavar="KIND:NUMBER", help="run one case again")
+    parser.add_argument("--in-process", action="store_true", help="no child processes; a crash ends the run")
+    options = parser.parse_args(arguments)
+    if options.only:
+        kind, number = options.only.split(":")
+        counts, first = {kind: 1}, int(number)
+    else:
+        given = {kind: getattr(options, kind) for kind in KINDS}
+        short = all(n is None for n in given.values())
+        counts = {kind: KINDS[kind][0] if short else n or 0 for kind, n in given.items()}
+        first = options.first
+    failed = 0
+    for kind, n in counts.items():
+        if n:
+            numbers, limit = range(first, first + n), KINDS[kind][1]
+            failed += len(run_all(kind, numbers, options.seed, limit=limit, in_process=options.in_process))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(memory.main(sys.argv[2:]) if sys.argv[1:2] == ["memory"] else main())
