@@ -4,7 +4,7 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "Compiled kernels of streamsieve: stateless functions over NumPy arrays.";
-    nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    nanobind::register_exception_translator([](const std::exception_ptr& error, void*) {
         try {
             std::rethrow_exception(error);
         } catch (const std::bad_alloc&) {

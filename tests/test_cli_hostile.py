@@ -8,12 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from streamsieve import load, read_checkpoint
-from streamsieve.cli import main
+from streamsieve.cli import VERBS, main
+from streamsieve.cli.options import Output
 
 PROGRAM = f'"{sys.executable}" -c "from streamsieve.cli import program; program()"'
 LIMIT = 120
@@ -100,6 +102,32 @@ def test_no_output_replaces_an_input(verb):
             assert "would replace" in said(done)
             assert Path(name).read_bytes() == before
     assert not Path("new").exists()
+
+
+def test_every_option_that_writes_a_file_is_among_the_laws():
+    written = set()
+    for verb in VERBS:
+        command = main.get_command(None, verb)
+        for option in command.params:
+            if isinstance(option, click.Option) and (
+                isinstance(option.type, Output) or option.name == "output"
+            ):
+                written.add((verb, option.opts[-1]))
+    full = {"-o": "--output", "--checkpoint": "--checkpoint"}
+    tested = {(words[0], full[words[words.index("{}") - 1]]) for words in WRITES.values()}
+    assert written - {("demo", "--picture")} == tested  # the demo reads nothing
+
+
+@pytest.mark.usefixtures("data")
+def test_files_that_belong_to_an_input_are_inputs():
+    for name in ("g.bed", "g.bim", "g.fam"):
+        Path(name).write_bytes(b"genotypes")
+    for words in (["predict", "m", "g.bed"], ["evaluate", "g.bed", *LEARN]):
+        for name in ("g.bim", "g.fam"):
+            done = run(*words, "-o", name)
+            assert done.exit_code == 2
+            assert "would replace" in said(done)
+            assert Path(name).read_bytes() == b"genotypes"
 
 
 @pytest.mark.usefixtures("data")
@@ -274,6 +302,52 @@ def test_rows_in_order_of_their_labels_are_noted():
     words = ["--method", "sgd", "-o", "new"]
     assert "--shuffle-buffer" in said(good("fit", "sorted.svm", *words))
     assert "--shuffle-buffer" not in said(good("fit", "rows.svm", *words))
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("name", ["rows.csv", "rows.svm"])
+def test_lines_that_end_in_a_carriage_return_alone_are_named(name):
+    Path(f"old-{name}").write_bytes(Path(name).read_bytes().replace(b"\n", b"\r"))
+    done = run("fit", f"old-{name}", "--method", "sgd", "-o", "new", *(LEARN[:2] if "csv" in name else []))
+    assert done.exit_code == 3
+    assert f"old-{name}: the lines end in a carriage return alone" in said(done)
+    assert "tr '\\r' '\\n'" in said(done)
+    # a single line, and CRLF, are no such files
+    Path("one.csv").write_bytes(b"a,y\r\n1,2.5\r\n2,3.5\r")
+    good("fit", "one.csv", "--target", "y", "--method", "sgd", "-o", "new", "-q")
+
+
+def test_a_number_too_large_is_named_by_column_and_text(data):
+    (data / "big.svm").write_text("1 1:1 2:2\n-1 1:1e400 2:1\n")
+    assert "line 2, column 6: '1e400' is infinite or too large" in run("fit", "big.svm", "-o", "new").stderr
+    (data / "big.svm").write_text("1 1:1 2:2\n1e400 1:1 2:1\n")
+    assert "line 2, column 1: '1e400' is infinite or too large" in run("fit", "big.svm", "-o", "new").stderr
+
+
+@pytest.mark.usefixtures("data")
+def test_integers_that_no_double_holds_are_named_by_column():
+    pa = pytest.importorskip("pyarrow", reason="pyarrow, which writes Parquet, is not installed")
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"a": [1.0, 2.0], "id": [1, 2**53 + 1], "y": [1.5, 2.5]}), "big.parquet")
+    words = ["fit", "big.parquet", "--target", "y", "--method", "sgd", "-o", "new"]
+    done = run(*words)
+    assert done.exit_code == 3
+    assert "column 'id'" in said(done)
+    assert "9007199254740993" in said(done)
+    assert "--drop" in said(done)
+    good(*words, "--drop", "id", "-q")
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("method", ["sgd", "olsth", "sieve", "fobos"])
+def test_features_that_all_vanish_are_an_error(method):
+    head, *rows = Path("rows.csv").read_text().splitlines()
+    rows = [",".join([*(f"{v}e-160" for v in row.split(",")[:-1]), row.split(",")[-1]]) for row in rows]
+    Path("tiny.csv").write_text("\n".join([head, *rows]) + "\n")
+    done = run("select", "tiny.csv", "--target", "y", "--method", method)
+    assert done.exit_code == 1
+    assert "rescale" in said(done)
 
 
 # ---------------------------------------------------------------- terminals

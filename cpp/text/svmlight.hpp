@@ -50,13 +50,15 @@ inline const std::int32_t* sort_entries(std::int32_t* j, double* x, Index n) {
     return twice;
 }
 
-// Reads the value at p; the fault, if any, and the end of the value in p. `keep` tells whether it counts.
+// Reads the value at p, and leaves p at its end or, where there is a fault, at its beginning. `keep` tells
+// whether it counts.
 inline Fault svmlight_value(const char*& p, double& x, Missing missing, bool& keep) {
     const char* const q = number(p, x);
     keep = true;
     if (q && ends_token(q)) {
+        if (std::isinf(x)) return Fault::infinite;
         p = q;
-        return std::isinf(x) ? Fault::infinite : Fault::none;
+        return Fault::none;
     }
     const char* const end = token_end(p);
     if (end > p && is_missing(p, end)) {

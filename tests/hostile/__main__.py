@@ -7,7 +7,13 @@ from . import memory
 from .runner import LIMIT, run_all
 
 #: Kinds of cases, modules of this package: how many a short run takes, and the seconds that one may take.
-KINDS = {"cases": (700, LIMIT)}
+KINDS = {
+    "cases": (700, LIMIT),
+    "files": (600, LIMIT),
+    "inputs": (150, LIMIT),
+    "kills": (2, 300),
+    "disk": (4, 300),
+}
 
 
 def main(arguments=None):

@@ -260,7 +260,8 @@ class Session:
 
     def same(self, other):
         """Whether another model has learned the same, bit for bit; averages, which readers cut, nearly."""
-        if self.model.get_params().get("dtype") == "float32":
+        options = self.model.get_params()
+        if options.get("dtype") == "float32" or options.get("decay") or options.get("half_life"):
             return self.model.method_.n_rows == other.method_.n_rows
         if ESTIMATORS[self.name][0].family != "averages":
             return not list(differences(self.model, other))

@@ -290,5 +290,7 @@ def as_labels(y: Any) -> NDArray[Any]:
 
 
 def input_files(files: tuple[str, ...]) -> list[str]:
-    """The paths that a source reads; standard input is "-"."""
-    return [file.path or "-" for file in find(list(files))]
+    """The paths that a source reads, those beside PLINK's .bed too; standard input is "-"."""
+    paths = [file.path or "-" for file in find(list(files))]
+    beside = [path[:-4] + end for path in paths if path.endswith(".bed") for end in (".bim", ".fam")]
+    return paths + beside

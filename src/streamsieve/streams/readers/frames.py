@@ -63,7 +63,15 @@ class Tabular(TableReader):
         features, others = (np.empty((len(frame), len(places))) for places in (table.numbers, table.others))
         for matrix, places in ((features, table.numbers), (others, table.others)):
             for j, c in enumerate(places):
-                matrix[:, j] = series[c].cast(nw.Float64).to_numpy()
+                try:
+                    matrix[:, j] = series[c].cast(nw.Float64).to_numpy()
+                except ValueError as error:  # Arrow rounds no integer
+                    raise BadData(
+                        f"integers beyond 2^53 are not exact in float64: {error}",
+                        name,
+                        column=table.columns[c],
+                        advice=Advice("leave the column out ({}), or store it as double", "drop"),
+                    ) from error
         codes = np.empty((len(frame), len(table.coded)), dtype=np.int32)
         values = []
         for k, c in enumerate(table.coded):

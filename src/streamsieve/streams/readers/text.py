@@ -49,6 +49,12 @@ def chunks(
         room = len(text) - PADDING - 1
         n = have + source.into(memoryview(text.data)[have:room])
         ended = n < room
+        if line == 1 and not (text[:n] == 10).any() and (text[: n - 1] == 13).any():
+            raise BadData(
+                "the lines end in a carriage return alone, as on old Macs; save the file with line feeds, "
+                "as by tr '\\r' '\\n' < OLD > NEW",
+                source.file.name,
+            )
         if ended and n and text[n - 1] != 10:
             text[n] = 10
             n += 1
