@@ -22,8 +22,8 @@ SLOW = ("guide/text.md", "guide/clicks.md", "guide/classes.md", "start.md")  # s
 WRITTEN = {"_build", "methods", "api", "gallery", "results", "benchmarks"}  # by other programs
 PAGES = sorted(
     page
-    for page in DOCS.rglob("*.md")
-    if not WRITTEN & {*page.relative_to(DOCS).with_suffix("").parts} and page.name != "commands.md"
+    for page in (ROOT / "README.md", *DOCS.rglob("*.md"))
+    if not WRITTEN & {*page.relative_to(ROOT).with_suffix("").parts} and page.name != "commands.md"
 )
 
 
@@ -127,6 +127,12 @@ def test_links_and_anchors_of_the_site_lead_somewhere(written):
 
 def test_links_of_the_readme_lead_somewhere():
     assert not list(broken_links(ROOT / "README.md", ROOT))
+
+
+def test_the_readme_is_short_and_has_its_test_command():
+    text = (ROOT / "README.md").read_text()
+    assert text.count("\n") <= 150
+    assert re.search(r"<!-- test command -->\n```\npip install .*pytest", text)
 
 
 def test_a_broken_link_is_noticed(tmp_path):
