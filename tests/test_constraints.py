@@ -653,5 +653,7 @@ def test_errors_of_free_least_squares_are_refused_beside_bounds_and_groups():
             with pytest.raises(ParamError, match=f"{next(iter(errors))}.*without {next(iter(wrong))}"):
                 streamsieve.OLassoRegressor(3, **errors, **wrong).fit(*sample(30))
     X, y = sample(30)
+    with pytest.raises(ParamError, match="loss='logistic'; expected without positive"):
+        streamsieve.OLassoClassifier(3, loss="logistic", positive=True).fit(X, y > 0)
     model = streamsieve.OLassoRegressor(4, se="folds", keep=[0, 1]).fit(X, y)
     assert model.get_support()[[0, 1]].all()

@@ -45,6 +45,10 @@ EXPERIMENTS = {
     "drift": Experiment(
         "[Sun] Table 5.5, Figures 5.5, 5.6: drifting coefficients, with and without adaptation", 0.2, 6
     ),
+    "forgetting": Experiment("Adaptive forgetting beside every fixed half-life, four kinds of drift", 0.3, 2),
+    "constraints": Experiment(
+        "Constraints: how far solutions are from their optimality conditions", 0.1, 0.5
+    ),
     "susan": Experiment("[Susan] Table 2: SIHT, OLST and OLST-then-TSGD, p = 1,000", 0.2, 5),
     "real": Experiment(
         "[Sun] Tables 4.5, 5.6, Figure 3.1, [Slides], [Susan] Table 1: real data at hand", 0.4, 3

@@ -14,6 +14,7 @@ _PUBLIC = {
     "averages.model": ["LinearModel"],
     "averages.path": ["Path", "path"],
     "averages.folds": ["FoldAverages"],
+    "averages.bank": ["AveragesBank"],
     "averages.fourth": ["FourthMoments"],
     "averages.crossval": ["CrossValidation", "cross_validate"],
     "estimators": list(ESTIMATORS),

@@ -14,10 +14,11 @@ from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows
 from ..state import State, optional
 from . import logistic
+from .bank import AveragesBank
 from .constraints import BOUNDS, GROUP_CATEGORIES, GROUPS, KEEP, PENALTY_FACTOR, POSITIVE, Constraints
 from .crossval import cross_validate
 from .folds import FoldAverages
-from .forgetting import DECAY, HALF_LIFE, decay_per_row
+from .forgetting import DECAY, decay_per_row
 from .fourth import FourthMoments
 from .interactions import Pairs
 from .model import LinearModel, as_standardized
@@ -60,6 +61,12 @@ STABILITY = Param(
     live=True,
 )
 RIDGE = Or(Real(0), "auto")
+HALF_LIFE = Param(
+    None,
+    Or(Real(above=0), "auto", None),
+    "Rows after which a row's weight has halved; determines the decay. 'auto' adapts it to the drift of the "
+    "stream and drops the rows before abrupt changes, see `AveragesBank`.",
+)
 
 #: What a model needs at least, and what the averages depend on.
 _AVERAGED = ("decay", "half_life", "missing", "interactions", "dtype")
@@ -94,7 +101,9 @@ class AveragesMethod(Method):
     attributes = {
         "model": "LinearModel: Support, standard errors, t values, R^2, residual variance, ridge or penalty.",
         "averages": "RunningAverages: What has been learned; FoldAverages with criterion='cv', errors by "
-        "folds, honest or stability.",
+        "folds, honest or stability, AveragesBank with half_life='auto'.",
+        "drift": "list of int: Rows before which the stream was another one; None but with half_life='auto'.",
+        "current_half_life": "float: As half_life='auto' has it now; else as given.",
     }
     #: The extractor's own parameters, which shape its path too.
     options: ClassVar[tuple[str, ...]] = ()
@@ -133,7 +142,8 @@ class AveragesMethod(Method):
     # ---------------------------------------------------------------- learning
 
     def check(self) -> None:
-        decay_per_row(self.decay, self.half_life)
+        decay_per_row(self.decay, None if self.half_life == "auto" else self.half_life)
+        self._check_bank()
         self.constraints.check(type(self).__name__, self.refused, standardize=self.standardize)
         alpha = getattr(self, "alpha", None)
         if alpha is not None and self.k != "auto":
@@ -155,15 +165,27 @@ class AveragesMethod(Method):
         if self.se == "hc1" and not hasattr(held, "fourth"):
             raise ParamError("se", "hc1", "expected from the first rows on; call fit.")
 
+    def _check_bank(self) -> None:
+        if self.half_life != "auto":
+            return
+        wrong = {"decay": self.decay is not None, "missing": self.missing == "mean", "se": self.se == "hc1"}
+        wrong["loss"] = self.loss == "logistic"
+        name = next((name for name, given in wrong.items() if given), self._fold_reason)
+        if name is not None:
+            raise ParamError(
+                "half_life", "auto", f"expected a number or None beside {name}={getattr(self, name)!r}."
+            )
+
     def _check_errors(self) -> None:
         errors = [name for name in ("honest", "stability", "fdr") if getattr(self, name, None) is not None]
         errors += ["se"] if self.se != "classical" else []
+        errors += ["loss"] if self.loss == "logistic" else []
         unfree = [name for name in self.constraints.given if name not in ("keep", "penalty_factor")]
         if errors and unfree:
             raise ParamError(
                 errors[0],
                 getattr(self, errors[0]),
-                f"expected without {unfree[0]}: such errors are those of least squares without constraints.",
+                f"expected without {unfree[0]}: it takes least squares without such constraints.",
             )
         honest, stability = getattr(self, "honest", None), getattr(self, "stability", None)
         if honest is not None and stability is not None:
@@ -212,6 +234,9 @@ class AveragesMethod(Method):
             if n_folds == "auto":
                 n_folds = 5 if self._fold_reason == "criterion" else 20
             return State(averages=optional(), folds=FoldAverages(n_folds, **values).begin(p, q))
+        if self.half_life == "auto":
+            bank = AveragesBank(dtype=self.dtype, interactions=self.interactions)
+            return State(averages=bank.begin(p, q), folds=optional())
         state = State(averages=RunningAverages(**values).begin(p, q), folds=optional())
         if self.loss == "logistic":
             state.around = logistic.new_around(p, q)
@@ -300,6 +325,8 @@ class AveragesMethod(Method):
                     "stability and criterion."
                 )
         with self.lock:
+            if self.half_life == "auto":
+                self.averages.merge(other.averages)  # raises
             p = max(self.p, other.p) if p is None else p
             self.resize(p)
             other.averages.widen(p, where)
@@ -367,6 +394,16 @@ class AveragesMethod(Method):
         return self.state.averages if self.state.folds is None else self.state.folds
 
     @property
+    def drift(self) -> list[int] | None:
+        """Rows before which the stream was another one."""
+        return list(self.averages.drift_) if isinstance(self.averages, AveragesBank) else None
+
+    @property
+    def current_half_life(self) -> float | None:
+        """Half-life as of now."""
+        return self.averages.half_life_ if isinstance(self.averages, AveragesBank) else self.half_life
+
+    @property
     def pairs(self) -> Pairs | None:
         """The products that are features too, with `interactions`."""
         return self.averages.pairs
@@ -413,7 +450,7 @@ class AveragesMethod(Method):
         """What errors are made of."""
         return self.state.fourth if self.se == "hc1" else self.averages
 
-    def select(self, averages: RunningAverages | FoldAverages) -> LinearModel:
+    def select(self, averages: RunningAverages | FoldAverages | AveragesBank) -> LinearModel:
         """The model of any averages by this method, its choice of k and its parameters."""
         options = {"fit_intercept": self.fit_intercept, "standardize": self.standardize}
         refit = getattr(self, "refit", True)
@@ -421,7 +458,7 @@ class AveragesMethod(Method):
             if not isinstance(averages, FoldAverages):
                 raise TypeError(f"criterion='cv' needs FoldAverages, got {type(averages).__name__}.")
             return cross_validate(averages, self, refit=refit, **options).best()
-        if isinstance(averages, FoldAverages):
+        if isinstance(averages, FoldAverages | AveragesBank):
             averages = averages.total()
         if self._automatic:
             return path(averages, self, refit=refit, **options).best(self.criterion)

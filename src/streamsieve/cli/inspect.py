@@ -61,6 +61,9 @@ def command(
         facts["classes"] = [str(c) for c in model.classes]
     if model.started:
         facts["selected"] = len(model.support)
+    method: Any = model.method
+    if model.started and getattr(method, "drift", None) is not None:
+        facts |= {"half_life_now": method.current_half_life, "drift_at_rows": method.drift}
     if about.get("rows_bad"):
         facts["rows_skipped"] = about["rows_bad"]
     if about.get("source"):

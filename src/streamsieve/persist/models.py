@@ -23,7 +23,7 @@ from .encode import Decoder, Encoder
 from .files import STATE, CheckpointError, read_tensors, write_tensors
 
 #: Besides models: states with a `check`, or classes with `to_plain` and `from_plain`.
-OTHERS = ("RunningAverages", "FoldAverages", "FourthMoments", "LinearModel")
+OTHERS = ("RunningAverages", "FoldAverages", "AveragesBank", "FourthMoments", "LinearModel")
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,14 @@ def curve(points: list[dict[str, Any]], label: str) -> str | None:
         return _svg(display.plot(_axes(len(display.panels))).figure_, label)
 
 
+def drift(bank: Any) -> str:
+    """The half-life along the stream, and where it changed."""
+    from ..averages._plot_bank import plot_bank
+
+    with _style():
+        return _svg(plot_bank(bank, _axes(1)[0]).figure, "half-life along the stream, and where it changed")
+
+
 def _style() -> Any:
     import matplotlib as mpl
 

@@ -68,6 +68,7 @@ def page(
         rows=Markup(rows),
         errors=bool(features) and features[0].tvalue is not None,
         path=_path(fitted, len(features)),
+        adapted=_drift(fitted),
         run=_curve(points, "Loss, selection and drift along the run"),
         points=points,
         curve=_curve(curve, "The stream predicted before it was learned"),
@@ -147,6 +148,10 @@ def _facts(model: FittedModel, selected: int, about: dict[str, Any]) -> dict[str
         facts["residual deviation"] = float(np.mean(np.sqrt(linear.sigma2)))
         if linear.ridge:
             facts["ridge"] = float(linear.ridge)
+    method: Any = model.method
+    if getattr(method, "drift", None) is not None:
+        facts["half-life now"] = method.current_half_life
+        facts["drift at rows"] = method.drift or "none"
     intercept = model.method.coefficients()[1]
     if len(intercept) == 1:
         facts["intercept"] = float(intercept[0])
@@ -174,6 +179,16 @@ def _data(model: FittedModel, trace: dict[str, Any] | None) -> dict[str, Any]:
     if model.classes is not None:
         data["classes"] = len(model.classes)
     return data
+
+
+def _drift(model: FittedModel) -> Any:
+    """The half-life along the stream, of a method that adapts it."""
+    from markupsafe import Markup
+
+    method: Any = model.method
+    if getattr(method, "drift", None) is None or len(method.averages.trace_) < 2:
+        return None
+    return Markup(_figures.drift(method.averages))
 
 
 def _path(model: FittedModel, selected: int) -> dict[str, Any] | None:
