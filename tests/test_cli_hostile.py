@@ -72,7 +72,10 @@ LEARN = ["--target", "y", "--method", "tsgd", "-k", "2"]
 WRITES = {
     "fit": ["fit", "rows.csv", *LEARN, "-o", "{}"],
     "fit --checkpoint": ["fit", "rows.csv", *LEARN, "-o", "new", "--checkpoint", "{}"],
+    "fit --report": ["fit", "rows.csv", *LEARN, "-o", "new", "--report", "{}"],
     "select": ["select", "rows.csv", *LEARN, "-o", "{}"],
+    "select --report": ["select", "rows.csv", *LEARN, "--report", "{}"],
+    "select a model --report": ["select", "m", "--report", "{}"],
     "select --checkpoint": ["select", "rows.csv", *LEARN, "--checkpoint", "{}"],
     "select a model": ["select", "m", "-o", "{}"],
     "path": ["path", "rows.csv", "--target", "y", "-o", "{}"],
@@ -113,8 +116,8 @@ def test_every_option_that_writes_a_file_is_among_the_laws():
                 isinstance(option.type, Output) or option.name == "output"
             ):
                 written.add((verb, option.opts[-1]))
-    full = {"-o": "--output", "--checkpoint": "--checkpoint"}
-    tested = {(words[0], full[words[words.index("{}") - 1]]) for words in WRITES.values()}
+    tested = {(words[0], words[words.index("{}") - 1]) for words in WRITES.values()}
+    tested = {(verb, "--output" if option == "-o" else option) for verb, option in tested}
     assert written - {("demo", "--picture")} == tested  # the demo reads nothing
 
 
@@ -145,7 +148,7 @@ def test_models_replace_nothing_but_models_and_texts_no_model(verb):
     Path("thesis.txt").write_text("years of work")
     good("fit", "rows.svm", "--method", "sgd", "-o", "other", "-q")
     before = Path("other").read_bytes()
-    texts = verb in ("predict", "evaluate", "report")
+    texts = verb in ("predict", "evaluate", "report") or "--report" in verb
     target = "other" if texts or "--checkpoint" in verb else "thesis.txt"
     done = run(*(word.format(target) for word in words))
     assert done.exit_code == 2, done.output

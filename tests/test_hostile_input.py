@@ -167,3 +167,9 @@ def test_more_features_than_there_are_cannot_be_asked_for_later_either():
         model.coef_  # noqa: B018
     model.set_params(k=3)
     assert model.get_support(indices=True).tolist() == [1, 4]
+
+
+def test_features_that_join_later_may_be_fewer_than_k_in_a_file(tmp_path):
+    model = OLassoRegressor(5).learn_one({"a": 1.0}, 1.0)
+    streamsieve.save(model, tmp_path / "model")
+    assert streamsieve.load(tmp_path / "model").learn_one({"b": 2.0}, 1.0).n_features_in_ == 2

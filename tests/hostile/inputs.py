@@ -140,7 +140,7 @@ OPTIONS = [
     ["--drop", "a"],
 ]
 OPTIONS += [["--categorical", "b"], ["--hold-out", "0.2"], ["--passes", "2"], ["--shuffle-buffer", "10"]]
-OPTIONS += [["--memory", "1MB"], ["--delimiter", ";"], ["--batch-size", "3"]]
+OPTIONS += [["--memory", "1MB"], ["--delimiter", ";"]]
 
 
 def run(number, seed, folder):

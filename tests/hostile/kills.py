@@ -24,7 +24,7 @@ def run(number, seed, folder):
     source, out, checkpoint = folder / "rows.svm", folder / "out", folder / "checkpoint"
     source.write_text("\n".join(rows) + "\n")
     method = str(rng.choice(METHODS))
-    words = ["fit", str(source), "--method", method, "-q", "--batch-size", "500"]
+    words = ["fit", str(source), "--method", method, "-q"]
     alone = folder / "alone"
     for file in (out, checkpoint, alone):
         file.unlink(missing_ok=True)

@@ -35,6 +35,7 @@ def watch(entry, minutes, report=print):
     X = rng.normal(size=(20, p))
     began = last = time.monotonic()
     settled, calls, rows = None, 0, 0
+    first = resident()
     while (now := time.monotonic()) - began < 60 * minutes:
         sizes = (1, 7, ROWS)
         batch = X if calls % 50 == 0 else S[: sizes[calls % 3]]
@@ -51,7 +52,7 @@ def watch(entry, minutes, report=print):
         if now - last > max(6 * minutes, 1):
             last = now
             report(f"{entry.name:18} {now - began:6.0f} s {rows:12,} rows {resident():8.1f} MB", flush=True)
-    return resident() - (settled or resident())
+    return resident() - (first if settled is None else settled)
 
 
 def main(arguments=None):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,7 +224,6 @@ class AveragesMethod(Method):
         return "criterion" if self._by_folds else None
 
     def start(self, p: int, q: int) -> State:
-        self._check_size(p)
         if p > 0 and not self.grow:
             width = Pairs(p).n_features if self.interactions else p
             self.constraints.resolve(width, self._all_names(p), self.first_index)
@@ -249,6 +248,10 @@ class AveragesMethod(Method):
     @property
     def constraints(self) -> Constraints:
         return Constraints.of(self)
+
+    def begin(self, p: int, q: int) -> Self:
+        self._check_size(p)
+        return super().begin(p, q)
 
     def _check_size(self, p: int) -> None:
         """Raise ParamError where more features are asked for than there are."""
