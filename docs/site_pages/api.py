@@ -14,7 +14,7 @@ MODULES = tuple(streamsieve._MODULES)
 #: Where names that are no estimators stand in the index.
 GROUPS = {
     "Streams": ("read", "simulate"),
-    "Running averages": ("RunningAverages", "FoldAverages", "LinearModel", "extract"),
+    "Running averages": ("RunningAverages", "FoldAverages", "AveragesBank", "LinearModel", "extract"),
     "Paths and cross-validation": ("Path", "path", "CrossValidation", "cross_validate"),
     "Inference": ("inference", "FourthMoments"),
     "Clusters": ("distributed",),
