@@ -657,3 +657,26 @@ def test_errors_of_free_least_squares_are_refused_beside_bounds_and_groups():
         streamsieve.OLassoClassifier(3, loss="logistic", positive=True).fit(X, y > 0)
     model = streamsieve.OLassoRegressor(4, se="folds", keep=[0, 1]).fit(X, y)
     assert model.get_support()[[0, 1]].all()
+
+
+@pytest.mark.parametrize("name", ["TSGD", "FTRLProximal"])
+def test_learners_that_choose_when_they_are_read_keep_and_group(name, tmp_path):
+    frame, y = categories(3000)
+    plain = getattr(streamsieve, name + "Regressor")(2).fit(frame, y)
+    kept = getattr(streamsieve, name + "Regressor")(2, keep=["t"]).fit(frame, y)
+    assert "t" in kept.get_feature_names_out()
+    assert len(kept.get_feature_names_out()) == 2
+    both = plain.get_support() & kept.get_support()
+    assert_array_equal(kept.coef_[both], plain.coef_[both])  # the weights are learned alike
+    grouped = getattr(streamsieve, name + "Regressor")(2, group_categories=True).fit(frame, y)
+    assert set(grouped.get_feature_names_out()) <= {"city=a", "city=b", "city=c", "city=d", "q"}
+    assert grouped.get_support().sum() >= 4
+    save(kept, tmp_path / "m")
+    assert_array_equal(load(tmp_path / "m").coef_, kept.coef_)
+    with pytest.raises(ParamError, match="at least 2"):
+        getattr(streamsieve, name + "Regressor")(1, keep=["t", "q"]).fit(frame, y).coef_  # noqa: B018
+    with pytest.raises(ParamError, match="keep='tt'; expected features"):
+        getattr(streamsieve, name + "Regressor")(1, keep=["tt"]).fit(frame, y).coef_  # noqa: B018
+    if name == "FTRLProximal":
+        with pytest.raises(ParamError, match="expected k"):
+            streamsieve.FTRLProximalRegressor(keep=["t"]).fit(frame, y)

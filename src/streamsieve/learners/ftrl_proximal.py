@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..averages.constraints import GROUP_CATEGORIES, GROUPS, KEEP, Constraints
 from ..base import Method
-from ..params import Int, Or, Param, Real
+from ..params import Int, Or, Param, ParamError, Real
 from ..rows import Array, Rows
 from ..state import State, check_finite, record, zeros
 from . import ladder, steps
-from .steps import check_clock, largest, scatter, variance
+from .steps import check_clock, chosen, scatter, variance
 
 
 class FTRLProximal(Method):
@@ -64,9 +65,16 @@ class FTRLProximal(Method):
         symbol="beta",
     )
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
+    keep, groups, group_categories = KEEP, GROUPS, GROUP_CATEGORIES
 
     centers = True
     limit = weight_limit = 1e30  # within which no square overflows where eta is derived
+
+    def check(self) -> None:
+        given = Constraints.of(self).given
+        if self.k is None and given:
+            name = next(iter(given))
+            raise ParamError(name, given[name], "expected k beside it: without it all weights are kept.")
 
     def start(self, p: int, q: int) -> State:
         return State(
@@ -102,7 +110,7 @@ class FTRLProximal(Method):
         intercept = _weight(s.bias_z, s.bias_root, 0.0, s.least["bias"])
         if self.k is None:
             return w.T.copy(), intercept
-        kept = largest(variance(s) * np.einsum("jo,jo->j", w, w), self.k)
+        kept = chosen(self, variance(s) * np.einsum("jo,jo->j", w, w))
         return scatter(kept, w[kept], self.p), intercept
 
     def check_state(self) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..averages.constraints import Constraints
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array
 from ..state import Field, State, record, zeros
@@ -98,6 +99,26 @@ def largest(score: Array, k: int) -> NDArray[np.int64]:
     """The k features with the largest scores above 0, ascending; ties to the lower index."""
     kept = np.empty(min(k, len(score)), dtype=np.int64)
     return kept[: _core.top_k(score, kept)]
+
+
+def chosen(method: Any, score: Array) -> NDArray[np.int64]:
+    """The features of a method whose model is chosen when it is read: the k with the largest scores above 0.
+
+    Scores are squares of weights. Features to keep come first; groups go by the mean of their scores, whole.
+    """
+    constraints = Constraints.of(method)
+    if not constraints.given:
+        return largest(score, method.k)
+    names = method.feature_names
+    names = None if names is None else [*map(str, names)][: len(score)]
+    resolved = constraints.resolve(len(score), names, method.first_index)
+    label = np.arange(len(score)) if resolved.group is None else resolved.group
+    by_unit = np.bincount(label, score) / np.maximum(np.bincount(label), 1)
+    kept = np.unique(label[resolved.kept])
+    if len(kept) > method.k:
+        raise ParamError("k", method.k, f"expected at least {len(kept)}, the number of features to keep.")
+    by_unit[kept] = np.inf
+    return np.flatnonzero(np.isin(label, largest(by_unit, method.k)))
 
 
 def scatter(features: NDArray[np.integer[Any]], weight: Array, p: int) -> Array:

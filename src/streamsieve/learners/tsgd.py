@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _core
+from ..averages.constraints import GROUP_CATEGORIES, GROUPS, KEEP
 from ..base import Method
 from ..rows import Array, Rows
 from ..state import State, array, zeros
 from . import steps
 from .start import start_from
-from .steps import check_shrink, largest, scatter, step_rule, variance
+from .steps import check_shrink, chosen, scatter, step_rule, variance
 
 
 class TSGD(Method):
@@ -30,6 +31,7 @@ class TSGD(Method):
 
     k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
+    keep, groups, group_categories = KEEP, GROUPS, GROUP_CATEGORIES
 
     estimator_methods = (start_from,)
 
@@ -53,7 +55,7 @@ class TSGD(Method):
     def weights(self) -> tuple[Array, Array]:
         s = self.state
         # Remark 1 of [Sun]: rank by sigma_j |beta_j|; squared, times the same number for all
-        kept = largest(variance(s) * np.einsum("jo,jo->j", s.weight, s.weight), self.k)
+        kept = chosen(self, variance(s) * np.einsum("jo,jo->j", s.weight, s.weight))
         return scatter(kept, s.weight[kept] * s.scale, self.p), s.bias.copy()
 
     def measure(self, rows: Rows, w: Array | None) -> None:
