@@ -14,7 +14,7 @@ from ..averages.model import LinearModel, finish
 from ..averages.running import RunningAverages
 from ..averages.standardize import Standardized, standardize
 from ..rows import Array
-from .sums import Sums, independent, sums_of
+from .sums import Sums, independent, sums_of, symmetric
 
 Errors = Literal["classical", "folds", "cluster", "hc1"]
 Averages = RunningAverages | FoldAverages | FourthMoments
@@ -164,31 +164,32 @@ def _over_folds(
     folds: FoldAverages, support: NDArray[np.int64], fit_intercept: bool, se: str
 ) -> tuple[Array, float]:
     """Variances (k, q) of the weights by the folds, and degrees of freedom."""
-    parts = [sums_of(fold, support) for fold in folds.folds_ if fold.n_samples_]
-    K = len(parts)
+    filled = [fold for fold in folds.folds_ if fold.n_samples_]
+    K = len(filled)
     if K < 2:
         raise ValueError(
             f"Errors over folds need rows in 2 folds at least, and {K} of {len(folds.folds_)} has any."
         )
-    total = parts[0]
-    for part in parts[1:]:
-        total = total.plus(part)
+    total = sums_of(filled[0], support)
+    for fold in filled[1:]:
+        total = total.plus(sums_of(fold, support))
     if se == "cluster":
-        return _sandwich(total, parts, fit_intercept), K - 1
+        return _sandwich(total, filled, fit_intercept), K - 1
     b = total.weights(fit_intercept)
     square = np.zeros_like(b)
-    for part in parts:
-        square += (total.minus(part).weights(fit_intercept) - b) ** 2
+    for fold in filled:  # read again, not held: K matrices would double the memory of the folds
+        square += (total.minus(sums_of(fold, support)).weights(fit_intercept) - b) ** 2
     return (K - 1) / K * square, K - 1
 
 
-def _sandwich(total: Sums, parts: list[Sums], fit_intercept: bool) -> Array:
-    K, k = len(parts), len(total.x)
+def _sandwich(total: Sums, filled: list[RunningAverages], fit_intercept: bool) -> Array:
+    K, k = len(filled), len(total.x)
     b = total.weights(fit_intercept)
     meat = np.zeros((total.q, k, k))
-    for part in parts:
+    for fold in filled:
+        part = sums_of(fold, total.x)
         # s_f = sum over the fold of (x - mean) e, with e = y - mean - b'(x - mean), means of all rows
-        about = part.about(total.mean if fit_intercept else np.zeros_like(total.mean))
+        about = symmetric(part.about(total.mean if fit_intercept else np.zeros_like(total.mean)))
         score = about[:k, k:] - about[:k, :k] @ b
         meat += score.T[:, :, None] * score.T[:, None, :]
     df = k + fit_intercept

@@ -15,7 +15,10 @@ from ..rows import Array
 
 
 class Sums(NamedTuple):
-    """Weight, means (k + q,) and products about the means (k + q, k + q) of k features and q targets."""
+    """Weight, means (k + q,) and products about the means (k + q, k + q) of k features and q targets.
+
+    Of symmetric matrices the upper triangle holds; `symmetric` gives the whole.
+    """
 
     x: NDArray[np.int64]
     q: int
@@ -39,11 +42,13 @@ class Sums(NamedTuple):
             raise ValueError("All rows are in one fold; errors over folds need rows in two.")
         d = other.mean - self.mean
         share = sign * other.weight / weight
-        products = self.products + sign * other.products + (self.weight * share) * np.outer(d, d)
+        products = (np.add if sign > 0 else np.subtract)(self.products, other.products)
+        _add_square(products, d, self.weight * share)
         # of a column that varies in the other rows only, rounding is left
-        gone = np.diag(products) <= SINGULAR * np.diag(self.products)
-        products[gone] = 0.0
-        products[:, gone] = 0.0
+        gone = np.flatnonzero(np.diag(products) <= SINGULAR * np.diag(self.products))
+        if len(gone):
+            products[gone] = 0.0
+            products[:, gone] = 0.0
         mean = self.mean + share * d
         whole = self.whole_mean + share * (other.whole_mean - self.whole_mean)
         return self._replace(
@@ -52,8 +57,9 @@ class Sums(NamedTuple):
 
     def about(self, point: Array) -> Array:
         """Sums of products about a point."""
-        d = self.mean - point
-        return self.products + self.weight * np.outer(d, d)
+        products = self.products.copy()
+        _add_square(products, self.mean - point, self.weight)
+        return products
 
     def _system(self, fit_intercept: bool) -> tuple[Array, Array, Array]:
         """Correlations of the features, their products with the targets in these units, and the units."""
@@ -61,7 +67,8 @@ class Sums(NamedTuple):
         A = self.products if fit_intercept else self.about(np.zeros_like(self.mean))
         unit = np.sqrt(np.diag(A)[:k])
         inverse = np.divide(1.0, unit, out=np.zeros(k), where=unit > 0)
-        R = A[:k, :k] * inverse[:, None] * inverse
+        R = A[:k, :k] * inverse
+        R *= inverse[:, None]
         R[np.diag_indices(k)] = 1.0
         return R, A[:k, k:] * inverse[:, None], inverse
 
@@ -76,7 +83,7 @@ class Sums(NamedTuple):
         if not failed and on.all() and (L.diagonal() ** 2 > SINGULAR).all():
             b, _ = linalg.dpotrs(L, r, lower=1)
         elif on.any():
-            some = np.flatnonzero(on)
+            some, R = np.flatnonzero(on), symmetric(R)
             some = some[np.sort(_pivots(block(R, some)))]
             L, _ = linalg.dpotrf(block(R, some).T, lower=1, clean=0)
             b[some], _ = linalg.dpotrs(L, r[some], lower=1)
@@ -103,7 +110,7 @@ class Sums(NamedTuple):
         deviation = np.sqrt(np.maximum(np.diag(A), 0.0))
         deviation[deviation <= 1e-15 * np.abs(self.mean)] = 0.0
         inverse = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
-        R = A * inverse[:, None] * inverse
+        R = symmetric(A) * inverse[:, None] * inverse
         R[np.diag_indices(len(R))] = 1.0
         return Standardized(
             np.ascontiguousarray(R[:k, :k]),
@@ -133,11 +140,22 @@ def sums_of(averages: Any, support: NDArray[np.int64]) -> Sums:
         p = moments.p  # with the products, where there are any
     columns = np.concatenate([support, np.arange(p, p + q)])
     offset = moments.sums[columns, -1].astype(np.float64) / weight
-    upper = moments.sums[np.minimum.outer(columns, columns), np.maximum.outer(columns, columns)]
-    products = upper.astype(np.float64) - weight * np.outer(offset, offset)
+    products = moments.sums.take(columns, axis=0).take(columns, axis=1).astype(np.float64, copy=False)
+    _add_square(products, offset, -weight)
     whole = moments.mean(weight)[: p + q] + center
     at = np.asarray(support, dtype=np.int64)
     return Sums(at, q, inner.effective_n_, weight, whole[columns], products, whole)
+
+
+def symmetric(A: Array) -> Array:
+    """The whole of a matrix whose upper triangle is given."""
+    upper = np.triu(A)
+    return upper + np.triu(A, 1).T
+
+
+def _add_square(A: Array, x: Array, factor: float) -> None:
+    """A += factor x x', in place, in the upper triangle."""
+    linalg.dsyr(factor, x, a=A.T, lower=1, overwrite_a=1)
 
 
 def independent(s: Standardized, support: NDArray[np.int64]) -> NDArray[np.int64]:
