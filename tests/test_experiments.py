@@ -12,7 +12,7 @@ from papers import data, run, versions, workers
 from papers.__main__ import main
 from papers.baselines import lasso
 from papers.causes import CAUSES
-from papers.experiments import EXPERIMENTS, detection, drift, load_experiment, readings, sfsa
+from papers.experiments import EXPERIMENTS, detection, drift, inference, load_experiment, readings, sfsa
 from papers.published import parse_table
 from papers.report import Cell, Figure, Outcomes, Panel, Table, pages
 from papers.tuning import best_params, cross_validate, largest_model
@@ -380,3 +380,35 @@ def test_drift_is_followed():
     assert agree["0.001 a row"]["last"] <= 1.05
     assert agree["none"]["last"] > 2
     assert np.shape(agree["truth"]) == np.shape(agree["none"]["coef"])
+
+
+# ---------------------------------------------------------------- what inference promises
+
+
+def test_simulations_of_inference_are_reported():
+    jobs = inference.jobs(1, quick=True)
+    assert {job["part"] for job in jobs} == {"coverage", "fdr", "anytime", "stability"}
+    assert sum(job["part"] == "fdr" for job in jobs) == 9
+    some = [
+        next(job for job in jobs if job["part"] == part and job.get("noise") != "plain")
+        for part in ("coverage", "fdr", "stability")
+    ]
+    outcomes = Outcomes([(job, inference.measure(**job | {"repeats": 2})) for job in some])
+    coverage, fdr, stability = inference.report(outcomes)
+    assert [row[1] for row in coverage.rows] == ["naive", "split", "splits"]
+    assert [row[2] for row in fdr.rows] == ["0.1", "0.2"]
+    assert len(stability.rows) == 3
+    shares = [float(row[3].split()[0]) for row in coverage.rows]
+    assert shares[0] < 50 < 80 <= shares[1]
+
+
+def test_clusters_and_sizes_of_rows_are_in_the_noise():
+    rng = np.random.default_rng(0)
+    X, e, cluster = inference.rows_with_noise(rng, "equal", "clusters", 5000, 3)
+    pairs = e.reshape(-1, 5)
+    assert np.corrcoef(pairs[:, 0], pairs[:, 1])[0, 1] == pytest.approx(0.5, abs=0.1)
+    assert np.corrcoef(X[:, 0], X[:, 1])[0, 1] == pytest.approx(0.5, abs=0.1)
+    assert (np.bincount(cluster) == 5).all()
+    X, e, _ = inference.rows_with_noise(rng, "independent", "rows", 5000, 3)
+    assert (e**2).mean() == pytest.approx(1, abs=0.15)
+    assert ((X[:, 0] * e) ** 2).mean() > 1.4 * (X[:, 0] ** 2).mean() * (e**2).mean()

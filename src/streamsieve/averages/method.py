@@ -446,7 +446,9 @@ class AveragesMethod(Method):
             model = self.select(self.averages)
         if self.se == "classical" or model.stderr is None:
             return model
-        return inference.with_errors(model, self._error_source, self.se, self.fit_intercept)
+        from ..inference.ols import with_errors
+
+        return with_errors(model, self._error_source, self.se, self.fit_intercept)
 
     @property
     def _error_source(self) -> Any:

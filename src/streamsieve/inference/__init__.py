@@ -13,8 +13,8 @@ stability  features that random halves of the rows select again and again
 from .anytime import Anytime, anytime
 from .fdr import fdr
 from .knockoffs import knockoffs
-from .ols import ols, with_errors
+from .ols import ols
 from .split import split
 from .stability import stability
 
-__all__ = ["Anytime", "anytime", "fdr", "knockoffs", "ols", "split", "stability", "with_errors"]
+__all__ = ["Anytime", "anytime", "fdr", "knockoffs", "ols", "split", "stability"]
