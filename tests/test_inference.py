@@ -12,6 +12,7 @@ from streamsieve import (
     FourthMoments,
     OFSARegressor,
     OLassoRegressor,
+    OLSClassifier,
     OLSRegressor,
     OLSthClassifier,
     OLSthRegressor,
@@ -820,6 +821,7 @@ def test_least_squares_selects_at_a_false_discovery_rate():
         (lambda: OFSARegressor(2, honest=0.5, stability=0.7), "beside stability"),
         (lambda: OLassoRegressor(2, se="folds", refit=False), "beside refit=False"),
         (lambda: OFSARegressor(2, se="white"), "se='white'"),
+        (lambda: OLSClassifier(fdr=0.1, loss="logistic"), "beside loss='logistic'"),
         (lambda: OFSARegressor(2, stability=0.5), "stability=0.5"),
         (lambda: SieveRegressor(2, se="folds"), "summed up"),
         (lambda: SieveRegressor(2, se="classical", loss="huber"), "loss='huber'"),
@@ -827,8 +829,9 @@ def test_least_squares_selects_at_a_false_discovery_rate():
 )
 def test_errors_that_a_method_does_not_have_are_refused(make, match):
     X, y = data()
+    model = make()
     with pytest.raises(ValueError, match=match):
-        make().fit(X, y)
+        model.fit(X, y > 0 if isinstance(model, OLSClassifier) else y)
 
 
 def test_clusters_need_folds():

@@ -32,7 +32,7 @@ FULL_PASSES = 8  # at most, of those that fit all features: where labels are sep
 TOLERANCE = 1e-3  # a step that moves the weights by less than this share of their norm is the last
 FLOOR = 0.01  # of D: it only shortens steps, the model at which they end is the same
 UNAVAILABLE = {"decay": None, "half_life": None, "interactions": False, "se": "classical",
-               "honest": None, "stability": None, "alpha": None}  # fmt: skip
+               "honest": None, "stability": None, "fdr": None, "alpha": None}  # fmt: skip
 
 
 def check(method: AveragesMethod) -> None:
