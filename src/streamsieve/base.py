@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from . import centering
+from . import _core, centering
 from .interrupts import Deferred
 from .params import ParamError, Parameter
 from .rows import MODERATE, Array, Rows
@@ -361,5 +361,6 @@ class Method:
 
 def _extreme(rows: Rows, y: Array, w: Array | None) -> bool:
     """Whether products of these numbers may overflow even with a derived step."""
-    far = np.abs(y).max() > MODERATE or (w is not None and w.max() > MODERATE)
-    return bool(far) or not (rows.moderate or rows.within(MODERATE))
+    if _core.first_bad(y, False, MODERATE) >= 0 or (w is not None and w.max() > MODERATE):
+        return True
+    return not (rows.moderate or rows.within(MODERATE))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import signal
+import _signal as signal  # type: ignore[import-not-found]  # `signal` makes enums, at ten times the cost
 import threading
 from typing import Any
 
@@ -18,7 +18,7 @@ class Deferred:
         self._came: tuple[int, Any] | None = None
 
     def begin(self) -> None:
-        if threading.current_thread() is threading.main_thread():
+        if threading.get_ident() == threading.main_thread().ident:
             handler = signal.getsignal(signal.SIGINT)
             if callable(handler):
                 self._handler = handler

@@ -297,6 +297,7 @@ class Session:
             if (
                 "folds" in self.log[-1]
                 or "hold no rows" in self.log[-1]
+                or "rows do not" in self.log[-1]
                 or any(f"{name}=" in self.log[-1] for name in model.get_params())
             ):
                 return  # too few rows for what was chosen, or a parameter that may still change

@@ -319,7 +319,7 @@ class Estimator(SelectorMixin, BaseEstimator):
 
     def _one_row(self, x: Mapping[Any, float], *, grow: bool) -> Rows:
         """A mapping as a row; unknown names are new features if `grow`, else left out."""
-        if not isinstance(x, Mapping):
+        if type(x) is not dict and not isinstance(x, Mapping):
             raise TypeError(f"x = {shortened(x)}; a row is a mapping of feature names to values.")
         limit, n = self.method_.limit, len(x)
         indptr, indices, values = np.zeros(2, np.int32), np.empty(n, np.int32), np.empty(n)
