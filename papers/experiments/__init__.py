@@ -58,7 +58,9 @@ EXPERIMENTS = {
         "[Ma] Tables 2 to 4, Figures 1 to 3: error, sparsity and stability on real data", 0.5, None
     ),
     "inference": Experiment(
-        "No paper: coverage, false discoveries, any-time tests and stability, where the truth is known", 1, 10
+        "No paper: coverage, false discoveries, any-time tests and stability, where the truth is known",
+        0.5,
+        None,
     ),
 }
 

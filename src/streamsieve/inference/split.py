@@ -33,7 +33,7 @@ def split(
     """Select features on a part of the folds, and fit them by least squares on the rest.
 
     The rows that estimate had no part in the selection, so that intervals and p values hold whatever the
-    method. They are about 1.4 times as wide as those of all rows, at half and half.
+    method. They are about 1.5 times as wide as those of all rows, at half and half.
 
     Parameters
     ----------
