@@ -20,7 +20,7 @@ ARGUMENTS = {
     "bestsubset": ["--sizes", "5", "20", "100"],
     "budgeted": ["--rows", "20000"],
     "extract": [],
-    "history": [],
+    "history": ["--rows", "60000", "--repeats", "5"],
     "learners": ["--rows", "30000", "--repeats", "3"],
     "olst": [],
     "penalized": ["--repeats", "3"],

@@ -39,12 +39,14 @@ class Trace:
         Sum of the rows' weights.
     missing : int
         Values of the rows that were NaN.
+    spent : float
+        Seconds of the processor that recording has taken.
     """
 
     points: list[dict[str, Any]] = field(default_factory=list)
     weight: float = 0.0
     missing: int = 0
-    _spent: float = 0.0
+    spent: float = 0.0
     _cost: float | None = None  # seconds of the last reading of a model
     _start: float = field(default_factory=thread_time)
     _support: Any = None
@@ -56,11 +58,11 @@ class Trace:
         due = GROWTH * self.points[-1]["rows"] if self.points else FIRST
         if model.started and rows >= due and self._allowed(start) >= FIXED / 10:
             self._record(model, block, rows, start)
-        self._spent += thread_time() - start
+        self.spent += thread_time() - start
 
     def _allowed(self, now: float) -> float:
         """Seconds that may be spent now."""
-        return SHARE * (now - self._start) - self._spent
+        return SHARE * (now - self._start) - self.spent
 
     def _count(self, model: FittedModel, block: Any) -> None:
         self.weight += len(block.rows) if block.weight is None else float(np.sum(block.weight))
