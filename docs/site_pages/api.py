@@ -17,7 +17,7 @@ GROUPS = {
     "Running averages": ("RunningAverages", "FoldAverages", "AveragesBank", "LinearModel", "extract"),
     "Paths and cross-validation": ("Path", "path", "CrossValidation", "cross_validate"),
     "Inference": ("inference", "FourthMoments"),
-    "Clusters": ("distributed",),
+    "Clusters": ("distributed", "dask"),
     "Evaluation": ("prequential", "Prequential", "metrics"),
     "Files": ("save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"),
     "Displays": ("PathDisplay", "SelectionDisplay", "PrequentialDisplay", "StabilityDisplay"),

@@ -25,6 +25,7 @@ _PUBLIC = {
 _WHERE = {name: module for module, names in _PUBLIC.items() for name in names}
 _MODULES = {
     "extract": "averages.extract",
+    "dask": "dask",
     "distributed": "distributed",
     "inference": "inference",
     "metrics": "metrics",

@@ -5,7 +5,22 @@ A command that reads a model without solving for it starts in half the time.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
+
+
+def limit_threads(n: int) -> Any:
+    """Context in which BLAS uses so many threads."""
+    return _libraries().limit(limits=n, user_api="blas")
+
+
+@cache
+def _libraries() -> Any:
+    """The libraries that are limited; to find them takes some ms."""
+    import scipy.linalg  # noqa: F401 - what is to be limited must be loaded
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import linalg
 from ..fitted import FittedModel
 from ..params import ParamError
 from ..rows import Rows
@@ -262,13 +263,10 @@ def one_blas_thread() -> Iterator[None]:
     The limit is of the process: the last of several threads that use it lifts it.
     """
     global _blas_users, _blas_limit
-    import scipy.linalg  # noqa: F401 - the library that is to be limited must be loaded
-    from threadpoolctl import threadpool_limits
-
     with _blas_lock:
         _blas_users += 1
         if _blas_users == 1:
-            _blas_limit = threadpool_limits(1, "blas")
+            _blas_limit = linalg.limit_threads(1)
     try:
         yield
     finally:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from .. import linalg
 from ..fitted import FittedModel, TooManyFeatures
 from ..params import ParamError
 from ..rows import Rows
@@ -130,7 +131,6 @@ class Run:
         self.checkpoint, self.progress, self.signals, self.memory = checkpoint, progress, signals, memory
         self.position: Any = None
         self.any_weight = rows > 0  # whether some row weighed something
-        self._blas: Any = None
 
     def learn(self, blocks: Iterable[Block]) -> None:
         """Learn all blocks; Interrupted if a signal comes."""
@@ -216,9 +216,4 @@ class Run:
         """
         if p > _NARROW or not self.model.method.uses_blas:
             return nullcontext()
-        if self._blas is None:
-            import scipy.linalg  # noqa: F401 - the library that is to be limited must be loaded
-            from threadpoolctl import ThreadpoolController
-
-            self._blas = ThreadpoolController()
-        return self._blas.limit(limits=1, user_api="blas")
+        return linalg.limit_threads(1)

@@ -11,6 +11,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, BinaryIO, NamedTuple
 
 from .bad_data import BadData
@@ -31,11 +32,12 @@ class File(NamedTuple):
         found: dict[str, Any] = {"name": os.path.basename(self.name), "size": self.size}
         if self.path is not None and self.size is not None:
             found["modified"] = os.stat(self.path).st_mtime_ns
-            found["digest"] = _digest_of_samples(self.path, self.size)
+            found["digest"] = _digest_of_samples(self.path, self.size, found["modified"])
         return found
 
 
-def _digest_of_samples(path: str, size: int) -> str:
+@lru_cache(1024)  # units of a file are opened one after the other
+def _digest_of_samples(path: str, size: int, modified: int) -> str:  # noqa: ARG001 - a part of the key
     """SHA-256 over both ends of a file and pieces spread over it; over all of a small one."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
