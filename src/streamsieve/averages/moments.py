@@ -99,11 +99,15 @@ class Moments(State):
     def pack(self) -> None:
         """Keep the upper triangle alone."""
         if not self.packed:
-            m = len(self.sums)
-            triangle = np.empty(m * (m + 1) // 2, dtype=self.sums.dtype)
+            # in place, as rows only move forward: there is no second matrix, nor half of one
+            m, sums = len(self.sums), np.require(self.sums, requirements=["C", "O", "W"])
+            self.sums = None
+            flat = sums.reshape(-1)
             for i, at in enumerate(_row_starts(m)):
-                triangle[at : at + m - i] = self.sums[i, i:]
-            self.sums, self._axes["sums"] = triangle, ("fixed",)
+                flat[at : at + m - i] = flat[i * m + i : (i + 1) * m]
+            del flat
+            sums.resize(m * (m + 1) // 2, refcheck=False)
+            self.sums, self._axes["sums"] = sums, ("fixed",)
 
     def unpack(self) -> None:
         """Lay out the matrix again, so that rows can be added and models extracted."""

@@ -23,7 +23,6 @@ from .plan import Plan
 
 _POLL = 1.0  # seconds between looks at the cluster while nothing finishes
 _CALL = 30.0  # seconds that the scheduler may take to answer
-_PER_THREAD = 2  # units under way for each thread of the workers
 
 Progress = Callable[[int, int], None]
 
@@ -193,7 +192,7 @@ def run_tree(client: Any, leaves: Leaves, token: str, waiting: Waiting, progress
     try:
         while wide not in ready:
             under_way = sum(last - first == 1 for first, last in running.values())
-            while started < n and under_way < _PER_THREAD * waiting.threads:
+            while started < n and under_way < waiting.threads:  # more would wait for their neighbours
                 running[leaves.submit(started)] = (started, started + 1)
                 started, under_way = started + 1, under_way + 1
             for future in waiting.some(list(running), title):

@@ -72,10 +72,30 @@ class Part:
     rows_bad: int
     reader: dict[str, Any] = field(default_factory=dict)  # columns and values met, where units come in turn
 
+    def __reduce__(self) -> Any:
+        """Sent as it is, since nobody changes it: a method's own pickle copies its state first."""
+        model, method = dict(vars(self.model)), self.model.method
+        del model["method"]
+        kept = {name: value for name, value in vars(method).items() if name not in _NOT_SENT}
+        numbers = (self.first, self.last, self.rows, self.rows_bad)
+        return _received, (type(method), kept, model, numbers, self.reader)
+
     def __str__(self) -> str:
         return (
             f"unit {self.first}" if self.last == self.first + 1 else f"units {self.first} to {self.last - 1}"
         )
+
+
+_NOT_SENT = ("lock", "learner", "progress", "_flushed", "_cache")
+
+
+def _received(cls: Any, values: dict[str, Any], fields: dict[str, Any], numbers: Any, reader: Any) -> Part:
+    method = object.__new__(cls)
+    method.__setstate__(values)
+    model = object.__new__(FittedModel)
+    model.__dict__.update(fields, method=method)
+    first, last, rows, rows_bad = numbers
+    return Part(model, first, last, rows, rows_bad, reader)
 
 
 def is_mergeable(model: FittedModel) -> bool:
