@@ -336,7 +336,7 @@ def predict(reading, product, merging, screening, workers=64, network=1e9):
     print(
         f"1e9 rows of 100 of 1e7 features, svmlight of {size / 1e12:.1f} TB, 4 GB a unit, {workers} workers: "
         f"pass one {one_s / 3600:.2f} h, its merging ({state / 1e6:.0f} MB a state) {merge_s / 3600:.2f} h, "
-        f"pass two {reading['svmlight'] * size / workers / 3600:.2f} h"
+        f"reading for pass two {reading['svmlight'] * size / workers / 3600:.2f} h"
     )
 
 
