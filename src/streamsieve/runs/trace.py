@@ -19,7 +19,7 @@ SAMPLE = 256  # rows whose loss is measured
 FIRST = 100  # rows before the first point
 MOST = 200  # points; beyond that every second one is dropped
 COPIED = 32 << 20  # bytes of a state that is copied to extract a model: beyond that none is
-FIXED = 2e-3  # seconds of any reading, and
+FIXED = 1e-2  # seconds of any reading, and
 GUESS = 2e-9  # seconds an operation, for a first point, whose cost nobody has measured yet
 
 
