@@ -16,3 +16,13 @@ def without_centering():
     before, centering.ROWS = centering.ROWS, 0
     yield
     centering.ROWS = before
+
+
+@pytest.fixture(scope="module")
+def one_pass():
+    """`fit` learns every row once, in order, as the papers and the slow twins do."""
+    from streamsieve.estimators import base
+
+    before, base.has_passes = base.has_passes, lambda method: False  # noqa: ARG005
+    yield
+    base.has_passes = before

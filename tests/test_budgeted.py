@@ -19,7 +19,7 @@ from streamsieve import (
 )
 from streamsieve.learners.heap import heap_features
 
-pytestmark = pytest.mark.usefixtures("without_centering")
+pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
 
 
 def rows(seed, n, p, density, kind):

@@ -353,6 +353,14 @@ def test_features_that_all_vanish_are_an_error(method):
     assert "rescale" in said(done)
 
 
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("setting", ["max_iter=3", "tol=0.1", "shuffle=false"])
+def test_settings_of_fit_in_memory_are_refused(setting):
+    done = run("fit", "rows.svm", "--method", "sgd", "--set", setting, "-o", "new")
+    assert done.exit_code == 2
+    assert "--passes" in said(done)
+
+
 # ---------------------------------------------------------------- terminals
 
 

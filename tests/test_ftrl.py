@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from reference.ftrl import ftrl
 from streamsieve import FTRLProximalClassifier, FTRLProximalRegressor
 
-pytestmark = pytest.mark.usefixtures("without_centering")
+pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
 
 
 def rows(seed, n=60, p=8, density=0.6):

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
+from sklearn.datasets import load_wine
 from sklearn.utils.estimator_checks import check_estimator
 
 import streamsieve
@@ -402,7 +403,7 @@ def test_one_row_at_a_time_is_the_stream(kind):
         order += [name for name in row if name not in order]
         model.learn_one(row, t)
     at = [names.index(name) for name in order]
-    batch = make(kind).fit(sp.csr_array(X[:, at]), y)
+    batch = feed(make(kind), sp.csr_array(X[:, at]), y)
     assert model.n_features_in_ == len(order)
     assert_allclose(model.coef_, batch.coef_, rtol=1e-9, atol=1e-12)
     assert set(model.get_feature_names_out()) == {order[j] for j in batch.get_support(indices=True)}
@@ -447,6 +448,32 @@ def test_docstring_names_every_parameter_and_has_an_example(kind):
     for name in inspect.signature(kind).parameters:
         assert f"\n{name} : " in kind.__doc__
     assert ">>> " in kind.__doc__
+
+
+@every
+def test_fit_is_the_stream_again_and_again(kind):
+    if "max_iter" not in inspect.signature(kind).parameters:
+        pytest.skip("this learner learns every row once")
+    X, y = data(kind, n=150)
+    fitted = make(kind, max_iter=2, shuffle=False).fit(X, y)
+    assert fitted.n_iter_ == 2
+    if kind.__name__.startswith("OLSTThen"):
+        pytest.skip("the first pass ends with OLST")
+    if kind.__name__.startswith("Stabilized"):
+        pytest.skip("a pass ends its last block")
+    stream = feed(feed(begin(kind, y), X, y), X, y)
+    assert_same_state(fitted, stream)
+
+
+@every
+def test_labels_in_sorted_order_are_learned(kind):
+    if not is_classifier(kind()):
+        pytest.skip("a regressor has no labels")
+    X, y = load_wine(return_X_y=True)
+    assert_array_equal(y, np.sort(y))
+    order = np.random.default_rng(0).permutation(len(y))
+    assert kind().fit(X, y).score(X, y) > kind().fit(X[order], y[order]).score(X, y) - 0.15
+    assert kind().fit(X, y).score(X, y) > 0.35  # a constant has 0.4, the last label 0.27
 
 
 @every

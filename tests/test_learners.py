@@ -20,7 +20,7 @@ from streamsieve import (
     TSGDRegressor,
 )
 
-pytestmark = pytest.mark.usefixtures("without_centering")
+pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
 
 
 def rows(seed, n=60, p=8, density=0.6):

@@ -26,7 +26,7 @@ from streamsieve import (
 from streamsieve.learners.inverse import InverseMoments
 from streamsieve.rows import Rows
 
-pytestmark = pytest.mark.usefixtures("without_centering")
+pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
 
 
 def data(n=300, p=12, seed=0, density=1.0, q=None):

@@ -1,4 +1,4 @@
-"""Several passes of `fit`: a method that declares the parameters has them."""
+"""Several passes of `fit`: a method that declares `max_iter` has them."""
 
 import numpy as np
 import pytest
@@ -12,15 +12,8 @@ from streamsieve.rows import Rows, as_rows
 from streamsieve.tasks import Classification
 
 
-class Repeated(TSGD):
-    """A row-wise learner with passes, and nothing else to say about them."""
-
-    max_iter = passes.max_iter(50)
-    tol, shuffle, random_state = passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
-
-
 def fitted(rows, y, **options):
-    method = Repeated(**options).begin(rows.p, y.shape[1])
+    method = TSGD(**options).begin(rows.p, y.shape[1])
     return method, passes.fit_rows(method, rows, y, None)
 
 
@@ -32,7 +25,7 @@ def regression(n=300, p=8):
 def test_rows_in_order_are_the_stream_again_and_again():
     X, y = regression()
     method, made = fitted(Rows(X), y, shuffle=False, max_iter=3, tol=0.0)
-    stream = Repeated().begin(8, 1)
+    stream = TSGD().begin(8, 1)
     for _ in range(3):
         stream.update(Rows(X), y)
     assert made == 3
@@ -44,7 +37,7 @@ def test_orders_follow_the_seed_and_no_layout(made):
     X, y = regression()
     rows = as_rows(made(X))[0]
     method, _ = fitted(rows, y, max_iter=2, tol=0.0)
-    stream = Repeated().begin(8, 1)
+    stream = TSGD().begin(8, 1)
     for at in range(2):
         order = passes.shuffled(300, 0, at)
         stream.update(Rows(X[order]), y[order])
@@ -53,10 +46,17 @@ def test_orders_follow_the_seed_and_no_layout(made):
     assert (other.weights()[0] != method.weights()[0]).any()
 
 
-def test_passes_end_when_the_weights_settle():
+def test_passes_end_when_the_loss_falls_no_more():
     X, y = regression()
-    assert 2 <= fitted(Rows(X), y, tol=0.1)[1] < 50
-    assert fitted(Rows(X), 0 * y, max_iter=4)[1] == 4  # weights of zero have not settled
+    assert passes.PATIENCE < fitted(Rows(X), y)[1] < 50
+    assert fitted(Rows(X), y, tol=2.0)[1] == passes.PATIENCE + 1  # no loss falls by more than itself
+    rule = passes.LossFalls(tol=0.1)
+    losses = [1.0, 0.8, 0.75, 0.71, 0.69, 0.65, 0.61, 0.6, 0.6]
+    # 0.69 is below 0.8 - 0.1 and so on: what counts is the best so far, not the pass before
+    assert [rule.stalled(None, loss) for loss in losses].index(True) == 6
+
+
+def test_weights_have_settled_when_a_pass_moves_them_little():
     assert not passes.settled(np.zeros(3), np.zeros(3), 0.1)
     assert passes.settled(np.ones(3), np.ones(3), 0.0)
 
@@ -70,7 +70,7 @@ def test_labels_in_sorted_order_are_learned():
     def accuracy(method):
         return np.mean(task.decode(method.scores(Rows(X))) == labels)
 
-    once = Repeated(k=13, loss="logistic").begin(13, 3)
+    once = TSGD(k=13, loss="logistic").begin(13, 3)
     once.update(Rows(X), Y)
     often, _ = fitted(Rows(X), Y, k=13, loss="logistic")
     assert accuracy(often) > max(0.95, accuracy(once))

@@ -13,7 +13,7 @@ import streamsieve
 from reference import regularised as twins
 from streamsieve.learners.ladder import supports
 
-pytestmark = pytest.mark.usefixtures("without_centering")
+pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
 
 #: name of the learner, options that make a variant, its twin
 VARIANTS = [

@@ -18,7 +18,7 @@ from reference.sgd import fade
 from streamsieve import SFSAClassifier, SFSARegressor, simulate
 from streamsieve.learners.annealed import AnnealedModel
 
-pytestmark = pytest.mark.usefixtures("without_centering")
+pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
 
 LOSSES = ("squared", "logistic", "hinge", "squared_hinge")
 VARIANTS = ("plain", "momentum", "nesterov", "adam")

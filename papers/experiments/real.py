@@ -175,7 +175,9 @@ def _fit_function(name: str, s: Any, X: Any, y: Any) -> Callable[[int], Callable
     }
 
     def fit(k: int) -> Callable[[Any], Any]:
-        model = learners[name](k).fit(X, y)
+        model = learners[name](k)
+        labels = {"classes": np.unique(y)} if hasattr(model, "decision_function") else {}
+        model.partial_fit(X, y, **labels)  # one pass, as in the paper
         predict: Callable[[Any], Any] = getattr(model, "decision_function", model.predict)
         return predict
 

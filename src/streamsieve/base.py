@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, centering
+from . import _core, centering, passes
 from .interrupts import Deferred
 from .params import ParamError, Parameter
 from .rows import MODERATE, Array, Rows
@@ -144,6 +144,9 @@ class Method:
         return f"{cause} is too long for these rows: pass a smaller eta or eta='auto'"
 
     # ---------------------------------------------------------------- for `fit` in several passes (passes.py)
+
+    #: What ends the passes before `max_iter`.
+    stop_rule: ClassVar[Any] = passes.LossFalls
 
     def plan(self, n: int) -> None:
         """Note that `fit` is about to pass over n rows."""

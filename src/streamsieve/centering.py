@@ -15,6 +15,7 @@ from .rows import Array, Rows, from_scipy
 from .state import State, zeros
 
 ROWS = 100  # that decide on the centre: a tenth of a deviation off, in the mean
+SAMPLE = 4096  # rows that do in `fit`, from all parts of the data: the first may be of one class
 
 Batch = tuple[Rows, Array, Array | None]
 
@@ -35,12 +36,15 @@ class Centering(State):
     def flush(self) -> list[Batch]:
         """Place the centre by the rows that wait; these are then to be learned."""
         rows, y, w = self.buffer.joined()
-        self.place(rows)
+        self.place(rows[:ROWS])
         return [(self.subtract(rows), y, w)]
 
-    def place(self, rows: Rows) -> None:
-        """Centre the columns whose mean over the first rows exceeds their deviation."""
-        first = rows[:ROWS]
+    def place_by_sample(self, rows: Rows) -> None:
+        """Place the centre by rows from all parts of data in memory."""
+        self.place(rows.take(np.arange(0, len(rows), -(-len(rows) // SAMPLE))))
+
+    def place(self, first: Rows) -> None:
+        """Centre the columns whose mean over these rows exceeds their deviation."""
         if first.sparse:
             n, at, x = len(first), first.tight().indices, first.tight().data.astype(np.float64)
             mean = np.bincount(at, x, self._p) / n

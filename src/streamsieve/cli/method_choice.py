@@ -14,6 +14,7 @@ from ..base import Method
 from ..fitted import FittedModel
 from ..methods import METHODS, method_class
 from ..params import OneOf, Param, ParamError, Parameter
+from ..passes import ONLY_FIT
 from ..rows import unique_labels
 from ..runs.memory import machine_memory
 from ..runs.source import as_labels
@@ -250,13 +251,18 @@ class MethodChoice:
         return values
 
     def _settings(self, method: str, params: dict[str, Parameter]) -> dict[str, Any]:
-        names = [name for name in params if name not in ("k", "missing")]
+        names = [name for name in params if name not in ("k", "missing", *ONLY_FIT)]
         values = {}
         for setting in self.settings:
             name, _, text = setting.partition("=")
             if name in SHORTHANDS and name not in names:
                 raise click.UsageError(
                     f"{option_name(name)}: {method} does not take it; pass --method with one of {able(name)}."
+                )
+            if name in params and name in ONLY_FIT:
+                raise click.UsageError(
+                    f"--set {setting}: {name} belongs to `fit` on data in memory; pass --passes and "
+                    "--shuffle-buffer."
                 )
             if name not in names or not text:
                 raise click.UsageError(

@@ -22,7 +22,7 @@ from ..clusters import hash_ids
 from ..fitted import FittedModel
 from ..learners.start import continue_from
 from ..params import Parameter
-from ..passes import fit_rows, has_passes, is_source, repeat
+from ..passes import MeanLoss, fit_rows, has_passes, is_source, repeat
 from ..rows import Array, Rows, as_rows, as_vector, as_weights, check_any_weight, is_sparse
 from ..tasks import Classification, Regression, Task
 
@@ -194,8 +194,9 @@ class Estimator(SelectorMixin, BaseEstimator):
         n, classes = fresh._count(source)
         started = False
 
-        def one_pass(at: int) -> None:  # noqa: ARG001
+        def one_pass(at: int) -> float:  # noqa: ARG001
             nonlocal started
+            loss = MeanLoss(method)
             for block in source:
                 X, y, weight = (*block, None)[:3]
                 rows, Y, w = fresh._check_batch(X, y, None if started else classes, weight, first=not started)
@@ -203,9 +204,12 @@ class Estimator(SelectorMixin, BaseEstimator):
                     method.begin(rows.p, fresh._task.q)
                     method.plan(n)
                     started = True
+                if loss.needed:
+                    loss.add(method.scores(rows), Y, w)
                 fresh._learn(rows, Y, w)
             if not started:
                 raise ValueError("The source has no rows; pass one that yields blocks (X, y).")
+            return loss.mean()
 
         fresh.n_iter_ = repeat(method, one_pass)
         return self._become(fresh)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _core
+from .. import _core, passes
 from ..base import Method
 from ..rows import Array, Rows
 from ..state import State, check_finite, record, zeros
@@ -37,6 +37,7 @@ class BARDA(Method):
 
     k, eta, alpha, delta = heap.K, adaptive.ETA, adaptive.ALPHA, adaptive.DELTA
     fit_intercept, grow = heap.FIT_INTERCEPT, steps.GROW
+    max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     losses = adaptive.LOSSES
     limit = heap.LIMIT

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
+from .. import _core, passes
 from ..base import Method
 from ..rows import Array, Rows
 from ..state import State, array, zeros
@@ -36,6 +36,7 @@ class FOBOS(Method):
     k, alpha, l1_ratio, schedule = ladder.K, ladder.ALPHA, ladder.L1_RATIO, ladder.SQRT_SCHEDULE
     eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
     fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
+    max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     attributes = ladder.ATTRIBUTES
     penalty = property(ladder.penalties)

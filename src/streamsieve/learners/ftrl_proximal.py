@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
+from .. import _core, passes
 from ..averages.constraints import GROUP_CATEGORIES, GROUPS, KEEP, Constraints
 from ..base import Method
 from ..params import Int, Or, Param, ParamError, Real
@@ -66,6 +66,7 @@ class FTRLProximal(Method):
     )
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
     keep, groups, group_categories = KEEP, GROUPS, GROUP_CATEGORIES
+    max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     centers = True
     limit = weight_limit = 1e30  # within which no square overflows where eta is derived

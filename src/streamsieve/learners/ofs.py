@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _core
+from .. import _core, passes
 from ..base import Method
 from ..params import Param
 from ..rows import Array, Rows
@@ -42,6 +42,7 @@ class OFS(Method):
         live=True,
     )
     fit_intercept, grow = heap.FIT_INTERCEPT, steps.GROW
+    max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     losses = {"classification": ("hinge",)}
     limit = heap.LIMIT

@@ -82,9 +82,17 @@ class OLSTThenTSGD(SIHT):
     def in_one_step(self, rows: Rows) -> bool:  # noqa: ARG002
         return self.state.olst is None
 
+    def end_pass(self) -> None:
+        """OLST learns no row twice: the passes of `fit` after the first take steps."""
+        if self.state.olst is not None:
+            self.set_weights(*self.state.olst.extract(self.k, self.standardize))
+
     def weights(self) -> tuple[Array, Array]:
         olst = self.state.olst
-        return super().weights() if olst is None else olst.extract(self.k, self.standardize)
+        if olst is None or not olst.rows:
+            return super().weights()
+        coef, intercept = olst.extract(self.k, self.standardize)
+        return coef, intercept
 
     def set_weights(self, coef: Array, intercept: Array) -> None:
         super().set_weights(coef, intercept)

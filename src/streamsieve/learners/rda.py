@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
+from .. import _core, passes
 from ..base import Method
 from ..params import Param, Real
 from ..rows import Array, Rows
@@ -40,6 +40,7 @@ class RDA(Method):
     )
     eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
     fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
+    max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     attributes = ladder.ATTRIBUTES
     penalty = property(ladder.penalties)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import passes
 from ..base import Method
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows
@@ -108,6 +109,7 @@ class SFSA(Method):
         "features. Only with the squared loss, whose minimum that is.",
     )
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
+    max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     attributes = {
         "current_maturity": "int: Mini-batches with which the answering model matured, 0 while none has.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _core
+from .. import _core, passes
 from ..base import Method
 from ..rows import Array, Rows
 from ..state import State, array, zeros
@@ -24,6 +24,7 @@ class SGD(Method):
 
     eta, schedule, alpha = ETA, SCHEDULE, ALPHA
     fit_intercept, grow = FIT_INTERCEPT, GROW
+    max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     examples = {
         "regression": """

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
+from .. import _core, passes
 from ..base import Method
 from ..params import Param
 from ..rows import Array, Rows
@@ -44,6 +44,7 @@ class SOFS(Method):
         live=True,
     )
     fit_intercept, grow = heap.FIT_INTERCEPT, steps.GROW
+    max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     losses = {"classification": ("hinge",)}
     limit = heap.LIMIT

@@ -69,7 +69,13 @@ class StabilizedSGD(Method):
         "probability, then weight. None: what is stable.",
     )
     max_iter = passes.max_iter(60)
-    tol, shuffle, random_state = passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
+    tol = Param(
+        1e-3,
+        Real(0),
+        "`fit` stops when a pass moves the weights by less than this share of their norm.",
+        live=True,
+    )
+    shuffle, random_state = passes.SHUFFLE, passes.RANDOM_STATE
     n_paths = Param(16, Int(1), "Paths.", symbol="M")
     burst_size = Param(
         "auto",
@@ -126,6 +132,7 @@ class StabilizedSGD(Method):
     }
 
     centers = True
+    stop_rule = passes.WeightsMove  # the loss rises as features go
 
     def start(self, p: int, q: int) -> State:
         return State(

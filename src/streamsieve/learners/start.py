@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..centering import ROWS
 from ..rows import Array
 
 
@@ -34,7 +35,7 @@ def continue_from(method: Any, model: Any, rows: Any, w: Array | None) -> None:
     coef, intercept = model_weights(model, method.p, method.q)
     centering = getattr(method.state, "centering", None)
     if centering is not None:
-        centering.place(rows)
+        centering.place(rows[:ROWS])
         rows, intercept = centering.subtract(rows), intercept + centering.shift(coef.T)
     for at, part in rows.in_row_order():
         method.measure(part, None if w is None else w[at])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _core
+from .. import _core, passes
 from ..averages.constraints import GROUP_CATEGORIES, GROUPS, KEEP
 from ..base import Method
 from ..rows import Array, Rows
@@ -32,6 +32,7 @@ class TSGD(Method):
     k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
     keep, groups, group_categories = KEEP, GROUPS, GROUP_CATEGORIES
+    max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     estimator_methods = (start_from,)
 
