@@ -26,9 +26,9 @@ ARGUMENTS = {
     "penalized": ["--repeats", "3"],
     "quality": [
         "--sets",
-        "dexter;basehock;arcene;colon;allaml;tox171;warppie;lymphoma",
+        "dexter;basehock;arcene;colon;allaml;tox171;warppie;lymphoma;madelon",
         "--k",
-        "50",
+        "10,50,100,500",
         "--splits",
         "1",
         "--methods",
@@ -86,7 +86,7 @@ def write_readme() -> None:
     lines = text[text.index("| method ") :].split("\n\n")[0].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     places = [rows[0].index(name) for name in ("method", "mean", "cells", "median s", "peak MB")]
-    rows[0][places[1]], rows[0][places[2]] = "mean accuracy, %", "sets"
+    rows[0][places[1]], rows[0][places[2]] = "mean accuracy, %", "cells"
     table = ["| " + " | ".join(row[at] for at in places) + " |" for row in rows]
     table[1] = "|---|--:|--:|--:|--:|"
     head, tail = "<!-- quality: begin -->\n", "<!-- quality: end -->"
