@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 Fit = tuple[NDArray[np.int64], Callable[[Array], Array]]  # support, and how to predict
 
 
+# Of the budgeted learners: features as they come, no intercept.
+PLAIN: Params = {"standardize": False, "fit_intercept": False}
 # The proportion of l1 in the l1 + l2 of OPG and RDA for classification, which is not published.
 L1 = 0.9
 # FOFS on sparse rows: the best of a grid, where the defaults, its own paper's, take steps that are too long.
@@ -33,12 +35,15 @@ SPARSE_FOFS: Params = {"eta": 0.1, "alpha": 1e-4}
 def online_methods(task: str, k: int, fofs: Params | None = None) -> dict[str, Any]:
     """[Sun]'s competitors by its names; not 200 penalties one by one but a ladder in one pass."""
     if task == "regression":
-        return {"OPG": FOBOSRegressor(k), "RDA": RDARegressor(k)}
+        return {
+            "OPG": FOBOSRegressor(k, standardize=False),
+            "RDA": RDARegressor(k, standardize=False),
+        }
     return {
-        "FOFS": OFSClassifier(k, **(fofs or {})),
-        "SOFS": SOFSClassifier(k),
-        "OPG": FOBOSClassifier(k, l1_ratio=L1),
-        "RDA": RDAClassifier(k, l1_ratio=L1),
+        "FOFS": OFSClassifier(k, **PLAIN, **(fofs or {})),
+        "SOFS": SOFSClassifier(k, **PLAIN),
+        "OPG": FOBOSClassifier(k, l1_ratio=L1, standardize=False),
+        "RDA": RDAClassifier(k, l1_ratio=L1, standardize=False),
     }
 
 

@@ -133,7 +133,7 @@ def test_many_looks_at_all_features_do_not_change_the_selection():
     X = sp.random_array((n, p), density=0.01, rng=rng, data_sampler=rng.standard_normal).toarray()
     y = np.where(X[:, :50].sum(axis=1) + 0.1 * rng.normal(size=n) > 0, 1, -1)
     for alpha in (1e-3, 1.0, 100.0):
-        model = BARDAClassifier(k, alpha=alpha, eta=0.1)
+        model = BARDAClassifier(k, alpha=alpha, eta=0.1, fit_intercept=False)
         w, _ = twin.barda(X, y[:, None].astype(float), np.ones(n), k, 0.1, alpha)
         assert_array_equal(model.fit(sp.csr_array(X), y).coef_.T, w)
 
@@ -141,7 +141,11 @@ def test_many_looks_at_all_features_do_not_change_the_selection():
 def test_parameters_may_change_in_mid_stream():
     X, target, _ = rows(1, 200, 600, 0.2, "gaussian")
     y = np.where(target > 0, 1, -1)
-    model = BARDAClassifier(5, alpha=1.0).fit(X[:100], y[:100]).set_params(alpha=1e-3, eta=0.01)
+    model = (
+        BARDAClassifier(5, alpha=1.0, fit_intercept=False)
+        .fit(X[:100], y[:100])
+        .set_params(alpha=1e-3, eta=0.01)
+    )
     model.partial_fit(X[100:], y[100:])
     square, total = model.method_.state.gradient.T
     strength = model.delta + np.sqrt(square)
@@ -154,10 +158,10 @@ def test_a_dropped_feature_comes_back_with_its_past():
     X = np.array([[1.0, 0, 0], [0, 2, 0], [1, 0, 0], [1, 0, 0]])
     y = np.array([1, 1, 1, 1])
     for kind in (BARDAClassifier, BAMDClassifier):
-        model = kind(1, eta=0.01).partial_fit(X[:1], y[:1], classes=[-1, 1])
+        model = kind(1, eta=0.01, fit_intercept=False).partial_fit(X[:1], y[:1], classes=[-1, 1])
         assert_array_equal(model.get_support(indices=True), [0])
         assert_array_equal(model.partial_fit(X[1:2], y[1:2]).get_support(indices=True), [1])
-    model = BARDAClassifier(1, eta=0.01).partial_fit(X, y, classes=[-1, 1])
+    model = BARDAClassifier(1, eta=0.01, fit_intercept=False).partial_fit(X, y, classes=[-1, 1])
     assert_array_equal(model.get_support(indices=True), [0])
     assert model.method_.state.gradient[0, 1] < -5
 
@@ -166,7 +170,7 @@ def test_the_weights_of_ofs_stay_in_the_ball():
     X, target, _ = rows(0, 300, 30, 1.0, "gaussian")
     y = np.where(target > 0, 1, -1)
     for alpha in (0.1, 1.0):
-        norm = np.linalg.norm(OFSClassifier(20, alpha=alpha).fit(X, y).coef_)
+        norm = np.linalg.norm(OFSClassifier(20, alpha=alpha, fit_intercept=False).fit(X, y).coef_)
         assert norm <= 1 / np.sqrt(alpha) * (1 + 1e-12)
 
 
@@ -174,13 +178,18 @@ def test_ofs_bears_a_scale_that_underflows():
     X, target, r = rows(3, 400, 8, 0.6, "gaussian")
     y = np.where(target > 0, 1, -1)
     w, _ = twin.ofs(X, y[:, None].astype(float), r, 3, 0.25, 3.9)
-    assert_allclose(OFSClassifier(3, eta=0.25, alpha=3.9).fit(X, y, r).coef_.T, w, rtol=1e-8, atol=1e-14)
+    assert_allclose(
+        OFSClassifier(3, eta=0.25, alpha=3.9, fit_intercept=False).fit(X, y, r).coef_.T,
+        w,
+        rtol=1e-8,
+        atol=1e-14,
+    )
 
 
 def test_sofs_refuses_what_overflows_and_is_as_before():
     X, target, _ = rows(0, 60, 30, 0.2, "gaussian")
     y = np.where(target > 0, 1, -1)
-    model = SOFSClassifier(3, gamma=1e-3).fit(X[:40], y[:40])
+    model = SOFSClassifier(3, gamma=1e-3, fit_intercept=False).fit(X[:40], y[:40])
     state = model.method_.state
     kept = heap_features(state.kept)[0]
     state.weight[kept, 1] = 1e290  # no stream is known that leads here
@@ -204,9 +213,9 @@ def test_a_classifier_with_several_classes_has_one_budget(kind):
 
 
 def test_probabilities_come_with_the_logistic_loss_only():
-    assert hasattr(BARDAClassifier(loss="logistic"), "predict_proba")
+    assert hasattr(BARDAClassifier(loss="logistic", fit_intercept=False), "predict_proba")
     for kind in (BARDAClassifier, OFSClassifier, SOFSClassifier):
-        assert not hasattr(kind(), "predict_proba")
+        assert not hasattr(kind(fit_intercept=False), "predict_proba")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +229,7 @@ def test_probabilities_come_with_the_logistic_loss_only():
 )
 def test_parameters_outside_their_domain_are_refused(kind, options):
     with pytest.raises(ValueError, match=rf"{next(iter(options))}="):
-        kind(2, **options).fit(np.eye(4), [0, 1, 0, 1])
+        kind(2, **options, fit_intercept=False).fit(np.eye(4), [0, 1, 0, 1])
 
 
 def beyond(name, **fields):
@@ -253,9 +262,9 @@ FORGERIES = {
 def test_state_that_a_kernel_could_not_follow_is_refused(name):
     kind, change = FORGERIES[name]
     X, target, _ = rows(0, 60, 30, 0.4, "gaussian")
-    method = kind(5).fit(X, target > 0).method_
+    method = kind(5, fit_intercept=False).fit(X, target > 0).method_
     method.check_state()
-    method.state.verify(method.start(method.p, method.q))
+    method.state.verify(method.new_state(method.p, method.q))
     change(method.state)
     with pytest.raises(ValueError, match=r"\w+"):
         method.check_state()

@@ -141,23 +141,29 @@ def test_chunks_do_not_matter(kind, layout, options):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_layout_does_not_matter(kind, classes):
     X, y = data(kind, classes=classes)
-    dense = make(kind).fit(X, y)
+    # of the refit, which is solved to a tolerance, the last digits do
+    options = {"refit": False} if "refit" in inspect.signature(kind).parameters else {}
+
+    def made():
+        return make(kind, **options)
+
+    dense = made().fit(X, y)
     S = sp.csr_array(X)
     wide = sp.csr_array((S.data, S.indices.astype(np.int64), S.indptr.astype(np.int64)), shape=S.shape)
-    small = make(kind).fit(S, y)
+    small = made().fit(S, y)
     for other in (
-        make(kind).fit(np.asfortranarray(X), y),
-        make(kind).fit(np.repeat(X, 2, axis=1)[:, ::2], y),
+        made().fit(np.asfortranarray(X), y),
+        made().fit(np.repeat(X, 2, axis=1)[:, ::2], y),
     ):
         assert_array_equal(other.coef_, dense.coef_)
-    assert_array_equal(make(kind).fit(wide, y).coef_, small.coef_)
-    assert_array_equal(make(kind).fit(S.tocsc(), y).coef_, small.coef_)
+    assert_array_equal(made().fit(wide, y).coef_, small.coef_)
+    assert_array_equal(made().fit(S.tocsc(), y).coef_, small.coef_)
     assert_allclose(small.coef_, dense.coef_, rtol=1e-9, atol=1e-12)
     assert_allclose(small.intercept_, dense.intercept_, rtol=1e-9, atol=1e-12)
     F = X.astype(np.float32)
-    exact = make(kind).fit(F.astype(np.float64), y)  # the same numbers: equal but for the order of sums
-    assert_allclose(make(kind).fit(F, y).coef_, exact.coef_, rtol=1e-9, atol=1e-12)
-    assert_allclose(make(kind).fit(sp.csr_array(F), y).coef_, exact.coef_, rtol=1e-9, atol=1e-12)
+    exact = made().fit(F.astype(np.float64), y)  # the same numbers: equal but for the order of sums
+    assert_allclose(made().fit(F, y).coef_, exact.coef_, rtol=1e-9, atol=1e-12)
+    assert_allclose(made().fit(sp.csr_array(F), y).coef_, exact.coef_, rtol=1e-9, atol=1e-12)
 
 
 @every
@@ -454,15 +460,50 @@ def test_docstring_names_every_parameter_and_has_an_example(kind):
 def test_fit_is_the_stream_again_and_again(kind):
     if "max_iter" not in inspect.signature(kind).parameters:
         pytest.skip("this learner learns every row once")
+    known = inspect.signature(kind).parameters
+    options = {name: False for name in ("standardize", "refit") if name in known}  # units are from other rows
     X, y = data(kind, n=150)
-    fitted = make(kind, max_iter=2, shuffle=False).fit(X, y)
+    fitted = make(kind, max_iter=2, shuffle=False, **options).fit(X, y)
     assert fitted.n_iter_ == 2
     if kind.__name__.startswith("OLSTThen"):
         pytest.skip("the first pass ends with OLST")
     if kind.__name__.startswith("Stabilized"):
         pytest.skip("a pass ends its last block")
-    stream = feed(feed(begin(kind, y), X, y), X, y)
+    stream = feed(feed(begin(kind, y, **options), X, y), X, y)
     assert_same_state(fitted, stream)
+
+
+@every
+def test_units_do_not_decide(kind):
+    known = inspect.signature(kind).parameters
+    if "standardize" not in known:
+        pytest.skip("this learner takes features as they come")
+    X, y = data(kind, n=400)
+    unit = 10.0 ** np.random.default_rng(2).uniform(-3, 3, P)
+    options = {name: value for name, value in {"alpha": 1e-3, "refit": False}.items() if name in known}
+    plain, scaled = make(kind, **options).fit(X, y), make(kind, **options).fit(X * unit, y)
+    assert_array_equal(scaled.get_support(), plain.get_support())
+    assert_allclose(scaled.coef_ * unit, plain.coef_, rtol=1e-5, atol=1e-7)
+
+
+@every
+def test_the_refit_is_the_model_of_the_selected_columns_alone(kind):
+    known = inspect.signature(kind).parameters
+    if "refit" not in known:
+        pytest.skip("this learner has no refit")
+    X, y = data(kind, n=400)
+    own = make(kind, refit=False).fit(X, y)
+    again = make(kind).fit(X, y)
+    assert_array_equal(again.get_support(), own.get_support())
+    kept = own.get_support(indices=True)
+    alone = getattr(streamsieve, "SieveClassifier" if is_classifier(own) else "SieveRegressor")
+    alone = alone(len(kept), fit_intercept=again.fit_intercept).fit(X[:, kept], y)
+    assert_allclose(np.atleast_2d(again.coef_)[:, kept], np.atleast_2d(alone.coef_), rtol=1e-9)
+    assert_same_state(pickle.loads(pickle.dumps(again)), again)
+    if kind.__name__.startswith("SFSA"):
+        return  # whose streams have a refit of their own
+    more = feed(copy.deepcopy(again), X[:20], y[:20])
+    assert_array_equal(more.coef_, feed(copy.deepcopy(own), X[:20], y[:20]).coef_)  # until it learns again
 
 
 @every
@@ -471,9 +512,7 @@ def test_labels_in_sorted_order_are_learned(kind):
         pytest.skip("a regressor has no labels")
     X, y = load_wine(return_X_y=True)
     assert_array_equal(y, np.sort(y))
-    order = np.random.default_rng(0).permutation(len(y))
-    assert kind().fit(X, y).score(X, y) > kind().fit(X[order], y[order]).score(X, y) - 0.15
-    assert kind().fit(X, y).score(X, y) > 0.35  # a constant has 0.4, the last label 0.27
+    assert kind().fit(X, y).score(X, y) > 0.9  # a constant has 0.4, the last label 0.27
 
 
 @every
@@ -512,12 +551,15 @@ def test_centring_is_learning_rows_about_the_mean_of_the_first(kind, layout, mon
     X = np.where(np.arange(P) % 3, X, X + np.random.default_rng(1).normal(9, 1, X.shape))
     if "fit_intercept" not in inspect.signature(kind).parameters:
         pytest.skip("this learner has no intercept")
-    centred = feed(begin(kind, y, fit_intercept=True), layout(X), y)
+    options = {"fit_intercept": True}
+    if getattr(kind._method_class, "scales", False):
+        options["standardize"] = False
+    centred = feed(begin(kind, y, **options), layout(X), y)
     first = X[:100]
     center = np.where(first.mean(axis=0) ** 2 > first.var(axis=0), first.mean(axis=0), 0.0)
     assert 0 < np.count_nonzero(center) < P
     monkeypatch.setattr(streamsieve.centering, "ROWS", 0)
-    plain = feed(begin(kind, y, fit_intercept=True), layout(X - center), y)
+    plain = feed(begin(kind, y, **options), layout(X - center), y)
     assert_allclose(centred.coef_, plain.coef_, rtol=1e-6, atol=1e-9)
     assert_allclose(
         centred.intercept_, plain.intercept_ - np.squeeze(plain.coef_ @ center), rtol=1e-6, atol=1e-9

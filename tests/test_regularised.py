@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import streamsieve
 from reference import regularised as twins
-from streamsieve.learners.ladder import supports
+from streamsieve.learners.ladder import answering, planned_by_error
 
 pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
 
@@ -191,11 +191,31 @@ def test_rows_skipped_are_made_up_for_as_if_one_by_one(lam, eta, rho, schedule):
     assert_allclose(model.coef_[0], coef, rtol=1e-9, atol=1e-11)
 
 
-def test_the_answer_is_the_largest_support_of_at_most_k():
+def test_the_answer_is_the_largest_support_of_at_most_k_or_the_next_cut_to_it():
+    penalty = np.array([4.0, 3.0, 2.0, 1.0])
+    assert answering(penalty, np.array([0, 3, 6, 9]), 6) == 2
+    assert answering(penalty, np.array([6, 6, 6, 9]), 6) == 2  # of equals the smallest penalty
+    assert answering(penalty, np.array([0, 4, 9, 8]), 6) == 3  # supports leap from 4 to 8
+    assert answering(penalty, np.array([7, 8, 9, 9]), 6) == 0  # all are larger: the highest penalty
+    assert answering(penalty, np.array([0, 1, 2, 4]), 6) == 3  # none is
     X, target, _ = rows(5, n=200, p=30)
-    model = learner("RDA", "Regressor", 6).fit(X, target)
-    sizes = supports(model.method_.state, model.method_.columns() != 0)
-    assert np.count_nonzero(model.coef_) == sizes[sizes <= 6].max()
+    assert np.count_nonzero(learner("RDA", "Regressor", 6).fit(X, target).coef_) == 6
+
+
+def test_a_ladder_by_error_goes_on_beyond_its_best_end():
+    penalty = np.array([1.0, 4.0, 2.0])
+    assert planned_by_error(penalty, 2, 1.0) == []
+    assert planned_by_error(penalty, 0, 1.0) == [(1, 0, 0.5)]
+    assert planned_by_error(penalty, 1, 1.0) == [(0, 1, 8.0)]
+
+
+@pytest.mark.parametrize("name", ["FOBOS", "AdaFOBOS", "TruncatedGradient"])
+def test_proximal_steps_by_k_find_the_true_features(name):
+    """The smallest supports of these are what the last row has touched; the k largest weights are not."""
+    X, target, _ = rows(8, n=2000, p=60, density=1.0)
+    target = X[:, :6] @ np.array([1.0, -1.0, 2.0, -2.0, 1.0, 1.5])
+    model = learner(name, "Regressor", 6).fit(X, target)
+    assert_array_equal(model.get_support(indices=True), np.arange(6))
 
 
 @pytest.mark.parametrize("lam", [1e-9, 1e9])
@@ -297,7 +317,7 @@ def test_the_state_of_a_stream_is_accepted(name, variant, twin, k):  # noqa: ARG
         model.partial_fit(S[a:b, :width], target[a:b], r[a:b])
         method = model.method_
         method.check_state()
-        method.state.verify(method.start(method.p, method.q))
+        method.state.verify(method.new_state(method.p, method.q))
 
 
 def set_field(path, value):

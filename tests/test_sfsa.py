@@ -57,7 +57,7 @@ def signs(n=400, p=60, classes=2, density=0.3, seed=0):
 def single(classes, **options):
     """One model without warmup: the schedule of the paper."""
     kind = SFSAClassifier if classes else SFSARegressor
-    return kind(**dict(k=4, maturity=12, ladder=False, annealing=1.0, warmup=0.0) | options)
+    return kind(**dict(k=4, maturity=12, ladder=False, annealing=1.0, warmup=0.0, refit=False) | options)
 
 
 def alive(model):
@@ -342,7 +342,7 @@ def test_the_refit_is_least_squares_on_the_rows_since_maturity(layout):
     for fit_intercept in (True, False):
         model = SFSARegressor(5, maturity=16, ladder=False, refit=True, fit_intercept=fit_intercept)
         model.fit(layout(X), y, sample_weight=r)
-        plain = SFSARegressor(5, maturity=16, ladder=False, fit_intercept=fit_intercept).fit(
+        plain = SFSARegressor(5, maturity=16, ladder=False, refit=False, fit_intercept=fit_intercept).fit(
             layout(X), y, sample_weight=r
         )
         support = model.get_support(indices=True)
@@ -350,23 +350,26 @@ def test_the_refit_is_least_squares_on_the_rows_since_maturity(layout):
         A = np.column_stack([X[400:, support], np.full(500, float(fit_intercept))])
         root = np.sqrt(r[400:])
         beta = np.linalg.lstsq(A * root[:, None], y[400:] * root, rcond=None)[0]
-        assert_allclose(model.coef_[support], beta[:-1], rtol=1e-8)
-        assert_allclose(model.intercept_, beta[-1], atol=1e-10)
+        # but for a ridge that is tiny where the features explain nearly all
+        assert_allclose(model.coef_[support], beta[:-1], atol=1e-3)
+        assert_allclose(model.intercept_, beta[-1], atol=1e-3)
 
 
 def test_the_refit_waits_for_rows_and_stands_duplicates():
     X, y = rows(900)
     X[:, 8] = X[:, 7]
     early = SFSARegressor(5, maturity=16, ladder=False, refit=True).fit(X[:405], y[:405])
-    assert_array_equal(early.coef_, SFSARegressor(5, maturity=16, ladder=False).fit(X[:405], y[:405]).coef_)
+    plain = SFSARegressor(5, maturity=16, ladder=False, refit=False).fit(X[:405], y[:405])
+    assert_array_equal(early.coef_, plain.coef_)
     late = SFSARegressor(60, maturity=16, ladder=False, refit=True).fit(X, y)
     assert np.abs(late.coef_).max() < 10
 
 
-def test_the_refit_of_labels_needs_the_squared_loss():
+def test_the_refit_of_a_stream_of_labels_needs_the_squared_loss():
     X, y = rows(900, classes=2)
-    with pytest.raises(ValueError, match="refit=True"):
-        SFSAClassifier(5, refit=True).fit(X, y)
+    for refit in (True, False):
+        steps = SFSAClassifier(5, maturity=16, ladder=False, refit=refit).fit(X, y)
+        assert steps.method_.state.averages is None
     model = SFSAClassifier(5, loss="squared", maturity=16, ladder=False, refit=True).fit(X, y)
     as_numbers = SFSARegressor(5, maturity=16, ladder=False, refit=True).fit(X, np.where(y == 1, 1.0, -1.0))
     assert_array_equal(model.coef_[0], as_numbers.coef_)

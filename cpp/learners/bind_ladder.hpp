@@ -32,12 +32,13 @@ void def_ladder(nb::module_& m, const char* name, Make make) {
         const Penalties penalties(rule_fields, state);
         const StepSize step = step_size(rule_fields, state.record<Clock>("clock"));
         const unsigned threads = unsigned(rule_fields.integer("n_threads"));
-        const auto bias = state.vector<double>("bias");
+        const auto bias = state.vector<double>("bias"), error = state.vector<double>("error");
+        if (error.size() != bias.size()) throw nb::value_error("there must be an error for each intercept");
         auto rule = make(rule_fields, state, penalties);
         PlainRows rows(call.X.rows);
         const auto run = [&](auto& one) {
             return ladder(rows, call.loss, call.q, Index(bias.size()), call.y, call.weight, step, threads,
-                          one, bias.data());
+                          one, bias.data(), error.data());
         };
         nb::gil_scoped_release release;
         if constexpr (requires { std::variant_size<decltype(rule)>::value; })

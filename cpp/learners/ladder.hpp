@@ -80,7 +80,7 @@ inline void each_lane(N n, const F& f) {
 // of the columns from `shift` on.
 template <class Rows, class N, class Columns>
 STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Loss& loss, N n, Index first, Index shift,
-                              Index width, Columns& columns, double* bias, double* scratch) {
+                              Index width, Columns& columns, double* bias, double* error, double* scratch) {
     double m[lanes], d[lanes], *w = scratch;
     for (Index i = 0; i < s.X.rows; ++i) {
         const auto row = s.X[i];
@@ -115,6 +115,7 @@ STREAMSIEVE_CLONES Index walk(const Stretch<Rows>& s, const Loss& loss, N n, Ind
             if (!(size <= most)) most = size;
         }
         if (!(most * pace.reach < 1e200)) return i;
+        for (Index c = 0; c < n; ++c) error[first + c] += std::abs(d[c]);
         if (most > 0) {
             for (Index c = 0; c < n; ++c) bias[first + c] = columns.intercept(c, bias[first + c], d[c]);
             for (Index e = 0; e < row.length; ++e) {
@@ -169,9 +170,10 @@ struct Own {
 constexpr Index block_rows = 256, block_values = 1 << 14;
 
 // Returns the number of rows learned: fewer than there are where the next step of some column would overflow.
+// `error` sums the magnitudes of the slopes, of each row before it is learned: how far a column is off.
 template <class Rule>
 Index ladder(PlainRows& X, const Loss& loss, Index q, Index width, const double* y, const double* weight,
-             StepSize step, unsigned threads, Rule& rule, double* bias) {
+             StepSize step, unsigned threads, Rule& rule, double* bias, double* error) {
     const Index p = rule.p;
     // What takes some 50 microseconds is done before a thread has started.
     if (X.values() * width < 50'000) threads = 1;
@@ -183,7 +185,7 @@ Index ladder(PlainRows& X, const Loss& loss, Index q, Index width, const double*
     struct Thread {
         Own own;
         Rule rule;
-        double* bias;
+        double *bias, *error;
         Index first;  // of its columns in the state
         std::vector<double> scratch;
         Index done;
@@ -192,12 +194,13 @@ Index ladder(PlainRows& X, const Loss& loss, Index q, Index width, const double*
     for (unsigned k = 0; k < threads; ++k) {
         const Index first = width * Index(k) / Index(threads);
         const Index n = width * Index(k + 1) / Index(threads) - first;
-        team.push_back({Own{p, width, first, n}, rule, bias, first, {}, 0});
+        team.push_back({Own{p, width, first, n}, rule, bias, error, first, {}, 0});
         Thread& one = team.back();  // memory is asked for here: in a thread nobody could be told of its lack
         one.scratch.resize(std::size_t(std::min(lanes, n) * longest));
         if (!copies) continue;
         one.rule.share(one.own);
         one.own.column(one.bias);
+        one.own.column(one.error);
         one.first = 0;
     }
     if (copies) parallel(threads, [&](unsigned k) { team[k].own.fetch(); });
@@ -222,7 +225,7 @@ Index ladder(PlainRows& X, const Loss& loss, Index q, Index width, const double*
                     auto columns = me.rule.columns(first, n);
                     const auto go = [&](auto lanes_of) {
                         return from + walk(stretch, loss, lanes_of, first, me.own.first + c, stride, columns,
-                                           me.bias, me.scratch.data());
+                                           me.bias, me.error, me.scratch.data());
                     };
                     using Half = std::integral_constant<Index, lanes / 2>;
                     using Full = std::integral_constant<Index, lanes>;

@@ -36,9 +36,9 @@ EXTRACTORS: dict[str, Any] = {
     "OMCP": extract.omcp,
 }
 LEARNERS: dict[str, Any] = {
-    "SGD": lambda k: SGDRegressor(),  # noqa: ARG005
+    "SGD": lambda k: SGDRegressor(standardize=False),  # noqa: ARG005
     "SIHT": SIHTRegressor,
-    "SADMM": SADMMRegressor,
+    "SADMM": lambda k: SADMMRegressor(k, standardize=False),
 }
 METHODS = ("Lasso", *LEARNERS, *EXTRACTORS)
 # The longest streams, by p, of the methods that would take hours on the others.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from streamsieve import OFSClassifier, SOFSClassifier, metrics, simulate
 
-from ..baselines import L1, SPARSE_FOFS, online_methods
+from ..baselines import L1, PLAIN, SPARSE_FOFS, online_methods
 from ..published.sfsa import SPARSE
 from ..report import Cell, Outcomes, Part, Table
 from ..tuning import Params, largest_model
@@ -85,7 +85,10 @@ def measure(always: bool, n: int, seed: int) -> dict[str, Any]:
     """By reading and method: percent found and test AUC."""
     stream = simulate.sparse(n, P, K, NNZ, always=always, random_state=seed)
     budgeted = online_methods("classification", K, FOFS_PARAMS[always])
-    untruncated: dict[str, Any] = {"FOFS": OFSClassifier(P, **FOFS_PARAMS[always]), "SOFS": SOFSClassifier(P)}
+    untruncated: dict[str, Any] = {
+        "FOFS": OFSClassifier(P, **PLAIN, **FOFS_PARAMS[always]),
+        "SOFS": SOFSClassifier(P, **PLAIN),
+    }
     for X, y in stream:
         for model in (*budgeted.values(), *untruncated.values()):
             model.partial_fit(X, y, classes=(-1, 1))

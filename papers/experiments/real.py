@@ -30,7 +30,7 @@ from streamsieve.averages.interactions import Pairs
 from streamsieve.averages.standardize import standardize
 
 from .. import data
-from ..baselines import lasso, omp
+from ..baselines import PLAIN, lasso, omp
 from ..report import Cell, Figure, Outcomes, Panel, Part, Table
 
 BATCH = 25
@@ -111,8 +111,8 @@ def measure_stream(name: str) -> dict[str, float]:
         "SFSA": SFSAClassifier(k, loss="hinge", maturity=n // BATCH, ladder=False),
         "SFSA-AG": SFSAClassifier(k, loss="hinge", maturity=n // BATCH, ladder=False, variant="nesterov"),
         "TSGD": TSGDClassifier(k),
-        "FOFS": OFSClassifier(k),
-        "SOFS": SOFSClassifier(k),
+        "FOFS": OFSClassifier(k, **PLAIN),
+        "SOFS": SOFSClassifier(k, **PLAIN),
     }
     if name == "news20":
         X, y = data.load(name, "all")
@@ -166,12 +166,12 @@ def _fit_function(name: str, s: Any, X: Any, y: Any) -> Callable[[int], Callable
         return lambda k: (lasso if name == "Lasso" else omp)(X, y, k)[1]
     learners: dict[str, Any] = {
         "TSGD": SIHTRegressor,
-        "SADMM": SADMMRegressor,
+        "SADMM": lambda k: SADMMRegressor(k, standardize=False),
         "OLST": OLSTRegressor,
         "C = 50": lambda k: OLSTThenTSGDRegressor(k, C=50),
         "C = 500": lambda k: OLSTThenTSGDRegressor(k, C=500),
-        "FOFS": OFSClassifier,
-        "SOFS": SOFSClassifier,
+        "FOFS": lambda k: OFSClassifier(k, **PLAIN),
+        "SOFS": lambda k: SOFSClassifier(k, **PLAIN),
     }
 
     def fit(k: int) -> Callable[[Any], Any]:

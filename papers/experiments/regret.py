@@ -24,7 +24,7 @@ P = 1_000
 EXTRACTORS: dict[str, Any] = {"OLSth": olsth, "OFSA": ofsa, "OMCP": omcp, "OElnet": oelasticnet}
 LEARNERS: dict[str, Any] = {
     "TSGD": SIHTRegressor,
-    "SADMM": SADMMRegressor,
+    "SADMM": lambda k: SADMMRegressor(k, standardize=False),
     "OLST-then-TSGD, C=50": lambda k: OLSTThenTSGDRegressor(k, C=50),
     "OLST-then-TSGD, C=500": lambda k: OLSTThenTSGDRegressor(k, C=500),
 }

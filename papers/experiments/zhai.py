@@ -28,6 +28,7 @@ from streamsieve import (
     SOFSClassifier,
 )
 
+from ..baselines import PLAIN
 from ..data import load
 from ..report import Cell, Figure, Outcomes, Panel, Part, Table
 from ..tuning import Params, best_params
@@ -64,8 +65,8 @@ def shuffled_passes(X: Any, y: NDArray[np.float64], seed: int, times: int) -> It
 
 def make_model(method: str, k: int, params: Params) -> Any:
     if method in BUDGETED:
-        return BUDGETED[method](k, **params)
-    fixed = {"loss": "squared_hinge", "schedule": "constant", "fit_intercept": False}
+        return BUDGETED[method](k, **PLAIN, **params)
+    fixed = {"loss": "squared_hinge", "schedule": "constant", **PLAIN}
     return PENALIZED[method](**fixed, **{"alpha": 0.0, **params})
 
 

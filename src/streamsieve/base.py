@@ -22,7 +22,7 @@ from . import _core, centering, passes
 from .interrupts import Deferred
 from .params import ParamError, Parameter
 from .rows import MODERATE, Array, Rows
-from .state import State
+from .state import State, optional
 from .tasks import Classification
 
 CLASSIFICATION = ("logistic", "hinge", "squared_hinge", "squared")
@@ -47,6 +47,10 @@ class Method:
     uses_blas: ClassVar[bool] = False
     #: Whether columns far from zero are centred, where an intercept is fitted.
     centers: ClassVar[bool] = False
+    #: Whether rows come in units of their columns, with `standardize`: for kernels that have no units.
+    scales: ClassVar[bool] = False
+    #: Whether they are also brought to norm 1, counting k values of a row.
+    unit_rows: ClassVar[bool] = False
     #: The largest magnitude that values and targets may have, and the largest sample weight.
     limit: float = 1e75
     weight_limit: float = 1e75
@@ -101,6 +105,11 @@ class Method:
         first = getattr(self.state, "centering", None)
         if first is not None:
             first.check(self.p, self.q, self.limit)
+        refitted = getattr(self.state, "refitted", None)
+        if refitted is not None:
+            if type(refitted).__name__ != "Refitted":
+                raise ValueError(f"refitted is {type(refitted).__name__}, not Refitted.")
+            refitted.check(self.p, self.q)
 
     def resize(self, p: int) -> None:
         """Make room for p features, or give it back."""
@@ -188,8 +197,13 @@ class Method:
     def new_state(self, p: int, q: int) -> State:
         """The state before the first row, with what the base adds to the method's own."""
         state = self.start(p, q)
-        if self.centers and getattr(self, "fit_intercept", False) and centering.ROWS:
-            state.centering = centering.Centering(p)
+        centers = self.centers and getattr(self, "fit_intercept", False)
+        scales = self.scales and getattr(self, "standardize", False)
+        if (centers or scales) and centering.ROWS:
+            budget = self.k if self.unit_rows else 0  # type: ignore[attr-defined]
+            state.centering = centering.Centering(p, centers, scales, budget)
+        if "refit" in self.params:
+            state.add_fields(refitted=optional())
         return state
 
     def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
@@ -216,6 +230,8 @@ class Method:
                     self._learn_all(*batch)
                 if not batches and self.can_overflow:
                     self.settled()  # rows that wait must not turn out too large when it is too late
+                if getattr(self.state, "refitted", None) is not None:
+                    self.state.refitted = None
             except BaseException:
                 if held is not None:
                     self.state.restore(held)
@@ -279,9 +295,14 @@ class Method:
         """Coefficients (q, p) and intercepts (q,) as of now, for rows as they come."""
         with self.lock:
             now = self.settled()
+            refitted = getattr(now.state, "refitted", None)
+            if refitted is not None:
+                coef = np.zeros((self.q, self.p))
+                coef[:, refitted.features] = refitted.weight.T
+                return coef, refitted.intercept.copy()
             coef, intercept = now.weights()
             first = getattr(now.state, "centering", None)
-            return coef, intercept if first is None else intercept - first.shift(coef.T)
+            return (coef, intercept) if first is None else first.for_raw_rows(coef, intercept)
 
     def overflow_error(self, where: str = "") -> ValueError:
         return ValueError(
@@ -308,6 +329,9 @@ class Method:
 
     def probabilities(self, scores: Array) -> Array:
         """Probability of each class from scores, for losses whose margins are log-odds."""
+        if getattr(self.state, "refitted", None) is not None and scores.shape[1] > 1:
+            share = np.exp(scores - scores.max(axis=1, keepdims=True))  # the classes are fitted together
+            return share / share.sum(axis=1, keepdims=True)
         return Classification.probabilities(scores)
 
     def linear_model(self) -> Any:

@@ -99,8 +99,8 @@ def fit_rows(method: Method, rows: Rows, y: Array, w: Array | None) -> int:
     rows = rows if rows.sparse else Rows(np.ascontiguousarray(rows.values))
     centering = getattr(method.state, "centering", None)
     if centering is not None:
-        centering.place_by_sample(rows)
-        rows = centering.subtract(rows)
+        centering.place_by_sample(rows, y)
+        rows = centering.transform(rows)
     method.plan(n)
 
     def one_pass(at: int) -> float:

@@ -70,6 +70,10 @@ class State:
 
     def __init__(self, **fields: Any) -> None:
         self._axes: dict[str, tuple[str, ...]] = {}
+        self.add_fields(**fields)
+
+    def add_fields(self, **fields: Any) -> None:
+        """Add fields, or set them anew with other roles."""
         for name, field in fields.items():
             if isinstance(field, Field):
                 self._axes[name] = field.axes

@@ -20,6 +20,7 @@ from .. import _core
 from ..base import Method
 from ..clusters import hash_ids
 from ..fitted import FittedModel
+from ..learners.refit import Refit
 from ..learners.start import continue_from
 from ..params import Parameter
 from ..passes import MeanLoss, fit_rows, has_passes, is_source, repeat
@@ -162,6 +163,10 @@ class Estimator(SelectorMixin, BaseEstimator):
             continue_from(method, model, rows, w)
         elif passes and has_passes(method):
             fresh.n_iter_ = fit_rows(method, rows, Y, w)
+            if Refit.wanted(method):
+                refit = Refit(method)
+                refit.update(rows, Y, w)
+                refit.finish()
         else:
             fresh._learn(rows, Y, w, cluster)
         while passes and (again := fresh.method_.next_pass()) is not None:
@@ -212,6 +217,12 @@ class Estimator(SelectorMixin, BaseEstimator):
             return loss.mean()
 
         fresh.n_iter_ = repeat(method, one_pass)
+        if Refit.wanted(method):
+            again = Refit(method)
+            for block in source:
+                X, y, weight = (*block, None)[:3]
+                again.update(*fresh._check_batch(X, y, None, weight, first=False))
+            again.finish()
         return self._become(fresh)
 
     def _count(self, source: Any) -> tuple[int, Any]:

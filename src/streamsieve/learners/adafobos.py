@@ -14,6 +14,7 @@ from ..rows import Array, Rows
 from ..state import State, record, zeros
 from . import ladder, steps
 from .ladder import Ladder, soft
+from .refit import REFIT
 
 
 class AdaFOBOS(Method):
@@ -31,8 +32,9 @@ class AdaFOBOS(Method):
 
     Differences from the paper: an intercept, by adaptive gradient steps, never penalised.
 
-    The support as of now holds what the last rows have touched, and a penalty that keeps it down to a small k
-    weighs on the true features as well: to find k features prefer `RDA` or `L1ARDA`.
+    With k: the support as of now holds what the last rows have touched, and no penalty keeps it down to a
+    small k but one that weighs on the true features as well. So the answer is the k largest weights at the
+    penalty whose model was least off on the rows before it learned them.
     """
 
     k, alpha, schedule = ladder.K, ladder.ALPHA, steps.SCHEDULE
@@ -43,7 +45,8 @@ class AdaFOBOS(Method):
         symbol="delta",
     )
     eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
-    fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     attributes = ladder.ATTRIBUTES
@@ -56,7 +59,7 @@ class AdaFOBOS(Method):
         >>> X = np.random.default_rng(0).normal(size=(2000, 50))
         >>> model = AdaFOBOSRegressor(alpha=0.001).fit(X, X[:, 7] - 2 * X[:, 31])
         >>> model.coef_[[7, 31]].round(1)
-        array([ 0.9, -1.7])
+        array([ 1., -2.])
         """,
         "classification": """
         >>> import numpy as np
@@ -68,7 +71,7 @@ class AdaFOBOS(Method):
         """,
     }
 
-    centers = True
+    centers = scales = True
 
     def check(self) -> None:
         ladder.check(self)
@@ -84,6 +87,7 @@ class AdaFOBOS(Method):
             spent=zeros(column=columns),
             targets=record(squares=0.0),
             bias=zeros(column=columns),
+            error=zeros(column=columns),  # slopes so far, those before the last move by half
             bias_root=zeros(column=columns),
         )
 
@@ -98,7 +102,7 @@ class AdaFOBOS(Method):
             if learned < len(part):
                 break
             if ladder.is_due(s):
-                ladder.move(s, self.k, self.alpha, np.abs(s.weight) > s.spent)
+                ladder.move_by_error(s, self.k, self.alpha, np.abs(s.weight) > s.spent)
         return done
 
     def columns(self) -> Array:
@@ -107,7 +111,7 @@ class AdaFOBOS(Method):
         return soft(s.weight, s.spent) / (self.delta + s.root)
 
     def weights(self) -> tuple[Array, Array]:
-        return ladder.answer(self.state, self.columns(), self.k)
+        return ladder.answer(self.state, self.columns(), self.k, by_error=True)
 
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         s, n = self.state, len(rows)

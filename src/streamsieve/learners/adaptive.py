@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..params import Param
-from .heap import NOT_NEGATIVE, POSITIVE
+import numpy as np
+
+from ..params import Or, Param
+from .heap import LIMIT, NOT_NEGATIVE, POSITIVE
 
 ETA = Param(
-    0.1,
-    POSITIVE,
-    "Step: about what a first gradient moves a weight by, whatever its size.",
+    "auto",
+    Or("auto", POSITIVE),
+    "Step: about what a first gradient moves a weight by, whatever its size. 'auto': 0.1, as in the paper, "
+    "in units of the targets' root mean square, which also delta then is in.",
     symbol="eta",
     live=True,
 )
@@ -25,4 +28,9 @@ LOSSES = {
 
 def adaptive_rule(method: Any) -> dict[str, Any]:
     """What both kernels read of the parameters."""
-    return {name: getattr(method, name) for name in ("eta", "alpha", "delta", "fit_intercept")}
+    eta, delta = method.eta, method.delta
+    if eta == "auto":
+        centering = getattr(method.state, "centering", None)
+        unit = 1.0 if centering is None else float(np.sqrt(centering.target_square)) or 1.0
+        eta, delta = min(max(0.1 * unit, 1 / LIMIT), LIMIT), min(max(delta * unit, 1 / LIMIT), LIMIT)
+    return {"eta": eta, "alpha": method.alpha, "delta": delta, "fit_intercept": method.fit_intercept}

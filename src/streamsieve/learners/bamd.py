@@ -11,6 +11,7 @@ from ..state import State, check_finite, zeros
 from . import adaptive, heap, steps
 from .adaptive import adaptive_rule
 from .heap import check_heap, new_heap, resize_heap
+from .refit import REFIT
 from .steps import check_clock
 
 
@@ -26,7 +27,7 @@ class BAMD(Method):
     ``H = delta + s``, ``z = w - eta g / H``, and w_{t+1} is z where H |z| is among the k largest, else 0.
     Greedy: prefer `BARDA`, which remembers the gradients of the features that it dropped.
 
-    The paper has the squared hinge, delta = 0.01, two classes and no intercept, which are the defaults.
+    The paper has the squared hinge, delta = 0.01, two classes, rows of norm 1 and no intercept.
 
     Differences from the paper: the squared loss for regression; several outputs share the features, ranked by
     H_j |z_j| with s_j and \\|z_j\\| norms over outputs; ``fit_intercept`` adds a feature that is always 1 and
@@ -34,13 +35,22 @@ class BAMD(Method):
     """
 
     k, eta, alpha, delta = heap.K, adaptive.ETA, adaptive.ALPHA, adaptive.DELTA
-    fit_intercept, grow = heap.FIT_INTERCEPT, steps.GROW
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     losses = adaptive.LOSSES
     limit = heap.LIMIT
     can_overflow = False
     examples = {
+        "regression": """
+        >>> import numpy as np
+        >>> from streamsieve import BAMDRegressor
+        >>> X = np.random.default_rng(0).normal(size=(2000, 50))
+        >>> y = X[:, 7] - 2 * X[:, 31]
+        >>> BAMDRegressor(5).fit(X, y).score(X, y) > 0.9
+        True
+        """,
         "classification": """
         >>> import numpy as np
         >>> from streamsieve import BAMDClassifier
@@ -51,7 +61,7 @@ class BAMD(Method):
         """,
     }
 
-    centers = True
+    centers = scales = unit_rows = True
 
     def start(self, p: int, q: int) -> State:
         return State(

@@ -11,6 +11,7 @@ from ..state import State, check_finite, record, zeros
 from . import adaptive, heap, steps
 from .adaptive import adaptive_rule
 from .heap import check_heap, heap_features, new_heap, resize_heap
+from .refit import REFIT
 from .steps import check_clock, scatter
 
 
@@ -28,7 +29,7 @@ class BARDA(Method):
     the k largest, else 0: a feature counts by its weight and by how much it was seen. All features go on
     collecting gradients, so that one which was dropped can come back.
 
-    The paper has the squared hinge, delta = 0.01, two classes and no intercept, which are the defaults.
+    The paper has the squared hinge, delta = 0.01, two classes, rows of norm 1 and no intercept.
 
     Differences from the paper: the squared loss for regression; several outputs share the features, ranked by
     H_j |z_j|^2 with s_j the norm over rows and outputs; ``fit_intercept`` adds a feature that is always 1 and
@@ -36,14 +37,15 @@ class BARDA(Method):
     """
 
     k, eta, alpha, delta = heap.K, adaptive.ETA, adaptive.ALPHA, adaptive.DELTA
-    fit_intercept, grow = heap.FIT_INTERCEPT, steps.GROW
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     losses = adaptive.LOSSES
     limit = heap.LIMIT
     can_overflow = False
 
-    centers = True
+    centers = scales = unit_rows = True
 
     def start(self, p: int, q: int) -> State:
         return State(
@@ -74,8 +76,9 @@ class BARDA(Method):
         s = self.state
         kept = heap_features(s.kept)
         square, sums = s.gradient[kept, :1], s.gradient[kept, 1:]
-        below = self.alpha * self.eta * s.clock["rows"] + (self.delta + np.sqrt(square))
-        return scatter(kept, -self.eta * sums / below, self.p), s.bias.copy()
+        rule = adaptive_rule(self)
+        below = self.alpha * rule["eta"] * s.clock["rows"] + (rule["delta"] + np.sqrt(square))
+        return scatter(kept, -rule["eta"] * sums / below, self.p), s.bias.copy()
 
     def resize(self, p: int) -> None:
         super().resize(p)

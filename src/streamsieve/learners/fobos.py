@@ -13,6 +13,7 @@ from ..rows import Array, Rows
 from ..state import State, array, zeros
 from . import ladder, steps
 from .ladder import Ladder, soft
+from .refit import REFIT
 
 
 class FOBOS(Method):
@@ -29,13 +30,15 @@ class FOBOS(Method):
 
     Differences from the paper: an intercept, by plain gradient steps, never penalised.
 
-    The support as of now holds what the last rows have touched, and a penalty that keeps it down to a small k
-    weighs on the true features as well: to find k features prefer `RDA` or `L1ARDA`.
+    With k: the support as of now holds what the last rows have touched, and no penalty keeps it down to a
+    small k but one that weighs on the true features as well. So the answer is the k largest weights at the
+    penalty whose model was least off on the rows before it learned them.
     """
 
     k, alpha, l1_ratio, schedule = ladder.K, ladder.ALPHA, ladder.L1_RATIO, ladder.SQRT_SCHEDULE
     eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
-    fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     attributes = ladder.ATTRIBUTES
@@ -60,7 +63,7 @@ class FOBOS(Method):
         """,
     }
 
-    centers = True
+    centers = scales = True
 
     def check(self) -> None:
         ladder.check(self)
@@ -75,6 +78,7 @@ class FOBOS(Method):
             spent=zeros(column=columns),
             scale=array(np.ones(columns), "column"),
             bias=zeros(column=columns),
+            error=zeros(column=columns),  # slopes so far, those before the last move by half
         )
 
     def rule(self) -> dict[str, Any]:
@@ -88,7 +92,7 @@ class FOBOS(Method):
             if learned < len(part):
                 break
             if ladder.is_due(s):
-                ladder.move(s, self.k, self.alpha, np.abs(s.weight) > s.spent)
+                ladder.move_by_error(s, self.k, self.alpha, np.abs(s.weight) > s.spent)
         return done
 
     def columns(self) -> Array:
@@ -97,7 +101,7 @@ class FOBOS(Method):
         return soft(s.weight, s.spent) * s.scale
 
     def weights(self) -> tuple[Array, Array]:
-        return ladder.answer(self.state, self.columns(), self.k)
+        return ladder.answer(self.state, self.columns(), self.k, by_error=True)
 
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         s, n = self.state, len(rows)

@@ -13,6 +13,7 @@ from ..params import Int, Or, Param, ParamError, Real
 from ..rows import Array, Rows
 from ..state import State, check_finite, record, zeros
 from . import ladder, steps
+from .refit import REFIT
 from .steps import check_clock, chosen, scatter, variance
 
 
@@ -66,6 +67,7 @@ class FTRLProximal(Method):
     )
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
     keep, groups, group_categories = KEEP, GROUPS, GROUP_CATEGORIES
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     centers = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..params import Bool, Int, Param, Real
+from ..params import Int, Param, Real
 from ..state import Field, State, array, record, zeros
 
 ENTRY = np.dtype([("score", np.float64), ("feature", np.float64)])
@@ -19,9 +19,6 @@ LIMIT = 1e30
 POSITIVE, NOT_NEGATIVE = Real(1 / LIMIT, LIMIT), Real(0, LIMIT)
 
 K = Param(10, Int(1), "Number of features to keep, at most.", symbol="B")
-FIT_INTERCEPT = Param(
-    False, Bool(), "Fit an intercept; it is never penalised, truncated nor counted. The paper has none."
-)
 
 
 def new_heap(room: int, role: str = "slot") -> State:

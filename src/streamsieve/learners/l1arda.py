@@ -14,6 +14,7 @@ from ..rows import Array, Rows
 from ..state import State, record, zeros
 from . import ladder, steps
 from .ladder import Ladder, soft
+from .refit import REFIT
 
 
 class L1ARDA(Method):
@@ -27,6 +28,10 @@ class L1ARDA(Method):
     After t rows ``w = -eta soft(G, t alpha) / H``, G the sum of the gradients and ``H = delta + sqrt(sum of
     g^2)``. A derived step is rms(y) / sqrt(mean number of non-zeros x mean squared norm of the rows).
 
+    With k, penalties whose supports are farthest from k start again, from the state of a neighbour, between
+    the last support of at most k and the first above it, or beyond the end. The answer is the largest support
+    of at most k; where supports leap from fewer than k to more, the k largest weights of the next.
+
     Differences from the paper: an intercept, by adaptive gradient steps, never penalised.
     """
 
@@ -38,14 +43,15 @@ class L1ARDA(Method):
         symbol="delta",
     )
     eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
-    fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     attributes = ladder.ATTRIBUTES
     penalty = property(ladder.penalties)
     poor_score = True  # penalties shrink, all the more where few features are to be left
 
-    centers = True
+    centers = scales = True
 
     def check(self) -> None:
         ladder.check(self)
@@ -61,6 +67,7 @@ class L1ARDA(Method):
             last=record(step=0.0),
             targets=record(squares=0.0),
             bias=zeros(column=columns),
+            error=zeros(column=columns),  # slopes so far, those before the last move by half
             bias_root=zeros(column=columns),
         )
 

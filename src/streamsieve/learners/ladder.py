@@ -21,23 +21,21 @@ from .steps import check_clock, largest
 K = Param(
     None,
     Or(Int(1), None),
-    "Number of features to keep, at most: several penalties run side by side, and the answer is the largest "
-    "support of at most k. None: one penalty, alpha.",
+    "Number of features to keep, at most: several penalties run side by side, and the answer is the k "
+    "largest weights at the one that suits. None: one penalty, alpha.",
 )
 ALPHA = Param(
     1e-3,
     Real(0),
-    "Strength of the penalty. With k, the middle of the first penalties (above 0). Features are taken as "
-    "they come, as the papers do: where their scales differ, so do their penalties.",
+    "Strength of the penalty. With k, the middle of the first penalties (above 0). Without `standardize` "
+    "features whose scales differ have penalties that differ.",
     symbol="lambda",
 )
 N_PENALTIES = Param(
     20,
     Int(2),
     "How many penalties run side by side, where k is given. They start as powers of two times alpha and move "
-    "after rows 16, 24, 36, ..., each time half as late again: those farthest from k start again, from the "
-    "state of a neighbour, between the last support of at most k and the first above it, or beyond the end. "
-    "While all supports are larger than k, the answer is the k largest weights at the highest penalty.",
+    "after rows 16, 24, 36, ..., each time half as late again.",
 )
 N_JOBS = Param(
     1,
@@ -152,8 +150,38 @@ def move(state: State, k: int, alpha: float, nonzero: NDArray[np.bool_], period:
     postpone(state, period)
 
 
+def move_by_error(state: State, k: int, alpha: float, nonzero: NDArray[np.bool_]) -> None:
+    """Let the ladder go on beyond an end where the model is best there, and set the row of the next move."""
+    for step in planned_by_error(state.ladder.penalty, least_off(state, supports(state, nonzero), k), alpha):
+        restart(state, step)
+    postpone(state)
+
+
+def least_off(state: State, sizes: NDArray[np.int64], k: int) -> int:
+    """The rung of the least error, of those with at least k features; else that of the smallest penalty."""
+    enough = np.flatnonzero(sizes >= k)
+    return int(enough[np.argmin(errors(state)[enough])] if len(enough) else np.argmin(state.ladder.penalty))
+
+
+def errors(state: State) -> Array:
+    """How far each rung is off, from the rows before it learned them; old rows count less."""
+    total: Array = state.error.reshape(-1, n_outputs(state)).sum(axis=1)
+    return total
+
+
+def planned_by_error(penalty: Array, best: int, alpha: float) -> list[Move]:
+    """The move of the rung that is farthest from the best one, where that is at an end of the ladder."""
+    order = [int(r) for r in np.argsort(-penalty, kind="stable")]
+    if best not in (order[0], order[-1]):
+        return []
+    far, stride = (order[-1], STRIDE) if best == order[0] else (order[0], 1 / STRIDE)
+    beyond = float(penalty[best]) * stride
+    return [Move(far, best, beyond)] if alpha / RANGE < beyond < alpha * RANGE else []
+
+
 def postpone(state: State, period: int = 1) -> None:
-    """Half as late again, at a multiple of the period."""
+    """Half as late again, at a multiple of the period; what was learned before counts half."""
+    state.error *= 0.5
     state.ladder.next_move = _round_up(-(-3 * state.ladder.next_move // 2), period)
 
 
@@ -226,20 +254,35 @@ def columns(state: State, rung: int) -> slice:
 # ---------------------------------------------------------------- reading
 
 
-def answer(state: State, weights: Array, k: int | None) -> tuple[Array, Array]:
-    """Weights (q, p) and intercepts (q,) of the model, from the weights (p, columns) at all penalties."""
+def answer(state: State, weights: Array, k: int | None, by_error: bool = False) -> tuple[Array, Array]:
+    """Weights (q, p) and intercepts (q,) of the model, from the weights (p, columns) at all penalties.
+
+    The k largest weights of the rung that is least off, or of that whose support is nearest to k.
+    """
     if k is None:
         return weights.T.copy(), state.bias.copy()
-    penalty, sizes = state.ladder.penalty, supports(state, weights != 0)
-    fits = np.flatnonzero(sizes <= k)
-    if len(fits):  # the largest support, of equals the smallest penalty
-        at = columns(state, int(fits[np.lexsort([penalty[fits], -sizes[fits]])[0]]))
-        return weights[:, at].T.copy(), state.bias[at].copy()
-    at = columns(state, int(np.argmax(penalty)))
+    sizes = supports(state, weights != 0)
+    rung = least_off(state, sizes, k) if by_error else answering(state.ladder.penalty, sizes, k)
+    at = columns(state, rung)
     coef = np.zeros((n_outputs(state), len(weights)))
     kept = largest(np.abs(weights[:, at]).max(axis=1, initial=0.0), k)
     coef[:, kept] = weights[kept, at].T
     return coef, state.bias[at].copy()
+
+
+def answering(penalty: Array, sizes: NDArray[np.int64], k: int) -> int:
+    """The rung whose k largest weights are the answer: the largest support of at most k.
+
+    Supports may leap between neighbouring penalties: where that has fewer than k features, the next above it.
+    """
+    fits = np.flatnonzero(sizes <= k)
+    if not len(fits):
+        return int(np.argmax(penalty))
+    best = int(fits[np.lexsort([penalty[fits], -sizes[fits]])[0]])  # of equals the smallest penalty
+    above = np.flatnonzero(sizes > k)
+    if sizes[best] < k and len(above):
+        return int(above[np.lexsort([-penalty[above], sizes[above]])[0]])
+    return best
 
 
 # ---------------------------------------------------------------- state from files

@@ -11,6 +11,7 @@ from ..rows import Array, Rows
 from ..state import State, array, check_finite, record, zeros
 from . import heap, steps
 from .heap import NOT_NEGATIVE, POSITIVE, check_heap, new_heap, resize_heap
+from .refit import REFIT
 from .steps import check_clock, check_shrink
 
 
@@ -41,7 +42,8 @@ class OFS(Method):
         symbol="lambda",
         live=True,
     )
-    fit_intercept, grow = heap.FIT_INTERCEPT, steps.GROW
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     losses = {"classification": ("hinge",)}
@@ -57,7 +59,7 @@ class OFS(Method):
         """,
     }
 
-    centers = True
+    centers = scales = unit_rows = True
 
     def check(self) -> None:
         check_shrink(self)
@@ -79,13 +81,6 @@ class OFS(Method):
 
     def weights(self) -> tuple[Array, Array]:
         return self.state.weight.T * self.state.scale, self.state.bias.copy()
-
-    def scores(self, rows: Rows) -> Array:
-        with self.lock:
-            s = self.settled().state
-            first = getattr(s, "centering", None)
-            shift = 0.0 if first is None else first.shift(s.weight)
-            return rows.scores(s.weight, s.bias - s.scale * shift, float(s.scale[0]))
 
     def resize(self, p: int) -> None:
         super().resize(p)

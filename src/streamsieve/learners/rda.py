@@ -14,6 +14,7 @@ from ..rows import Array, Rows
 from ..state import State, record, zeros
 from . import ladder, steps
 from .ladder import Ladder, soft
+from .refit import REFIT
 
 
 class RDA(Method):
@@ -30,6 +31,10 @@ class RDA(Method):
     drops the factor -sqrt(t) / gamma. With l1_ratio below 1 the l1 part is t alpha l1_ratio, and the weight
     is divided by ``1 + eta_t t alpha (1 - l1_ratio)``.
 
+    With k, penalties whose supports are farthest from k start again, from the state of a neighbour, between
+    the last support of at most k and the first above it, or beyond the end. The answer is the largest support
+    of at most k; where supports leap from fewer than k to more, the k largest weights of the next.
+
     Differences from the paper: eta stands for 1 / gamma, and beta_t = 1 / eta_t for any schedule; a derived
     step never grows, as beta_t must not fall. An intercept, by plain gradient steps, never penalised.
     """
@@ -39,14 +44,15 @@ class RDA(Method):
         0.0, Real(0, 1e75), "Enhances sparsity: adds rho |w|_1 / eta_t to the penalty of all rows together."
     )
     eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
-    fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     attributes = ladder.ATTRIBUTES
     penalty = property(ladder.penalties)
     poor_score = True  # penalties shrink, all the more where few features are to be left
 
-    centers = True
+    centers = scales = True
 
     def check(self) -> None:
         ladder.check(self)
@@ -60,6 +66,7 @@ class RDA(Method):
             sum=zeros(feature=p, column=columns),  # of the gradients
             last=record(step=0.0),
             bias=zeros(column=columns),
+            error=zeros(column=columns),  # slopes so far, those before the last move by half
         )
 
     def rule(self) -> dict[str, Any]:

@@ -1,19 +1,97 @@
-"""Least squares on the features that SFSA has left, from running averages of the rows since."""
+"""The weights of the features that a learner has selected, fitted again.
+
+`fit`, which can read its rows once more, ends with `Refit`: a ridge on the selected columns alone, with the
+loss of the task. A stream is learned once; `AveragesRefit` are the running averages that SFSA, which stops
+choosing at some row, has of the rows since.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core, linalg
 from ..averages.model import cholesky
+from ..params import Bool, Param
 from ..rows import Array, Rows
-from ..state import State, zeros
-from .annealed import AnnealedModel
+from ..sieve.gram import likely_ridge
+from ..state import State, array, check_array, zeros
+
+if TYPE_CHECKING:
+    from ..base import Method
+    from .annealed import AnnealedModel
 
 _BLOCK = 256  # rows that are added to the averages at a time
 
+REFIT = Param(
+    True,
+    Bool(),
+    "At the end of `fit`, fit the k selected features once more, on their own and by the loss of the task "
+    "(logistic for labels, unless loss='squared'), with a ridge derived from the rows. Steps choose "
+    "features well long before their weights have converged, and penalties shrink them; without it the "
+    "weights are the method's own, as they are after `partial_fit`.",
+)
 
-class Refit(State):
+
+class Refitted(State):
+    """Weights of some features, in their own units."""
+
+    features: NDArray[np.int64]
+    weight: Array
+    intercept: Array
+
+    def __init__(self, features: NDArray[np.int64], weight: Array, intercept: Array) -> None:
+        super().__init__(
+            features=array(features, "slot"),
+            weight=array(weight, "slot", "output"),
+            intercept=array(intercept, "output"),
+        )
+
+    def check(self, p: int, q: int) -> None:
+        """Raise ValueError for weights from a file that are not those of q outputs and some of p features."""
+        k = len(self.features)
+        check_array("features", self.features, np.int64, (k,))
+        check_array("weight", self.weight, np.float64, (k, q))
+        check_array("intercept", self.intercept, np.float64, (q,))
+        if k and not 0 <= self.features.min() <= self.features.max() < p:
+            raise ValueError(f"a feature of the refit is none of {p}.")
+
+
+class Refit:
+    """Collects the rows of the features that a method has selected, and fits them."""
+
+    def __init__(self, method: Method) -> None:
+        from ..sieve.sieve import Sieve
+
+        self.method = method
+        coef, _ = method.coefficients()
+        self.features = np.flatnonzero(coef.any(axis=0))
+        self.model = Sieve(
+            k=max(1, len(self.features)),
+            loss="squared" if method.loss == "squared" else "logistic",
+            fit_intercept=method.fit_intercept,  # type: ignore[attr-defined]
+        )
+        self.model.begin(len(self.features), method.q)
+
+    @staticmethod
+    def wanted(method: Any) -> bool:
+        """Whether the method selects a number of features, and is to fit them again."""
+        return bool(getattr(method, "refit", False)) and getattr(method, "k", None) is not None
+
+    def update(self, rows: Rows, y: Array, w: Array | None) -> None:
+        if len(self.features):
+            self.model.update(rows.columns(self.features), y, w)
+
+    def finish(self) -> None:
+        """Let the method answer with the new weights, until it learns again."""
+        if len(self.features):
+            coef, intercept = self.model.coefficients()
+            self.method.state.refitted = Refitted(self.features, np.ascontiguousarray(coef.T), intercept)
+
+
+class AveragesRefit(State):
     """Means and co-moments of the k features that are left and of the targets, and their least squares.
 
     Rows are added in blocks, whatever calls they come in: O(k^2) a row, O(k^3) to read.
@@ -35,7 +113,7 @@ class Refit(State):
             block=zeros(fixed=_BLOCK, other=k + q + 1),  # features, targets, weight of rows to come
         )
 
-    def check(self, fresh: Refit) -> None:
+    def check(self, fresh: AveragesRefit) -> None:
         """Raise ValueError for state from a file that does not fit together."""
         self.verify(fresh)
         if self.k != fresh.k or not 0 <= self.filled < _BLOCK or self.rows < self.filled:
@@ -76,18 +154,22 @@ class Refit(State):
         return total, self.mean + away * (added / total), moments
 
     def solve(self, fit_intercept: bool) -> tuple[Array, Array]:
-        """Weights (k, q), by slot, and intercepts (q,); with a ridge where the features are collinear."""
+        """Weights (k, q), by slot, and intercepts (q,), with the ridge of the largest marginal likelihood."""
         weight, mean, moments = self._averages()
         k, A = self.k, moments / weight
         # of a constant column rounding is left
-        usable = np.flatnonzero(A.diagonal()[:k] > (8 * np.finfo(np.float64).eps * mean[:k]) ** 2)
+        usable = A.diagonal() > (8 * np.finfo(np.float64).eps * mean) ** 2
         if not fit_intercept:
             A = A + np.outer(mean, mean)
-            usable = np.flatnonzero(A.diagonal()[:k] > 0)
+            usable = A.diagonal() > 0
+        x, y = np.flatnonzero(usable[:k]), k + np.flatnonzero(usable[k:])
         coef = np.zeros((k, len(mean) - k))
-        if len(usable):
-            unit = 1.0 / np.sqrt(A.diagonal()[usable])
-            L, _ = cholesky(np.ascontiguousarray(A[np.ix_(usable, usable)] * unit[:, None] * unit))
-            solved, _ = linalg.dpotrs(L, A[usable, k:] * unit[:, None], lower=1)
-            coef[usable] = solved * unit[:, None]
+        if len(x) and len(y):
+            unit = 1.0 / np.sqrt(np.where(usable, A.diagonal(), 1.0))
+            R = A * unit[:, None] * unit
+            G, C = np.ascontiguousarray(R[np.ix_(x, x)]), R[np.ix_(x, y)]
+            G[np.diag_indices_from(G)] += likely_ridge(G, C, weight)
+            L, _ = cholesky(G)
+            solved, _ = linalg.dpotrs(L, C, lower=1)
+            coef[np.ix_(x, y - k)] = solved * unit[x][:, None] / unit[y]
         return coef, mean[k:] - mean[:k] @ coef if fit_intercept else np.zeros(coef.shape[1])

@@ -14,6 +14,7 @@ from ..rows import Array, Rows
 from ..state import State, array, record, zeros
 from . import ladder, steps
 from .ladder import Ladder, soft
+from .refit import REFIT
 
 RING, PERIOD = (
     8192,
@@ -46,10 +47,9 @@ class SADMM(Method):
     Differences from the papers: an intercept, by plain gradient steps, never penalised; numbers below 1e-100
     are zero.
 
-    With a rho as large as 1, or steps that fade, the support holds what the last rows have touched, and a
-    penalty that keeps it down to a small k weighs on the true features as well. The defaults let z average
-    over many rows; even so supports can leap from none to more than k between neighbouring penalties: to find
-    k features prefer `RDA` or `L1ARDA`.
+    With a rho as large as 1, or steps that fade, the support holds what the last rows have touched; the
+    defaults let z average over many rows. With k the answer is the k largest weights at the penalty whose
+    model was least off on the rows before it learned them.
     """
 
     k, alpha = ladder.K, ladder.ALPHA
@@ -68,8 +68,10 @@ class SADMM(Method):
     )
     form = Param("opg", OneOf("opg", "rda"), "Whether w takes proximal gradient steps or is a dual average.")
     eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
-    fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
-    max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = REFIT
+    max_iter = passes.max_iter(10)  # a pass takes long: each ends with the weights of all features
+    tol, shuffle, random_state = passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     attributes = ladder.ATTRIBUTES
     penalty = property(ladder.penalties)
@@ -93,7 +95,7 @@ class SADMM(Method):
         """,
     }
 
-    centers = True
+    centers = scales = True
 
     def check(self) -> None:
         ladder.check(self)
@@ -116,6 +118,7 @@ class SADMM(Method):
             last=record(step=0.0),
             skipped=array(np.zeros(RING, dtype=SKIPPED), "fixed"),
             bias=zeros(column=columns),
+            error=zeros(column=columns),  # slopes so far, those before the last move by half
         )
 
     def rule(self) -> dict[str, Any]:
@@ -130,7 +133,7 @@ class SADMM(Method):
                 break
             if ladder.is_due(s):
                 _core.sadmm_settle(self.rule(), s)
-                ladder.move(s, self.k, self.alpha, self.columns() != 0)
+                ladder.move_by_error(s, self.k, self.alpha, self.columns() != 0)
         return done
 
     def columns(self) -> Array:
@@ -140,7 +143,7 @@ class SADMM(Method):
         return soft(s.split, ladder.by_column(s) / self.rho)
 
     def weights(self) -> tuple[Array, Array]:
-        return ladder.answer(self.state, self.columns(), self.k)
+        return ladder.answer(self.state, self.columns(), self.k, by_error=True)
 
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         n, learned = len(rows), int(self.state.clock["rows"])

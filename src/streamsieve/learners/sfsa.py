@@ -14,7 +14,7 @@ from ..state import State, optional
 from . import steps
 from .annealed import AnnealedModel
 from .change import ChangeDetector
-from .refit import Refit
+from .refit import REFIT, AveragesRefit
 from .steps import check_shrink, scatter, step_rule
 
 _FIRST = 4  # mini-batches to the first maturity where none is given
@@ -56,8 +56,8 @@ class SFSA(Method):
     it. A one-sided CUSUM test sums what exceeds one deviation, no batch counting more than four; a sum above
     12 is a change. A large change is found in 100 rows or so.
 
-    *The refit.* With k features left, their k x k running averages are cheap, and least squares on all rows
-    since maturity is exact where gradient steps are not.
+    *The refit* of a stream. With k features left, their k x k running averages are cheap, and least squares
+    on all rows since maturity is exact where gradient steps are not.
 
     Differences from the paper: the warmup, since ranks of the first batches are noise. Models of the ladder
     start one after the other. With `standardize` also the steps are in units of the features (the root mean
@@ -102,11 +102,10 @@ class SFSA(Method):
         "the old answer serves until a new one has matured.",
     )
     refit = Param(
-        False,
+        True,
         Bool(),
-        "When k features remain, keep their k x k running averages too, and answer with the least squares on "
-        "the rows since (a ridge where they are singular), once these are more than twice as many as "
-        "features. Only with the squared loss, whose minimum that is.",
+        f"{REFIT.text} A stream with the squared loss too: when k features remain, their k x k running "
+        "averages give the ridge solution on the rows since, once these are more than twice as many.",
     )
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
@@ -124,20 +123,13 @@ class SFSA(Method):
             raise ParamError(
                 "maturity", "auto", "with ladder=False a single model needs its maturity, in mini-batches."
             )
-        if self.refit and self.loss != "squared":
-            raise ParamError(
-                "refit",
-                True,
-                f"a refit is least squares, and the loss is {self.loss!r}; pass loss='squared', or let the "
-                "matured model go on learning its weights.",
-            )
 
     def start(self, p: int, q: int) -> State:
         return State(
             growing=self._new_model(p, q, self._first_maturity()),  # None once it has matured, without ladder
             answer=optional(),
             detector=ChangeDetector() if self.restart else None,
-            refit=optional(),
+            averages=optional(),
             n_restarts=0,
         )
 
@@ -162,10 +154,10 @@ class SFSA(Method):
                     raise ValueError(f"{model.clock['filled']} rows are in a batch of {self.batch_size}.")
         if s.growing is not None and s.growing.mature:
             raise ValueError("a model has matured and does not answer.")
-        if s.refit is not None:
-            if s.answer is None or not isinstance(s.refit, Refit):
+        if s.averages is not None:
+            if s.answer is None or not isinstance(s.averages, AveragesRefit):
                 raise ValueError("there is a refit of no model.")
-            s.refit.check(Refit(s.answer.size, self.q))
+            s.averages.check(AveragesRefit(s.answer.size, self.q))
 
     def changed_by(self, rows: Rows) -> None:  # noqa: ARG002
         return None  # the end of a batch removes features that its rows do not have
@@ -225,8 +217,8 @@ class SFSA(Method):
         done = s.answer.learn(part, self.loss, targets, weights, rule)
         if done < b - a:
             return a + done, None
-        if s.refit is not None:
-            s.refit.update(s.answer, part, targets, weights)
+        if s.averages is not None:
+            s.averages.update(s.answer, part, targets, weights)
         if losses is not None and s.detector.active:
             batch = s.detector.update(losses[:ended])
             if batch is not None:
@@ -241,16 +233,16 @@ class SFSA(Method):
         s.growing = self._new_model(self.p, self.q, 2 * s.answer.maturity) if self.ladder else None
         if self.restart:
             s.detector = ChangeDetector()
-        if self.refit:
-            s.refit = Refit(s.answer.size, self.q)
+        if self.refit and self.loss == "squared":
+            s.averages = AveragesRefit(s.answer.size, self.q)
 
     # ---------------------------------------------------------------- reading
 
     def weights(self) -> tuple[Array, Array]:
         s = self.state
-        if s.refit is not None and s.refit.enough:
-            weight, intercept = s.refit.solve(self.fit_intercept)
-            return scatter(s.answer.id[: s.refit.k], weight, self.p), intercept
+        if s.averages is not None and s.averages.enough:
+            weight, intercept = s.averages.solve(self.fit_intercept)
+            return scatter(s.answer.id[: s.averages.k], weight, self.p), intercept
         model = s.growing if s.answer is None else s.answer
         if model.clock["batches"] == 0 and model.clock["filled"] > 0:
             model = model.ended(self.loss, self._rule())

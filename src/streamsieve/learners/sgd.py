@@ -8,7 +8,7 @@ from .. import _core, passes
 from ..base import Method
 from ..rows import Array, Rows
 from ..state import State, array, zeros
-from .steps import ALPHA, ETA, FIT_INTERCEPT, GROW, SCHEDULE, check_shrink, clock, step_rule
+from .steps import ALPHA, ETA, FIT_INTERCEPT, GROW, SCHEDULE, UNITS, check_shrink, clock, step_rule
 
 
 class SGD(Method):
@@ -23,7 +23,7 @@ class SGD(Method):
     """
 
     eta, schedule, alpha = ETA, SCHEDULE, ALPHA
-    fit_intercept, grow = FIT_INTERCEPT, GROW
+    standardize, fit_intercept, grow = UNITS, FIT_INTERCEPT, GROW
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     examples = {
@@ -43,7 +43,7 @@ class SGD(Method):
         """,
     }
 
-    centers = True
+    centers = scales = True
 
     def check(self) -> None:
         check_shrink(self)
@@ -62,9 +62,3 @@ class SGD(Method):
 
     def weights(self) -> tuple[Array, Array]:
         return self.state.weight.T * self.state.scale, self.state.bias.copy()
-
-    def scores(self, rows: Rows) -> Array:
-        s = self.settled().state
-        first = getattr(s, "centering", None)
-        shift = 0.0 if first is None else first.shift(s.weight)
-        return rows.scores(s.weight, s.bias - s.scale * shift, float(s.scale[0]))

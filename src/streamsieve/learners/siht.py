@@ -10,6 +10,7 @@ from ..rows import Array, Rows
 from ..state import State, array, zeros
 from . import steps
 from .kept import check_kept, kept_features, new_kept, resize_kept, set_kept
+from .refit import REFIT
 from .start import start_from
 from .steps import check_shrink, largest, scatter, step_rule, variance
 
@@ -33,6 +34,7 @@ class SIHT(Method):
 
     k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     estimator_methods = (start_from,)

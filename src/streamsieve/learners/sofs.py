@@ -14,6 +14,7 @@ from ..rows import Array, Rows
 from ..state import State, check_finite, zeros
 from . import heap, steps
 from .heap import POSITIVE, check_heap, heap_features, new_heap, resize_heap
+from .refit import REFIT
 from .steps import check_clock
 
 
@@ -43,7 +44,8 @@ class SOFS(Method):
         symbol="gamma",
         live=True,
     )
-    fit_intercept, grow = heap.FIT_INTERCEPT, steps.GROW
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     losses = {"classification": ("hinge",)}
@@ -54,12 +56,13 @@ class SOFS(Method):
         >>> import numpy as np
         >>> from streamsieve import SOFSClassifier
         >>> X = np.random.default_rng(0).normal(size=(5000, 20)) * np.where(np.arange(20) % 7, 1, 2)
-        >>> SOFSClassifier(3).fit(X, X[:, 7] > X[:, 14]).get_support(indices=True)
+        >>> model = SOFSClassifier(3, standardize=False).fit(X, X[:, 7] > X[:, 14])
+        >>> model.get_support(indices=True)
         array([ 0,  7, 14])
         """,
     }
 
-    centers = True
+    centers = scales = unit_rows = True
 
     def start(self, p: int, q: int) -> State:
         return State(

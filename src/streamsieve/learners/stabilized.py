@@ -15,6 +15,7 @@ from ..rows import Array, Rows, threads
 from ..state import State
 from . import steps
 from .paths import STAGE, Paths
+from .refit import REFIT
 from .steps import scatter
 
 _CALL = 64  # blocks of a call of the kernel, at most: in between Python handles signals
@@ -117,7 +118,7 @@ class StabilizedSGD(Method):
     )
     block_size = Param(1024, Int(1), "Rows that a path puts in its own order at a time.")
     n_jobs = Param(-1, Or(Int(1), Int(-1, -1)), "Threads that share the paths, -1 for all processors.")
-    eta, schedule = steps.ETA, steps.SCHEDULE
+    refit, eta, schedule = REFIT, steps.ETA, steps.SCHEDULE
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
 
     attributes = {

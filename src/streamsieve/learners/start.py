@@ -35,8 +35,8 @@ def continue_from(method: Any, model: Any, rows: Any, w: Array | None) -> None:
     coef, intercept = model_weights(model, method.p, method.q)
     centering = getattr(method.state, "centering", None)
     if centering is not None:
-        centering.place(rows[:ROWS])
-        rows, intercept = centering.subtract(rows), intercept + centering.shift(coef.T)
+        centering.place(rows[:ROWS], np.zeros((1, method.q)))  # of the targets no step here depends
+        rows, intercept = centering.transform(rows), intercept + coef @ centering.center
     for at, part in rows.in_row_order():
         method.measure(part, None if w is None else w[at])
     method.set_weights(coef, intercept)

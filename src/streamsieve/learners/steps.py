@@ -34,6 +34,13 @@ STANDARDIZE = Param(
     "Take steps and compare weights in units of each feature, from running moments, so that scale does not "
     "decide; without it features are taken as they come, as the papers do after normalising them.",
 )
+UNITS = Param(
+    True,
+    Bool(),
+    "Divide each column by the root mean square of its non-zero values, from a sample of the rows (of a "
+    "stream the first 100), so that scale does not decide; without it features are taken as they come, as "
+    "the papers do after normalising them.",
+)
 GROW = Param(
     False,
     Bool(),

@@ -14,6 +14,7 @@ from ..rows import Array, Rows
 from ..state import State, record, zeros
 from . import ladder, steps
 from .ladder import Ladder, soft
+from .refit import REFIT
 
 
 class TruncatedGradient(Method):
@@ -29,7 +30,8 @@ class TruncatedGradient(Method):
     the time or never, so what it has missed is a difference of one running sum.
 
     Differences from the paper: an intercept, never truncated; a model read m rows after a truncation is
-    read as if one by ``m eta_t alpha`` had come since, or it would not be sparse.
+    read as if one by ``m eta_t alpha`` had come since, or it would not be sparse. With k the answer is the k
+    largest weights at the penalty whose model was least off on the rows before it learned them.
     """
 
     k, alpha, schedule = ladder.K, ladder.ALPHA, steps.SCHEDULE
@@ -41,14 +43,15 @@ class TruncatedGradient(Method):
         symbol="theta",
     )
     eta, n_penalties, n_jobs = steps.ETA, ladder.N_PENALTIES, ladder.N_JOBS
-    fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     attributes = ladder.ATTRIBUTES
     penalty = property(ladder.penalties)
     poor_score = True  # penalties shrink, all the more where few features are to be left
 
-    centers = True
+    centers = scales = True
 
     def check(self) -> None:
         ladder.check(self)
@@ -64,6 +67,7 @@ class TruncatedGradient(Method):
             then=None if self.theta is None else zeros(feature=p, column=columns),
             gravity=record(pull=0.0, step=0.0),  # sum of K eta_t over the truncations; the last step
             bias=zeros(column=columns),
+            error=zeros(column=columns),  # slopes so far, those before the last move by half
         )
 
     def rule(self) -> dict[str, Any]:
@@ -86,8 +90,8 @@ class TruncatedGradient(Method):
         pull = float(s.gravity["pull"])
         if s.then is not None:
             s.weight[:], s.then[:] = self.pulled(pull), pull
-        sizes = ladder.supports(s, self.columns() != 0)
-        for step in ladder.planned_moves(s.ladder.penalty, sizes, self.k, self.alpha):
+        best = ladder.least_off(s, ladder.supports(s, self.columns() != 0), self.k)
+        for step in ladder.planned_by_error(s.ladder.penalty, best, self.alpha):
             before = s.ladder.penalty[step.source]
             ladder.restart(s, step)
             if s.then is None:  # what is stored depends on the penalty
@@ -113,7 +117,7 @@ class TruncatedGradient(Method):
         return self.pulled(float(s.gravity["pull"]) + since)
 
     def weights(self) -> tuple[Array, Array]:
-        return ladder.answer(self.state, self.columns(), self.k)
+        return ladder.answer(self.state, self.columns(), self.k, by_error=True)
 
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         return None if ladder.moves_within(self.state, len(rows)) else rows.features

@@ -10,6 +10,7 @@ from ..base import Method
 from ..rows import Array, Rows
 from ..state import State, array, zeros
 from . import steps
+from .refit import REFIT
 from .start import start_from
 from .steps import check_shrink, chosen, scatter, step_rule, variance
 
@@ -32,6 +33,7 @@ class TSGD(Method):
     k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
     keep, groups, group_categories = KEEP, GROUPS, GROUP_CATEGORIES
+    refit = REFIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     estimator_methods = (start_from,)
