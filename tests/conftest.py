@@ -1,11 +1,17 @@
 """What all tests share: one Hypothesis profile, and learners as the papers have them."""
 
+import signal
+
 import pytest
 from hypothesis import settings
 
 # No deadlines: on a busy machine they measure the machine.
 settings.register_profile("streamsieve", deadline=None)
 settings.load_profile("streamsieve")
+
+# A shell lets what it runs in the background ignore Ctrl-C, which some tests send.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")

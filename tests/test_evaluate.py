@@ -42,7 +42,7 @@ def test_a_regressor_is_tested_before_it_learns():
     assert_allclose(first.loss, np.concatenate(squares).mean() / 2, rtol=1e-12)
     assert first.accuracy is None
     assert "accuracy" not in curve.as_dicts()[0]
-    assert_allclose(curve.estimator.coef_, SGDRegressor().fit(X, y).coef_, rtol=1e-12)
+    assert_allclose(curve.estimator.coef_, SGDRegressor().partial_fit(X, y).coef_, rtol=1e-12)
 
 
 def test_a_classifier_has_accuracy_auc_and_weights():

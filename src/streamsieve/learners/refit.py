@@ -16,7 +16,6 @@ from .. import _core, linalg
 from ..averages.model import cholesky
 from ..params import Bool, Param
 from ..rows import Array, Rows
-from ..sieve.gram import likely_ridge
 from ..state import State, array, check_array, zeros
 
 if TYPE_CHECKING:
@@ -155,6 +154,8 @@ class AveragesRefit(State):
 
     def solve(self, fit_intercept: bool) -> tuple[Array, Array]:
         """Weights (k, q), by slot, and intercepts (q,), with the ridge of the largest marginal likelihood."""
+        from ..sieve.gram import likely_ridge  # which loads SciPy
+
         weight, mean, moments = self._averages()
         k, A = self.k, moments / weight
         # of a constant column rounding is left

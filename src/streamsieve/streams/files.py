@@ -31,13 +31,15 @@ class File(NamedTuple):
         """What a position must agree with: name, size, time of the last change, and a digest of samples."""
         found: dict[str, Any] = {"name": os.path.basename(self.name), "size": self.size}
         if self.path is not None and self.size is not None:
-            found["modified"] = os.stat(self.path).st_mtime_ns
-            found["digest"] = _digest_of_samples(self.path, self.size, found["modified"])
+            now = os.stat(self.path)
+            found["modified"] = now.st_mtime_ns
+            # nobody can put back the time of the last change of a file's record
+            found["digest"] = _digest_of_samples(self.path, self.size, now.st_ctime_ns)
         return found
 
 
 @lru_cache(1024)  # units of a file are opened one after the other
-def _digest_of_samples(path: str, size: int, modified: int) -> str:  # noqa: ARG001 - a part of the key
+def _digest_of_samples(path: str, size: int, changed: int) -> str:  # noqa: ARG001 - a part of the key
     """SHA-256 over both ends of a file and pieces spread over it; over all of a small one."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
