@@ -49,7 +49,7 @@ def chunks(
         room = len(text) - PADDING - 1
         n = have + source.into(memoryview(text.data)[have:room])
         ended = n < room
-        if line == 1 and not (text[:n] == 10).any() and (text[: n - 1] == 13).any():
+        if line == 1 and not (text[:n] == 10).any() and (text[: max(n - 1, 0)] == 13).any():
             raise BadData(
                 "the lines end in a carriage return alone, as on old Macs; save the file with line feeds, "
                 "as by tr '\\r' '\\n' < OLD > NEW",
