@@ -349,7 +349,7 @@ def snapshot(model):
         return held, None
     state = method.state.copy()
     for averages in (getattr(state, "averages", None), *getattr(getattr(state, "folds", None), "folds_", ())):
-        if averages is not None:
+        if averages is not None and hasattr(averages, "flush"):
             averages.flush()  # as readers do
     return held, (state, method.p, method.q, method.values)
 

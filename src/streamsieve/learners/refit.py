@@ -64,7 +64,7 @@ class Refit:
     def __init__(self, method: Method) -> None:
         from ..sieve.sieve import Sieve
 
-        self.method = method
+        self.method, self.heaviest = method, 0.0
         coef, _ = method.coefficients()
         self.features = np.flatnonzero(coef.any(axis=0))
         self.model = Sieve(
@@ -80,8 +80,20 @@ class Refit:
         return bool(getattr(method, "refit", False)) and getattr(method, "k", None) is not None
 
     def update(self, rows: Rows, y: Array, w: Array | None) -> None:
-        if len(self.features):
-            self.model.update(rows.columns(self.features), y, w)
+        """Add rows; values and targets beyond what a sieve holds in single precision end the refit."""
+        if not len(self.features):
+            return
+        rows = rows.columns(self.features)
+        values = rows.data if rows.values is None else rows.values
+        limit = self.model.limit
+        if np.abs(values).max(initial=0) > limit or np.abs(y).max(initial=0) > limit:
+            self.features = self.features[:0]
+            return
+        if w is not None:  # only their ratios count
+            if self.heaviest == 0:
+                self.heaviest = float(w.max(initial=0))
+            w = np.clip(w / self.heaviest, 1 / self.model.weight_limit, self.model.weight_limit)
+        self.model.update(rows, y, w)
 
     def finish(self) -> None:
         """Let the method answer with the new weights, until it learns again."""
