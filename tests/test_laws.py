@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import streamsieve
 import streamsieve.centering
+import streamsieve.sieve.gram  # loaded with SciPy when first needed: before memory is measured
 from streamsieve.methods import ESTIMATORS
 
 N, P, K = 120, 30, 5
