@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -18,8 +19,9 @@ from streamsieve import FoldAverages, RunningAverages, SFSARegressor, SieveClass
 from streamsieve.averages import undo
 from streamsieve.averages.moments import Moments
 from streamsieve.methods import ESTIMATORS
-from streamsieve.rows import MODERATE
+from streamsieve.rows import MODERATE, as_rows
 from streamsieve.sieve.sieve import Sieve
+from streamsieve.sieve.store import Store
 from test_laws import LEARNERS, begin, data, feed
 
 ROW_WISE = pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.__name__)
@@ -216,6 +218,53 @@ def test_a_sieve_interrupted_while_it_makes_room_is_as_before(loss, layout, step
             pytest.skip("these rows need no such step")
     whole = before.partial_fit(layout(X[20:]), y[20:])
     assert same_state(model.partial_fit(layout(X[20:]), y[20:]), whole)
+
+
+def test_a_large_sieve_holds_an_interrupt_back(monkeypatch):
+    """Its store is not copied, since memory is bounded."""
+    monkeypatch.setattr(streamsieve.sieve.sieve, "EXTRA", 0)
+    X = np.random.default_rng(0).normal(size=(1200, 500)).astype(np.float32)
+    whole = SieveRegressor(5, memory="1MB", loss="huber").partial_fit(X[:20], X[:20, 1])
+    model = copy.deepcopy(whole)
+    whole.partial_fit(X[20:], X[20:, 1])
+    make_room = Sieve._make_room
+
+    def interrupted(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        make_room(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Sieve, "_make_room", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X[20:], X[20:, 1])
+    assert same_state(model, whole)
+
+
+def test_the_first_of_two_passes_is_as_before(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(60, 30))
+    sieve = Sieve(k=3, loss="squared").screened().begin(30, 1)
+    sieve.update(as_rows(X[:40])[0], X[:40, :1])
+    before = sieve.state.copy()
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "append", Nth(Store.append, 1, MemoryError("no room for more")))
+        with pytest.raises(MemoryError, match="no room"):
+            sieve.update(as_rows(X[40:])[0], X[40:, :1])
+    assert not list(sieve.state.differences(before))
+
+
+def test_the_memory_of_a_sieve_is_a_promise():
+    """At most `memory` and 64 MB, also while room is made."""
+    rng = np.random.default_rng(0)
+    sieve = Sieve(k=10, loss="logistic", memory="128MB").begin(4000, 1)
+    block = as_rows(rng.normal(size=(400, 4000)).astype(np.float32))[0]
+    y = np.where(rng.random((400, 1)) < 0.5, -1.0, 1.0)
+    tracemalloc.start()
+    for _ in range(22):
+        sieve.update(block, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sieve.state.store.layout == "codes"  # room has been made
+    assert peak < (128 + 64) << 20
 
 
 def test_a_sieve_that_does_not_grow_is_as_before(monkeypatch):

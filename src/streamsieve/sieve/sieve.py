@@ -10,6 +10,7 @@ import numpy as np
 from .. import _core
 from ..averages.model import LinearModel
 from ..base import Method
+from ..interrupts import Deferred
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows, threads
 from ..state import State, check_array, optional, zeros
@@ -205,19 +206,25 @@ class Sieve(Method):
             return
         with self.lock:
             self.check_magnitude(rows)
-            p, undo = self.p, Undo(self.state, rows)
+            p, before, undo = self.p, self.state.rows, Undo(self.state, rows)
             try:
                 if rows.p > p:
                     self.resize(rows.p)
                 self._undo = undo
                 for at, part in rows.in_row_order():
                     self.learn(part, y[at], None if w is None else w[at])
-            except BaseException:
+            except BaseException as error:
                 undo.restore()
-                self.p = p
+                if undo.lost:
+                    error.add_note(
+                        f"The first {self.state.rows - before} rows of this call have been learned."
+                    )
+                else:
+                    self.p = p
                 raise
             finally:
                 self._undo = None
+                undo.interrupts.end()
 
     @property
     def n_rows(self) -> int:
@@ -640,7 +647,8 @@ class Undo:
     """What a call changes: O(nnz) numbers and, before it makes room, the store as it is then.
 
     Rows are appended behind those there are, so that to undo it is to cut them off. Making room rewrites the
-    store in place.
+    store in place. A store of more than `EXTRA` bytes is not copied, since memory is bounded: Ctrl-C then
+    waits for the end of the call, and only lack of memory can leave some of its rows behind.
     """
 
     def __init__(self, state: State, rows: Rows) -> None:
@@ -652,17 +660,28 @@ class Undo:
             for name, value in state.fields().items()
         }
         self.fields["_answer"] = getattr(state, "_answer", None)
+        if state.first_pass is not None:  # its sums are added to in place
+            self.fields["first_pass"] = state.first_pass.copy()
+        self.lost, self.interrupts = False, Deferred()
         self.mark = None if state.store is None else state.store.mark(rows)
         self.copy: Store | None = None
         if self.mark is not None and rows.p > state.store.p and state.store.layout != "csr":
             self.keep_store()  # new columns move the tiles
 
     def keep_store(self) -> None:
-        """Hold a copy of the store, if there is none yet."""
-        if self.mark is not None and self.copy is None:
+        """Hold a copy of the store, if there is none yet and it is small."""
+        if self.mark is None or self.copy is not None or self.lost:
+            return
+        if self.state.store.cells.nbytes > EXTRA:
+            self.lost = True
+            self.interrupts.begin()
+        else:
             self.copy = self.state.store.copy()
 
     def restore(self) -> None:
+        """Take back the rows since; none where a large store has been rewritten."""
+        if self.lost:
+            return
         for name, value in self.fields.items():
             setattr(self.state, name, value)
         if self.mark is not None:
