@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from . import _core, centering, passes
 from .interrupts import Deferred
+from .losses import softmax
 from .params import ParamError, Parameter
 from .rows import MODERATE, Array, Rows
 from .state import State, optional
@@ -330,8 +331,7 @@ class Method:
     def probabilities(self, scores: Array) -> Array:
         """Probability of each class from scores, for losses whose margins are log-odds."""
         if getattr(self.state, "refitted", None) is not None and scores.shape[1] > 1:
-            share = np.exp(scores - scores.max(axis=1, keepdims=True))  # the classes are fitted together
-            return share / share.sum(axis=1, keepdims=True)
+            return softmax(scores)  # the classes are fitted together
         return Classification.probabilities(scores)
 
     def linear_model(self) -> Any:

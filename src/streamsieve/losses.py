@@ -19,6 +19,13 @@ def expit(margin: Any) -> Array:
     return np.exp(-np.logaddexp(0.0, np.negative(margin)))
 
 
+def softmax(margins: Array) -> Array:
+    """Shares of the classes by their margins (n, q), without overflow."""
+    share: Array = np.exp(margins - margins.max(axis=1, keepdims=True))
+    share /= share.sum(axis=1, keepdims=True)
+    return share
+
+
 class Loss(Protocol):
     @property
     def name(self) -> str: ...

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..losses import expit
+from ..losses import expit, softmax
 from ..params import ParamError
 from ..rows import Array, Rows
 from ..state import State, check_array, optional, zeros
@@ -71,12 +71,6 @@ def reweighted(around: State, rows: Rows, y: Array, w: Array | None) -> tuple[Ar
         return eta + ((y > 0) - P) / D, weight * 4 * D[:, 0]
     P = softmax(eta)
     return eta + 2 * ((y > 0) - P), weight
-
-
-def softmax(eta: Array) -> Array:
-    """Shares of the classes by their margins."""
-    share: Array = np.exp(eta - eta.max(axis=1, keepdims=True))
-    return share / share.sum(axis=1, keepdims=True)
 
 
 def next_around(method: AveragesMethod) -> State | None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Method
+from ..losses import softmax
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows
 from ..state import State, optional
@@ -387,7 +388,7 @@ class AveragesMethod(Method):
         return f"Pass {around.passes + 1} of the logistic loss, on {fitted}."
 
     def probabilities(self, scores: Array) -> Array:
-        return logistic.softmax(scores) if scores.shape[1] > 1 else super().probabilities(scores)
+        return softmax(scores) if scores.shape[1] > 1 else super().probabilities(scores)
 
     # ---------------------------------------------------------------- the model
 

@@ -11,6 +11,7 @@ from .. import _core
 from ..averages.model import LinearModel
 from ..base import Method
 from ..interrupts import Deferred
+from ..losses import expit, softmax
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows, threads
 from ..state import State, check_array, optional, zeros
@@ -617,8 +618,7 @@ class Sieve(Method):
     def probabilities(self, scores: Array) -> Array:
         if not self.labels or scores.shape[1] == 1:
             return super().probabilities(scores)
-        share = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return share / share.sum(axis=1, keepdims=True)
+        return softmax(scores)
 
     def extracted(self) -> Any:
         """The model, if it has been read since the last rows."""
@@ -695,12 +695,11 @@ def quadratic(problem: Problem, fit: Fit) -> tuple[Array, Array]:
     eta = problem.margins(fit)
     weight = problem.store.weight[: problem.store.n, None].astype(np.float64)
     if problem.kind == "softmax":
-        share = np.exp(eta - eta.max(axis=1, keepdims=True))
-        share /= share.sum(axis=1, keepdims=True)
+        share = softmax(eta)
         slope = share - (problem.y[:, :1] == np.arange(problem.c))
         curve = share * (1 - share)
     elif problem.kind == "logistic":
-        share = 1 / (1 + np.exp(-eta))
+        share = expit(eta)
         slope, curve = share - problem.y, share * (1 - share)
     elif problem.kind == "poisson":
         share = np.exp(np.minimum(eta, 50))

@@ -53,8 +53,8 @@ class Table:
         if self.weight is not None and self.weight in is_text:
             raise BadData("the weights are not numbers", file, column=self.columns[self.weight])
         self.fixed = options.feature_names is not None
-        ask = {name: j for j, name in enumerate(options.feature_names or ())}
-        split = {name: self._split(name) for name in ask}  # column and value of each name
+        given = {name: j for j, name in enumerate(options.feature_names or ())}
+        split = {name: self._split(name) for name in given}  # column and value of each name
         if self.fixed:
             is_text -= {c for c, value in split.values() if value is None}
             is_text |= {c for c, value in split.values() if value is not None}
@@ -86,15 +86,15 @@ class Table:
         self.roles = np.full(len(self.columns), IGNORED, dtype=np.int32)
         self.roles[self.numbers + self.others] = np.arange(len(self.numbers) + len(self.others))
         self.roles[self.coded] = ~np.arange(len(self.coded), dtype=np.int32)
-        self.names = list(ask) or [self.columns[c] for c in self.numbers]
+        self.names = list(given) or [self.columns[c] for c in self.numbers]
         self._where = np.array(
-            [ask.get(self.columns[c], j) for j, c in enumerate(self.numbers)], dtype=np.int64
+            [given.get(self.columns[c], j) for j, c in enumerate(self.numbers)], dtype=np.int64
         )
         self.met: list[tuple[int, str]] = []  # text column and value of each one-hot feature
         self._places: list[dict[str, int]] = [{} for _ in self.categories]
         for name, (c, value) in split.items():
             if value is not None:
-                self._places[self.categories.index(c)][value] = ask[name]
+                self._places[self.categories.index(c)][value] = given[name]
 
     def _split(self, name: str) -> tuple[int, str | None]:
         """The column of a feature by its name, and the value it stands for, if it is ``column=value``."""
