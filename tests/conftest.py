@@ -1,6 +1,11 @@
 """What all tests share: one Hypothesis profile, and learners as the papers have them."""
 
+import os
 import signal
+
+# Each process of tests has a core: threads of linear algebra would only wait for each other.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import settings

@@ -8,6 +8,7 @@ import sys
 import textwrap
 import threading
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from streamsieve.averages import undo
 from streamsieve.averages.moments import Moments
 from streamsieve.methods import ESTIMATORS
 from streamsieve.rows import MODERATE, as_rows
+from streamsieve.sieve import room
 from streamsieve.sieve.sieve import Sieve
 from streamsieve.sieve.store import Store
 from test_laws import LEARNERS, begin, data, feed
@@ -40,13 +42,13 @@ class Nth:
         self.function, self.left, self.error = function, n, error
 
     def __get__(self, owner, kind=None):
-        return lambda *args, **options: self.call(owner, *args, **options)
+        return partial(self, owner)
 
-    def call(self, owner, *args, **options):
+    def __call__(self, *args, **options):
         self.left -= 1
         if self.left == 0:
             raise self.error
-        return self.function(owner, *args, **options)
+        return self.function(*args, **options)
 
 
 # ---------------------------------------------------------------- row-wise learners
@@ -199,7 +201,7 @@ def test_large_averages_hold_an_interrupt_back(monkeypatch):
 
 @pytest.mark.parametrize("loss", ["squared", "huber"])
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
-@pytest.mark.parametrize("step", ["_narrow", "_retire", "_keep", "recode", "_make_room"])
+@pytest.mark.parametrize("step", ["narrow", "retire", "keep_columns", "recode", "make_room"])
 @pytest.mark.parametrize("nth", [1, 2])
 def test_a_sieve_interrupted_while_it_makes_room_is_as_before(loss, layout, step, nth, monkeypatch):
     rng = np.random.default_rng(0)
@@ -207,7 +209,7 @@ def test_a_sieve_interrupted_while_it_makes_room_is_as_before(loss, layout, step
     y = X[:, 3] - 2 * X[:, 7] + 0.1 * rng.normal(size=1200)
     model = SieveRegressor(5, memory="1MB", loss=loss).partial_fit(layout(X[:20]), y[:20])
     before = copy.deepcopy(model)
-    owner = streamsieve.sieve.store.Store if step == "recode" else Sieve
+    owner = Store if step == "recode" else room
     with monkeypatch.context() as patch:
         patch.setattr(owner, step, Nth(getattr(owner, step), nth, KeyboardInterrupt()))
         try:
@@ -222,19 +224,19 @@ def test_a_sieve_interrupted_while_it_makes_room_is_as_before(loss, layout, step
 
 def test_a_large_sieve_holds_an_interrupt_back(monkeypatch):
     """Its store is not copied, since memory is bounded."""
-    monkeypatch.setattr(streamsieve.sieve.sieve, "EXTRA", 0)
+    monkeypatch.setattr(streamsieve.sieve.undo, "EXTRA", 0)
     X = np.random.default_rng(0).normal(size=(1200, 500)).astype(np.float32)
     whole = SieveRegressor(5, memory="1MB", loss="huber").partial_fit(X[:20], X[:20, 1])
     model = copy.deepcopy(whole)
     whole.partial_fit(X[20:], X[20:, 1])
-    make_room = Sieve._make_room
+    make_room = room.make_room
 
     def interrupted(self):
         os.kill(os.getpid(), signal.SIGINT)
         make_room(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Sieve, "_make_room", interrupted)
+        patch.setattr(room, "make_room", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X[20:], X[20:, 1])
     assert same_state(model, whole)

@@ -14,6 +14,7 @@ from streamsieve import SieveClassifier
 from streamsieve.params import ParamError
 from streamsieve.rows import as_rows
 from streamsieve.sieve import gram
+from streamsieve.sieve.problem import problem_of
 from streamsieve.sieve.sieve import Sieve
 from streamsieve.sieve.solve import Start
 
@@ -66,7 +67,7 @@ def test_elimination_equals_the_slow_twin(loss, q, sparse):
     X, y, _ = data(200, 12, q, loss=loss, sparse=sparse)
     w = np.random.default_rng(1).integers(1, 4, 200).astype(float)
     method = learned(csr_array(X) if sparse else X, y, w=w, k=3, loss=loss)
-    problem, active = method._problem()
+    problem, active = problem_of(method)
     problem.y = target(method).copy()
     start = Start(problem.zero(active), 0.01, method.state.store.weight[:200], w.sum(), [3])
     fit = problem.eliminate([start], 1e-9)[0][0]
@@ -164,7 +165,7 @@ def test_integer_weights_equal_repeated_rows(loss):
         return
     fits = []
     for method in (weighted, repeated):
-        problem, active = method._problem()
+        problem, active = problem_of(method)
         n = method.state.store.n
         start = Start(problem.zero(active), 0.01, method.state.store.weight[:n], problem.total, [3])
         fits.append(problem.eliminate([start], 1e-8)[0][0])
@@ -264,7 +265,7 @@ def test_reading_is_cached_until_more_rows_come(monkeypatch):
     X, y, _ = data()
     method = learned(X, y, k=3, loss="logistic")
     method.weights()
-    monkeypatch.setattr(Sieve, "_read_rows", lambda _: pytest.fail("read twice"))
+    monkeypatch.setattr("streamsieve.sieve.sieve.from_rows", lambda _: pytest.fail("read twice"))
     method.weights()
 
 

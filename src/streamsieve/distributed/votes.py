@@ -14,8 +14,10 @@ import numpy as np
 
 from ..params import ParamError
 from ..rows import Array, Rows
+from ..sieve.memory import EXTRA
+from ..sieve.model import strengths
 from ..sieve.screen import marginal, measure, new_marginals, rank
-from ..sieve.sieve import EXTRA, Sieve
+from ..sieve.sieve import Sieve
 from ..sieve.store import Ints, Store
 from ..state import zeros
 
@@ -80,7 +82,7 @@ class Votes:
         s = self.state
         s.votes, s._axes["votes"] = zeros(feature=self.p)
         if self.learner.state.store is not None:
-            candidates, strength = self.learner.strengths()
+            candidates, strength = strengths(self.learner)
             order = np.argsort(-strength, kind="stable")[: self.most]
             order = order[strength[order] > 0]
             s.votes[candidates[order]] = s.weight * (self.most - np.arange(len(order)))

@@ -1,4 +1,4 @@
-"""Sizes of memory as a user writes them."""
+"""Sizes of memory as a user writes them, and what is used beside."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
+EXTRA = 32 << 20  # beside `memory`, for work
 
 
 class Bytes:

@@ -10,24 +10,19 @@ import numpy as np
 from .. import _core
 from ..averages.model import LinearModel
 from ..base import Method
-from ..interrupts import Deferred
-from ..losses import expit, softmax
+from ..losses import softmax
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
-from ..rows import Array, Rows, threads
+from ..rows import Array, Rows
 from ..state import State, check_array, optional, zeros
-from . import errors, gram
+from . import errors, gram, room
 from .folds import assign
-from .memory import Bytes, size_of
-from .read import STEP, Search
+from .memory import EXTRA, Bytes, size_of
+from .model import from_correlations, from_rows, prior, refit, strengths
 from .screen import best_columns, check_marginals, marginal, measure, new_marginals
-from .solve import Fit, Problem, Start
 from .store import Ints, Store
+from .undo import Undo
 
 BLOCK = 4096  # rows after which squared loss goes into the summary, where correlations are formed anyway
-FEW = 2000  # rows since the last retirement on which no ridge is chosen
-HUBER = 1.345  # corner of the loss in deviations of the targets: 95% as efficient as least squares
-MAD = 1.4826  # deviations of a normal variable in a median absolute deviation
-EXTRA = 32 << 20  # beside `memory`, for work
 
 
 class Sieve(Method):
@@ -103,7 +98,7 @@ class Sieve(Method):
     def start(self, p: int, q: int) -> State:
         if self.se is not None and self.labels and q > 1:
             raise ParamError("se", self.se, f"expected None for {q} classes: errors are for two.")
-        if self.half_life is not None and not self._correlations_fit(p, q):
+        if self.half_life is not None and not self.correlations_fit(p, q):
             raise ParamError(
                 "half_life",
                 self.half_life,
@@ -138,11 +133,11 @@ class Sieve(Method):
     def bytes(self) -> int:
         return size_of(self.memory)
 
-    def _correlations_fit(self, w: int, q: int) -> bool:
+    def correlations_fit(self, w: int, q: int) -> bool:
         """Whether a model may be read from correlations: four matrices at a time."""
         return self.loss == "squared" and 4 * 8 * (w + q + 1) ** 2 <= self.bytes + EXTRA
 
-    def _summary_fits(self) -> bool:
+    def summary_fits(self) -> bool:
         outputs = 1 if self.loss == "squared" else self.q
         return 8 * outputs * (self.state.store.width + 1) ** 2 <= self.bytes // 2
 
@@ -255,9 +250,7 @@ class Sieve(Method):
                 fold = assign(code[at:stop], s.strata.copy())
                 rest = part[len(part) - (stop - at) :]
                 most = (
-                    BLOCK
-                    if self._correlations_fit(s.store.width, self.q) and self._summary_fits()
-                    else 1 << 62
+                    BLOCK if self.correlations_fit(s.store.width, self.q) and self.summary_fits() else 1 << 62
                 )
                 done = s.store.append(rest, y[at:stop], None if w is None else w[at:stop], fold, most)
                 assign(code[at : at + done], s.strata)
@@ -266,7 +259,7 @@ class Sieve(Method):
                 if at < stop:
                     if self._undo is not None:
                         self._undo.keep_store()
-                    self._make_room()
+                    room.make_room(self)
         return len(rows)
 
     def _impute(self, rows: Rows, w: Array | None) -> Rows:
@@ -281,137 +274,6 @@ class Sieve(Method):
             s.mean_weight = _core.impute_dense(X, weight, s.mean_sum, s.mean_weight, s.mean_count)
         return rows
 
-    def _make_room(self) -> None:
-        s, store = self.state, self.state.store
-        w, squared = store.width, self.loss == "squared"
-        if store.n and self._summary_fits() and (squared or s.rows >= 20 * w or w <= self.least_width):
-            self._retire()
-        elif store.n and store.layout == "tiles":
-            store.recode()
-        elif store.n and w > self.least_width:
-            self._narrow()
-        else:
-            raise ValueError(
-                f"memory={self.memory!r} does not hold {'one row' if not store.n else 'the rows'} of {w} "
-                "features; pass more."
-            )
-
-    def _problem(self, exponent: float = 1.0) -> tuple[Problem, Ints]:
-        """What is fitted, and its columns; they are divided by deviation^exponent."""
-        s, store = self.state, self.state.store
-        _, deviation = store.moments()
-        active = np.flatnonzero(deviation > 0).astype(np.int32)
-        scale = np.where(deviation > 0, deviation, 1.0)
-        if exponent != 1:
-            common = np.sqrt((scale[active] ** (2 * (1 - exponent))).mean()) if len(active) else 1.0
-            scale = scale**exponent * common
-        y, summary = store.y[: store.n], None if s.H is None else (s.H, s.h)
-        center, spread, delta = self._target_units()
-        if not self.labels and self.loss != "poisson":
-            y = (y - center) / spread
-            if self.loss == "squared" and summary is not None:
-                summary = s.H, (s.h - center[:, None] * s.H[0, -1]) / spread[:, None]
-        problem = Problem(
-            store, self.kind, self.q, np.ascontiguousarray(y), scale, store.total,
-            threads=self.n_jobs or threads(), intercept=self.fit_intercept, summary=summary, delta=delta,
-            progress=self.progress,
-        )  # fmt: skip
-        return problem, active
-
-    def _target_units(self) -> tuple[Array, Array, float]:
-        """What is subtracted from the targets, what they are divided by, and the corner of the Huber loss."""
-        s, store = self.state, self.state.store
-        zero, one = np.zeros(self.q), np.ones(self.q)
-        y, weight = store.y[: store.n], store.weight[: store.n].astype(np.float64)
-        if self.loss == "squared":
-            first, second = weight @ y, weight @ y**2
-            if s.h is not None:
-                first, second = first + s.h[:, -1], second + s.yy
-            center = first / store.total if self.fit_intercept else zero
-            spread = np.sqrt(np.maximum(second / store.total - center**2, 0.0))
-            return center, np.where(spread > 0, spread, 1.0), 1.0
-        if self.loss == "huber":
-            if s.target_units is not None:  # those of the summary
-                return s.target_units[0], s.target_units[1], HUBER
-            center = np.median(y, axis=0) if self.fit_intercept else zero
-            spread = MAD * np.median(np.abs(y - center), axis=0)
-            return center, np.where(spread > 0, spread, 1.0), HUBER
-        return zero, one, 1.0
-
-    def _narrow(self) -> None:
-        store = self.state.store
-        problem, active = self._problem()
-        search = Search(problem, active, self.least_width, one_fold=True)
-        ridge = STEP ** search.full_model() if search.folds else 1.0
-        target, few = max(len(active) // 2, min(len(active) - 1, self.least_width)), int(0.6 * store.values())
-        start = Start(problem.zero(active), ridge, store.weight[: store.n], problem.total, [target])
-        while True:
-            fit = problem.eliminate([start], share=0.7)[0][0]
-            held = int(store.present[fit.columns].sum()) if store.layout == "csr" else 0
-            if held <= few or len(fit.columns) <= self.least_width:
-                break
-            start = start._replace(fit=fit, sizes=[max(int(0.7 * len(fit.columns)), self.least_width)])
-        self._keep(fit.columns)
-
-    def _keep(self, kept: Ints) -> None:
-        s = self.state
-        if s.H is not None:
-            both = np.append(kept, s.store.width)
-            s.H = np.ascontiguousarray(s.H[:, both][:, :, both])
-            s.h = np.ascontiguousarray(s.h[:, both])
-        s.store.narrow(kept)
-        s.store.memory = self.bytes - (0 if s.H is None else s.H.nbytes)
-
-    def _retire(self) -> None:
-        """The rows of the store go into the summary."""
-        s, store = self.state, self.state.store
-        curve, response = None, store.y[: store.n]
-        if self.loss != "squared":
-            if self.loss == "huber" and s.target_units is None:
-                s.target_units = np.array(self._target_units()[:2])
-            problem, active = self._problem()
-            if s.ridge == 0:
-                search = Search(problem, active, self.least_width, one_fold=True)
-                s.ridge = problem.total * (STEP ** search.full_model() if search.folds else 1.0)
-            start = Start(
-                problem.zero(active), s.ridge / problem.total, store.weight[: store.n], problem.total, ()
-            )
-            fit = problem.solve([start], 1e-3)[0]
-            curve, response = quadratic(problem, fit)
-        s.H, s.h, s.yy = self._summary(curve, response)
-        store.clear()
-        store.memory = self.bytes - s.H.nbytes
-
-    def _summary(self, curve: Array | None, response: Array) -> tuple[Array, Array, Array]:
-        """Summary of all rows: H, h and the squares of the targets. Squared loss has no `curve`."""
-        s, store = self.state, self.state.store
-        side, outputs = store.width + 1, 1 if curve is None else self.q
-        H = np.zeros((outputs, side, side)) if s.H is None else s.H.copy()
-        h = np.zeros((self.q, side)) if s.h is None else s.h.copy()
-        yy = np.zeros(self.q) if s.yy is None else s.yy.copy()
-        weight = store.weight[: store.n].astype(np.float64)
-        if self.half_life is not None:
-            keep = 0.5 ** (1.0 / self.half_life)
-            for old in (H, h, yy):
-                old *= keep**store.n
-            weight = weight * keep ** np.arange(store.n - 1, -1, -1)
-        step = max(64, (4 << 20) // (8 * side))
-        for at in range(0, store.n, step):
-            stop = min(at + step, store.n)
-            X = np.ones((stop - at, side))
-            X[:, :-1] = store.decode(at, stop)
-            r, y = weight[at:stop], response[at:stop]
-            if curve is None:
-                half = X * r[:, None]
-                H[0] += half.T @ X
-                h += y.T @ half
-                yy += r @ y**2
-            else:
-                for a in range(outputs):
-                    H[a] += (X * curve[at:stop, a, None]).T @ X
-                h += y.T @ X
-        return H, h, yy
-
     # ---------------------------------------------------------------- a second pass
 
     def screened(self) -> Self:
@@ -420,7 +282,7 @@ class Sieve(Method):
         return self
 
     def expect(self, rows: float, values: float, p: int, sparse: bool) -> None:
-        if not self._correlations_fit(p, 1):
+        if not self.correlations_fit(p, 1):
             self.two_passes = rows * 32 + (8 * values if sparse else 4 * rows * p) > self.bytes
 
     def next_pass(self) -> Sieve | None:
@@ -436,7 +298,7 @@ class Sieve(Method):
         if most < self.least_width:
             return None
         again = Sieve(**self.values).begin(self.p, self.q)
-        again.state.chosen = best_columns(marginal(s.first_pass), *self.strengths(), most)
+        again.state.chosen = best_columns(marginal(s.first_pass), *strengths(self), most)
         return again
 
     @property
@@ -480,38 +342,17 @@ class Sieve(Method):
             if s.store is None or s.store.total == 0:
                 answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), np.zeros(self.q)
             elif self.labels and (s.strata > 0).sum() < 2:
-                answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), self._prior()
-            elif self._correlations_fit(s.store.width, self.q):
+                answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), prior(self)
+            elif self.correlations_fit(s.store.width, self.q):
                 with gram.one_thread():
-                    answer = self._read_correlations()
+                    answer = from_correlations(self)
             else:
-                answer = self._read_rows()
+                answer = from_rows(self)
             s._errors = None
             if self.se is not None and len(answer[0]):
-                answer, s._errors = self._refit(*answer)
+                answer, s._errors = refit(self, *answer)
             s._answer = answer
         return answer
-
-    def _refit(self, features: Ints, coef: Array, intercept: Array) -> tuple[Any, tuple[Array, float]]:
-        """The model without ridge, and its standard errors with their degrees of freedom."""
-        s, store = self.state, self.state.store
-        columns = np.searchsorted(store.columns, features).astype(np.int32)
-        if self.loss == "squared":
-            H, h, yy = self._summary(None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
-            fits = errors.least_squares(H[0], h, yy, columns, store.shift, H[0, -1, -1], self.fit_intercept)
-        else:
-            if self.se == "folds" and s.H is not None:
-                raise ValueError(
-                    f"se='folds': of {s.rows} rows {store.n} are still held, the others are summed up in "
-                    f"memory={self.memory!r}; pass more memory, or se='classical'."
-                )
-            fits = []
-            for t in range(self.q):
-                summary = None if s.H is None else (s.H[t], s.h[t])
-                job = errors.Likelihood(store, columns, self.loss, t, summary, self.fit_intercept)
-                fits.append(job.refit(coef[t], float(intercept[t]), str(self.se)))
-        weights, constants = np.array([f.coef for f in fits]), np.array([f.intercept for f in fits])
-        return (features, weights, constants), (np.array([f.stderr for f in fits]), fits[0].nu)
 
     @property
     def model(self) -> LinearModel:
@@ -549,72 +390,6 @@ class Sieve(Method):
             nu=nu,
         )
 
-    def strengths(self) -> tuple[Ints, Array]:
-        """The candidates, and the norms of their standardised weights in a model of all of them."""
-        s, store = self.state, self.state.store
-        if self._correlations_fit(store.width, self.q):
-            H, h, yy = self._summary(None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
-            data = gram.standardised(H[0], h, yy, np.zeros(0), True)[0]
-            varies = np.flatnonzero(np.diag(data.G) > 0).astype(np.int32)
-            B = gram.ridge_weights(data, varies, gram.likely_ridge(data.G, data.C, data.n)).T
-        else:
-            problem, varies = self._problem()
-            search = Search(problem, varies, self.least_width, one_fold=True)
-            ridge = STEP ** search.full_model() if search.folds else 1.0
-            start = Start(problem.zero(varies), ridge, store.weight[: store.n], problem.total, ())
-            B = problem.solve([start])[0].B
-        return store.columns[varies], np.sqrt((B**2).sum(axis=0))
-
-    def _prior(self) -> Array:
-        """Log-odds of the classes so far, half a row of each added."""
-        count = self.state.strata[: max(self.q, 2)] + 0.5
-        return np.log([count[1] / count[0]]) if self.q == 1 else np.log(count / count.sum())
-
-    def _read_correlations(self) -> tuple[Ints, Array, Array]:
-        s, store = self.state, self.state.store
-        H, h, yy = self._summary(None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
-        data, mean, scale, mean_y, scale_y = gram.standardised(
-            H[0], h, yy, np.zeros(0) if self.fit_intercept else store.shift, self.standardize
-        )
-        del H
-        ridge = gram.likely_ridge(data.G, data.C, data.n)
-        s._ridge = ridge
-        kept = gram.select_auto(data, ridge) if self.k == "auto" else gram.select(data, self.k, ridge)
-        again = gram.likely_ridge(data.G[np.ix_(kept, kept)], data.C[kept], data.n)
-        coef = (gram.ridge_weights(data, kept, again) / scale[kept, None] * scale_y).T
-        center = mean[kept] + store.shift[kept]
-        return store.columns[kept], coef, (mean_y - coef @ center if self.fit_intercept else np.zeros(self.q))
-
-    def _read_rows(self) -> tuple[Ints, Array, Array]:
-        s, store = self.state, self.state.store
-        _, deviation = store.moments()
-        varying = deviation[deviation > 0]
-        if not len(varying) or (not store.n and s.H is None):
-            prior = self._prior() if self.labels else np.zeros(self.q)
-            return np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), prior
-        high, low = np.quantile(varying, [0.9, 0.1])
-        exponents = (1.0, 0.0) if high > 1.5 * low and s.H is None else (1.0,)
-        if not self.standardize:
-            exponents = (0.0,)
-        best = None
-        for exponent in exponents:
-            problem, active = self._problem(exponent)
-            k = Search(problem, active, 1).size() if self.k == "auto" else min(self.k, len(active))
-            if s.H is not None and store.n < FEW:
-                found = Search(problem, active, k, one_fold=True).read_at(s.ridge / problem.total)
-            else:
-                found = Search(problem, active, k).read()
-            if best is None or found.loss < best[0].loss:
-                best = found, problem
-        assert best is not None
-        found, problem = best
-        s._ridge = found.ridge
-        columns = found.fit.columns
-        center, spread, _ = self._target_units()
-        coef = found.fit.B / problem.scale[columns] * spread[:, None]
-        intercept = found.fit.b * spread + center - coef @ (problem.mean[columns] + store.shift[columns])
-        return store.columns[columns], coef, intercept
-
     def probabilities(self, scores: Array) -> Array:
         if not self.labels or scores.shape[1] == 1:
             return super().probabilities(scores)
@@ -641,72 +416,3 @@ class Sieve(Method):
                 raise ValueError("the errors of the extracted model do not fit it.")
         self.state._answer, self.state._ridge = (columns, coef, intercept), ridge
         self.state._errors = tuple(held) or None
-
-
-class Undo:
-    """What a call changes: O(nnz) numbers and, before it makes room, the store as it is then.
-
-    Rows are appended behind those there are, so that to undo it is to cut them off. Making room rewrites the
-    store in place. A store of more than `EXTRA` bytes is not copied, since memory is bounded: Ctrl-C then
-    waits for the end of the call, and only lack of memory can leave some of its rows behind.
-    """
-
-    def __init__(self, state: State, rows: Rows) -> None:
-        self.state = state
-        self.fields = {
-            name: value.copy()
-            if name in ("strata", "mean_sum", "mean_count") and value is not None
-            else value
-            for name, value in state.fields().items()
-        }
-        self.fields["_answer"] = getattr(state, "_answer", None)
-        if state.first_pass is not None:  # its sums are added to in place
-            self.fields["first_pass"] = state.first_pass.copy()
-        self.lost, self.interrupts = False, Deferred()
-        self.mark = None if state.store is None else state.store.mark(rows)
-        self.copy: Store | None = None
-        if self.mark is not None and rows.p > state.store.p and state.store.layout != "csr":
-            self.keep_store()  # new columns move the tiles
-
-    def keep_store(self) -> None:
-        """Hold a copy of the store, if there is none yet and it is small."""
-        if self.mark is None or self.copy is not None or self.lost:
-            return
-        if self.state.store.cells.nbytes > EXTRA:
-            self.lost = True
-            self.interrupts.begin()
-        else:
-            self.copy = self.state.store.copy()
-
-    def restore(self) -> None:
-        """Take back the rows since; none where a large store has been rewritten."""
-        if self.lost:
-            return
-        for name, value in self.fields.items():
-            setattr(self.state, name, value)
-        if self.mark is not None:
-            store = self.state.store if self.copy is None else self.copy
-            store.cut(self.mark)
-            self.state.store = store
-
-
-def quadratic(problem: Problem, fit: Fit) -> tuple[Array, Array]:
-    """Second derivatives of the loss at a fit (n, q), and the response D eta - loss' of its expansion."""
-    eta = problem.margins(fit)
-    weight = problem.store.weight[: problem.store.n, None].astype(np.float64)
-    if problem.kind == "softmax":
-        share = softmax(eta)
-        slope = share - (problem.y[:, :1] == np.arange(problem.c))
-        curve = share * (1 - share)
-    elif problem.kind == "logistic":
-        share = expit(eta)
-        slope, curve = share - problem.y, share * (1 - share)
-    elif problem.kind == "poisson":
-        share = np.exp(np.minimum(eta, 50))
-        slope, curve = share - problem.y, share
-    else:
-        rest = eta - problem.y
-        slope = np.clip(rest, -problem.delta, problem.delta)
-        curve = np.minimum(1.0, problem.delta / np.maximum(np.abs(rest), 1e-300))
-    curve = np.maximum(curve, 1e-6)
-    return weight * curve, weight * (curve * eta - slope)

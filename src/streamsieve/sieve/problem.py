@@ -1,0 +1,92 @@
+"""What a sieve fits: its rows and targets in units of their own, and the summary of retired rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..rows import Array, threads
+from .solve import Problem
+from .store import Ints
+
+if TYPE_CHECKING:
+    from .sieve import Sieve
+
+HUBER = 1.345  # corner of the loss in deviations of the targets: 95% as efficient as least squares
+MAD = 1.4826  # deviations of a normal variable in a median absolute deviation
+
+
+def problem_of(sieve: Sieve, exponent: float = 1.0) -> tuple[Problem, Ints]:
+    """What is fitted, and its columns; they are divided by deviation^exponent."""
+    s, store = sieve.state, sieve.state.store
+    _, deviation = store.moments()
+    active = np.flatnonzero(deviation > 0).astype(np.int32)
+    scale = np.where(deviation > 0, deviation, 1.0)
+    if exponent != 1:
+        common = np.sqrt((scale[active] ** (2 * (1 - exponent))).mean()) if len(active) else 1.0
+        scale = scale**exponent * common
+    y, summary = store.y[: store.n], None if s.H is None else (s.H, s.h)
+    center, spread, delta = target_units(sieve)
+    if not sieve.labels and sieve.loss != "poisson":
+        y = (y - center) / spread
+        if sieve.loss == "squared" and summary is not None:
+            summary = s.H, (s.h - center[:, None] * s.H[0, -1]) / spread[:, None]
+    problem = Problem(
+        store, sieve.kind, sieve.q, np.ascontiguousarray(y), scale, store.total,
+        threads=sieve.n_jobs or threads(), intercept=sieve.fit_intercept, summary=summary, delta=delta,
+        progress=sieve.progress,
+    )  # fmt: skip
+    return problem, active
+
+
+def target_units(sieve: Sieve) -> tuple[Array, Array, float]:
+    """What is subtracted from the targets, what they are divided by, and the corner of the Huber loss."""
+    s, store = sieve.state, sieve.state.store
+    zero, one = np.zeros(sieve.q), np.ones(sieve.q)
+    y, weight = store.y[: store.n], store.weight[: store.n].astype(np.float64)
+    if sieve.loss == "squared":
+        first, second = weight @ y, weight @ y**2
+        if s.h is not None:
+            first, second = first + s.h[:, -1], second + s.yy
+        center = first / store.total if sieve.fit_intercept else zero
+        spread = np.sqrt(np.maximum(second / store.total - center**2, 0.0))
+        return center, np.where(spread > 0, spread, 1.0), 1.0
+    if sieve.loss == "huber":
+        if s.target_units is not None:  # those of the summary
+            return s.target_units[0], s.target_units[1], HUBER
+        center = np.median(y, axis=0) if sieve.fit_intercept else zero
+        spread = MAD * np.median(np.abs(y - center), axis=0)
+        return center, np.where(spread > 0, spread, 1.0), HUBER
+    return zero, one, 1.0
+
+
+def summary_of(sieve: Sieve, curve: Array | None, response: Array) -> tuple[Array, Array, Array]:
+    """Summary of all rows: H, h and the squares of the targets. Squared loss has no `curve`."""
+    s, store = sieve.state, sieve.state.store
+    side, outputs = store.width + 1, 1 if curve is None else sieve.q
+    H = np.zeros((outputs, side, side)) if s.H is None else s.H.copy()
+    h = np.zeros((sieve.q, side)) if s.h is None else s.h.copy()
+    yy = np.zeros(sieve.q) if s.yy is None else s.yy.copy()
+    weight = store.weight[: store.n].astype(np.float64)
+    if sieve.half_life is not None:
+        keep = 0.5 ** (1.0 / sieve.half_life)
+        for old in (H, h, yy):
+            old *= keep**store.n
+        weight = weight * keep ** np.arange(store.n - 1, -1, -1)
+    step = max(64, (4 << 20) // (8 * side))
+    for at in range(0, store.n, step):
+        stop = min(at + step, store.n)
+        X = np.ones((stop - at, side))
+        X[:, :-1] = store.decode(at, stop)
+        r, y = weight[at:stop], response[at:stop]
+        if curve is None:
+            half = X * r[:, None]
+            H[0] += half.T @ X
+            h += y.T @ half
+            yy += r @ y**2
+        else:
+            for a in range(outputs):
+                H[a] += (X * curve[at:stop, a, None]).T @ X
+            h += y.T @ X
+    return H, h, yy
