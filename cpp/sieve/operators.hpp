@@ -21,62 +21,74 @@ constexpr Index kStrip = 64;      // columns whose products are summed in float 
 #define STREAMSIEVE_INLINE inline
 #endif
 
-// sum += the columns of a tile (R rows each) times beta; `count` is a multiple of 4
-template <class T>
+// sum[a * R + i] += the columns of a tile (R rows each) times beta[a * stride + j], for outputs a < O;
+// `count` is a multiple of 4. With two outputs every value that is read is used twice.
+template <Index O, class T>
 STREAMSIEVE_INLINE void add_columns_of(const T* tile, Index R, const std::int32_t* columns, Index count,
-                                       const float* beta, float* sum) {
+                                       const float* beta, Index stride, float* sum) {
     for (Index j = 0; j < count; j += 4) {
         const T* x0 = tile + columns[j] * R;
         const T* x1 = tile + columns[j + 1] * R;
         const T* x2 = tile + columns[j + 2] * R;
         const T* x3 = tile + columns[j + 3] * R;
-        const float b0 = beta[j], b1 = beta[j + 1], b2 = beta[j + 2], b3 = beta[j + 3];
+        const float *b = beta + j, *d = beta + (O - 1) * stride + j;
+        const float b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3], d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
+        float* last = sum + (O - 1) * R;
 #pragma omp simd
-        for (Index i = 0; i < R; ++i)
-            sum[i] += (b0 * float(x0[i]) + b1 * float(x1[i])) + (b2 * float(x2[i]) + b3 * float(x3[i]));
+        for (Index i = 0; i < R; ++i) {
+            const float v0 = float(x0[i]), v1 = float(x1[i]), v2 = float(x2[i]), v3 = float(x3[i]);
+            sum[i] += (b0 * v0 + b1 * v1) + (b2 * v2 + b3 * v3);
+            if constexpr (O == 2) last[i] += (d0 * v0 + d1 * v1) + (d2 * v2 + d3 * v3);
+        }
     }
 }
 
-// g[j] += the products of the columns of a tile with r
-template <class T>
+// g[a * stride + j] += the products of the columns of a tile with r[a * R + i], for outputs a < O
+template <Index O, class T>
 STREAMSIEVE_INLINE void dot_columns_of(const T* tile, Index R, const std::int32_t* columns, Index count,
-                                       const float* r, double* g) {
+                                       const float* r, double* g, Index stride) {
+    const float* q = r + (O - 1) * R;
     for (Index j = 0; j < count; j += 4) {
         const T* x0 = tile + columns[j] * R;
         const T* x1 = tile + columns[j + 1] * R;
         const T* x2 = tile + columns[j + 2] * R;
         const T* x3 = tile + columns[j + 3] * R;
-        float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
+        float s0 = 0, s1 = 0, s2 = 0, s3 = 0, t0 = 0, t1 = 0, t2 = 0, t3 = 0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3, t0, t1, t2, t3)
         for (Index i = 0; i < R; ++i) {
-            s0 += r[i] * float(x0[i]);
-            s1 += r[i] * float(x1[i]);
-            s2 += r[i] * float(x2[i]);
-            s3 += r[i] * float(x3[i]);
+            const float v0 = float(x0[i]), v1 = float(x1[i]), v2 = float(x2[i]), v3 = float(x3[i]);
+            s0 += r[i] * v0, s1 += r[i] * v1, s2 += r[i] * v2, s3 += r[i] * v3;
+            if constexpr (O == 2) t0 += q[i] * v0, t1 += q[i] * v1, t2 += q[i] * v2, t3 += q[i] * v3;
         }
-        g[j] += double(s0);
-        g[j + 1] += double(s1);
-        g[j + 2] += double(s2);
-        g[j + 3] += double(s3);
+        g[j] += double(s0), g[j + 1] += double(s1), g[j + 2] += double(s2), g[j + 3] += double(s3);
+        if constexpr (O == 2) {
+            double* h = g + stride + j;
+            h[0] += double(t0), h[1] += double(t1), h[2] += double(t2), h[3] += double(t3);
+        }
     }
 }
 
-STREAMSIEVE_CLONES inline void add_columns(const float* tile, Index R, const std::int32_t* columns,
-                                           Index count, const float* beta, float* sum) {
-    add_columns_of(tile, R, columns, count, beta, sum);
-}
-STREAMSIEVE_CLONES inline void add_columns(const std::int8_t* tile, Index R, const std::int32_t* columns,
-                                           Index count, const float* beta, float* sum) {
-    add_columns_of(tile, R, columns, count, beta, sum);
-}
-STREAMSIEVE_CLONES inline void dot_columns(const float* tile, Index R, const std::int32_t* columns,
-                                           Index count, const float* r, double* g) {
-    dot_columns_of(tile, R, columns, count, r, g);
-}
-STREAMSIEVE_CLONES inline void dot_columns(const std::int8_t* tile, Index R, const std::int32_t* columns,
-                                           Index count, const float* r, double* g) {
-    dot_columns_of(tile, R, columns, count, r, g);
-}
+// For each type of cell, all c outputs.
+#define STREAMSIEVE_TILE_KERNELS(T)                                                                      \
+    STREAMSIEVE_CLONES inline void add_columns(const T* tile, Index R, const std::int32_t* columns,      \
+                                               Index count, const float* beta, Index stride, float* sum, \
+                                               Index c) {                                                \
+        Index a = 0;                                                                                     \
+        for (; a + 1 < c; a += 2)                                                                        \
+            add_columns_of<2>(tile, R, columns, count, beta + a * stride, stride, sum + a * R);          \
+        if (a < c) add_columns_of<1>(tile, R, columns, count, beta + a * stride, stride, sum + a * R);   \
+    }                                                                                                    \
+    STREAMSIEVE_CLONES inline void dot_columns(const T* tile, Index R, const std::int32_t* columns,      \
+                                               Index count, const float* r, double* g, Index stride,     \
+                                               Index c) {                                                \
+        Index a = 0;                                                                                     \
+        for (; a + 1 < c; a += 2)                                                                        \
+            dot_columns_of<2>(tile, R, columns, count, r + a * R, g + a * stride, stride);               \
+        if (a < c) dot_columns_of<1>(tile, R, columns, count, r + a * R, g + a * stride, stride);        \
+    }
+STREAMSIEVE_TILE_KERNELS(float)
+STREAMSIEVE_TILE_KERNELS(std::int8_t)
+#undef STREAMSIEVE_TILE_KERNELS
 
 // Values that an 8-bit code cannot hold: what is missing from the code, by tile.
 struct Escapes {
@@ -132,9 +144,7 @@ class Tiles {
         const T* tile = data_ + block * R_ * width_;
         while (from < to) {
             const Index stop = std::min(to, (from / kStrip + 1) * kStrip);
-            for (Index a = 0; a < c_; ++a)
-                add_columns(tile, R_, columns_.data() + from, stop - from, beta_.data() + a * padded_ + from,
-                            sum + a * R_);
+            add_columns(tile, R_, columns_.data() + from, stop - from, beta_.data() + from, padded_, sum, c_);
             if (stop % kStrip == 0 || stop == padded_)
                 for (Index i = 0; i < c_ * R_; ++i) e[i] += double(sum[i]), sum[i] = 0;
             from = stop;
@@ -150,8 +160,7 @@ class Tiles {
         const T* tile = data_ + block * R_ * width_;
         for (; from < to; from += kStrip) {
             const Index m = std::min(kStrip, to - from);
-            for (Index a = 0; a < c_; ++a)
-                dot_columns(tile, R_, columns_.data() + from, m, r + a * R_, g + a * padded_ + from);
+            dot_columns(tile, R_, columns_.data() + from, m, r, g + from, padded_, c_);
         }
         if (to < padded_) return;
         each_escape(block, [&](Index i, Index j, float x) {

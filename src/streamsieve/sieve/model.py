@@ -48,24 +48,21 @@ def from_rows(sieve: Sieve) -> tuple[Ints, Array, Array]:
     exponents = (1.0, 0.0) if high > 1.5 * low and s.H is None else (1.0,)
     if not sieve.standardize:
         exponents = (0.0,)
-    best = None
+    choices = []
     for exponent in exponents:
         problem, active = problem_of(sieve, exponent)
-        k = Search(problem, active, 1).size() if sieve.k == "auto" else min(sieve.k, len(active))
+        k = None if sieve.k == "auto" else sieve.k
         if s.H is not None and store.n < FEW:
-            found = Search(problem, active, k, one_fold=True).read_at(s.ridge / problem.total)
+            choices.append(Search(problem, active, k).fixed(s.ridge / problem.total))
         else:
-            found = Search(problem, active, k).read()
-        if best is None or found.loss < best[0].loss:
-            best = found, problem
-    assert best is not None
-    found, problem = best
-    s._ridge = found.ridge
-    columns = found.fit.columns
+            choices.append(Search(problem, active, k).choose())
+    best = min(choices, key=lambda choice: choice.score.loss)
+    s._ridge = best.ridge
+    fit, problem = best.fit(), best.search.problem
     center, spread, _ = target_units(sieve)
-    coef = found.fit.B / problem.scale[columns] * spread[:, None]
-    intercept = found.fit.b * spread + center - coef @ (problem.mean[columns] + store.shift[columns])
-    return store.columns[columns], coef, intercept
+    coef = fit.B / problem.scale[fit.columns] * spread[:, None]
+    intercept = fit.b * spread + center - coef @ (problem.mean[fit.columns] + store.shift[fit.columns])
+    return store.columns[fit.columns], coef, intercept
 
 
 def refit(sieve: Sieve, features: Ints, coef: Array, intercept: Array) -> tuple[Any, tuple[Array, float]]:
@@ -101,7 +98,7 @@ def strengths(sieve: Sieve) -> tuple[Ints, Array]:
     else:
         problem, varies = problem_of(sieve)
         search = Search(problem, varies, sieve.least_width, one_fold=True)
-        ridge = STEP ** search.full_model() if search.folds else 1.0
+        ridge = STEP**search.full_model if search.folds else 1.0
         start = Start(problem.zero(varies), ridge, store.weight[: store.n], problem.total, ())
         B = problem.solve([start])[0].B
     return store.columns[varies], np.sqrt((B**2).sum(axis=0))

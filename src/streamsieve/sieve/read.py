@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,7 @@ STEP = 10**0.5  # the search moves by half decades of the ridge
 LOWEST, HIGHEST = -14, 2  # half decades: 1e-7 ... 10
 HELD = 4000  # held-out rows are enough: with more, fewer folds serve
 ERRORS = 0.25  # standard errors that fewer columns may cost: with few rows, a whole one lets one column pass
-CHEAP = 30_000_000  # numbers in the store; above, one fold serves
+CHEAP = 30_000_000  # products of a walk over the folds that serve, at least one
 
 
 @dataclass
@@ -35,21 +36,11 @@ class Score:
     refit: float  # best ridge of the refit
 
 
-@dataclass
-class Reading:
-    fit: Fit
-    loss: float
-    ridge: float
-    refit: float
-    rows: Array
-
-
 def folds_of(problem: Problem, one: bool) -> list[Fold]:
     store = problem.store
     n, weight = store.n, store.weight[: store.n]
-    count = int(np.clip(np.ceil(HELD * FOLDS / max(n, 1)), 1, FOLDS))
-    if one or (n * store.width > CHEAP and store.layout != "csr"):
-        count = 1
+    enough = min(HELD * FOLDS / max(n, 1), CHEAP / max(store.values() * problem.c, 1))
+    count = 1 if one else int(np.clip(np.ceil(enough), 1, FOLDS))
     folds = []
     for j in range(count):
         held = store.fold[:n] == j
@@ -64,17 +55,18 @@ def folds_of(problem: Problem, one: bool) -> list[Fold]:
 class Search:
     """The ridge of the elimination, by the held-out loss of the whole elimination."""
 
-    def __init__(self, problem: Problem, active: Ints, k: int, one_fold: bool = False) -> None:
-        self.problem, self.active, self.k = problem, active, k
+    def __init__(self, problem: Problem, active: Ints, k: int | None = None, one_fold: bool = False) -> None:
+        self.problem, self.active = problem, active
         self.folds = folds_of(problem, one_fold)
-        self.held = sum(len(fold.held) for fold in self.folds)
-        self.sizes = [k]
-        if self.held < 1000 and 2 * k < len(active):
-            self.sizes = [2 * k, k]  # few rows: the mean of two sizes is less noisy
         # a ridge is compared along steps that are coarser than those of the final elimination
-        self.share = 0.8 if problem.store.n * len(active) > CHEAP // 10 else 0.9
+        self.share = 0.8 if problem.store.n * len(active) * problem.c > CHEAP // 10 else 0.9
         self.scores: dict[int, Score] = {}
+        self.k = self.size() if k is None else min(k, len(active))
+        self.sizes = [self.k]
+        if sum(len(fold.held) for fold in self.folds) < 1000 and 2 * self.k < len(active):
+            self.sizes = [2 * self.k, self.k]  # few rows: the mean of two sizes is less noisy
 
+    @cached_property
     def full_model(self) -> int:
         """Half decade of the ridge at which the model of all columns has the least held-out loss."""
         problem, best, worse = self.problem, (np.inf, HIGHEST), 0
@@ -98,7 +90,8 @@ class Search:
     def _held(self, fit: Fit, fold: Fold) -> Array:
         return self.problem.losses(fit)[fold.held] * self.problem.store.weight[fold.held]
 
-    def _start(self, fold: Fold, i: int) -> Fit:
+    def start(self, fold: Fold, i: int) -> Fit:
+        """The model of all columns of a fold at the nearest half decade that is known."""
         near = min(fold.starts, key=lambda j: (abs(j - i), -j), default=None)
         return self.problem.zero(self.active) if near is None else fold.starts[near]
 
@@ -106,7 +99,7 @@ class Search:
         """Held-out losses of the elimination at these half decades, each refitted with the best ridge."""
         halves = [i for i in halves if i not in self.scores]
         starts = [
-            Start(self._start(fold, i), STEP**i, fold.weight, fold.total, self.sizes)
+            Start(self.start(fold, i), STEP**i, fold.weight, fold.total, self.sizes)
             for i in halves
             for fold in self.folds
         ]
@@ -178,7 +171,7 @@ class Search:
         A ridge far above that of the full model, where the ranking is marginal, is taken only where it is
         better beyond doubt.
         """
-        first = self.full_model()
+        first = self.full_model
         few = self.rows_are_few()
         low = max(first - (2 if few else 4), LOWEST)
         high = max(first + 2, 0) if few else first + 2
@@ -202,32 +195,30 @@ class Search:
         while sizes[-1] > 1:
             sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
         rows = int(np.count_nonzero(self.problem.store.weight[: self.problem.store.n]))
-        self.sizes = [w for w in sizes if w <= max(rows // 2, 1)] or [1]
+        sizes = [w for w in sizes if w <= max(rows // 2, 1)] or [1]
         if not self.folds:
             return min(top, 10)
-        first = self.full_model()
+        first = self.full_model
         best: tuple[float, Array, list[Array]] | None = None
         for i in range(max(first - 2, LOWEST), min(max(first + 2, 0), HIGHEST) + 1, 2):
-            curve = self._curve(i)
+            curve = self._curve(i, sizes)
             at = int(np.argmin([rows.mean() for rows in curve]))
             if best is None or curve[at].mean() < best[0]:
                 best = float(curve[at].mean()), curve[at], curve
         assert best is not None
         least, rows_best, curve = best
-        for w, each in reversed(list(zip(self.sizes, curve))):
+        for w, each in reversed(list(zip(sizes, curve))):
             d = each - rows_best
             if each.mean() <= least + ERRORS * d.std() / np.sqrt(len(d)):
                 return w
-        return self.sizes[-1]
+        return sizes[-1]
 
-    def _curve(self, i: int) -> list[Array]:
+    def _curve(self, i: int, sizes: list[int]) -> list[Array]:
         """Held-out losses of the rows at each size of an elimination; refits at its ridge and below."""
-        starts = [
-            Start(self._start(fold, i), STEP**i, fold.weight, fold.total, self.sizes) for fold in self.folds
-        ]
-        paths = self.problem.eliminate(starts)
+        starts = [Start(self.start(f, i), STEP**i, f.weight, f.total, sizes) for f in self.folds]
+        paths = self.problem.eliminate(starts, share=self.share)
         curve = []
-        for s in range(len(self.sizes)):
+        for s in range(len(sizes)):
             fits = [path[s] for path in paths]
             losses = [self._rows(fits)]
             for j in (i - 2, i - 4):
@@ -238,21 +229,33 @@ class Search:
             curve.append(min(losses, key=lambda rows: rows.sum()))
         return curve
 
-    def read(self) -> Reading:
-        i, score = 0, Score(np.inf, np.zeros(0), 1.0)
-        if self.folds:
-            i = self.best()
-            score = self.scores[i]
-        return self._final(STEP**i, score)
+    def choose(self) -> Choice:
+        """The ridge of least held-out loss."""
+        if not self.folds:
+            return Choice(self, 1.0, Score(np.inf, np.zeros(0), 1.0))
+        i = self.best()
+        return Choice(self, STEP**i, self.scores[i])
 
-    def read_at(self, ridge: float) -> Reading:
-        """The model at a ridge that is known."""
-        return self._final(ridge, Score(np.inf, np.zeros(0), ridge))
+    def fixed(self, ridge: float) -> Choice:
+        """A ridge that is known."""
+        return Choice(self, ridge, Score(np.inf, np.zeros(0), ridge))
 
-    def _final(self, ridge: float, score: Score) -> Reading:
-        problem, weight = self.problem, self.problem.store.weight[: self.problem.store.n]
-        near = self._start(self.folds[0], round(np.log(ridge) / np.log(STEP))) if self.folds else None
-        start = Start(near or problem.zero(self.active), ridge, weight, problem.total, [self.k])
-        fit = problem.eliminate([start])[0][0]
-        fit = problem.solve([start._replace(fit=fit, ridge=score.refit)], 1e-3)[0]
-        return Reading(fit, score.loss, ridge, score.refit, score.rows)
+
+@dataclass
+class Choice:
+    """A ridge of the elimination, and what is known of it."""
+
+    search: Search
+    ridge: float
+    score: Score
+
+    def fit(self) -> Fit:
+        """The model at this ridge, on all rows."""
+        search, problem = self.search, self.search.problem
+        weight = problem.store.weight[: problem.store.n]
+        start = problem.zero(search.active)
+        if search.folds:
+            start = search.start(search.folds[0], round(np.log(self.ridge) / np.log(STEP)))
+        job = Start(start, self.ridge, weight, problem.total, [search.k])
+        fit = problem.eliminate([job])[0][0]
+        return problem.solve([job._replace(fit=fit, ridge=self.score.refit)], 1e-3)[0]

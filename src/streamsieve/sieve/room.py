@@ -39,7 +39,7 @@ def narrow(sieve: Sieve) -> None:
     store = sieve.state.store
     problem, active = problem_of(sieve)
     search = Search(problem, active, sieve.least_width, one_fold=True)
-    ridge = STEP ** search.full_model() if search.folds else 1.0
+    ridge = STEP**search.full_model if search.folds else 1.0
     target, few = max(len(active) // 2, min(len(active) - 1, sieve.least_width)), int(0.6 * store.values())
     start = Start(problem.zero(active), ridge, store.weight[: store.n], problem.total, [target])
     while True:
@@ -72,7 +72,7 @@ def retire(sieve: Sieve) -> None:
         problem, active = problem_of(sieve)
         if s.ridge == 0:
             search = Search(problem, active, sieve.least_width, one_fold=True)
-            s.ridge = problem.total * (STEP ** search.full_model() if search.folds else 1.0)
+            s.ridge = problem.total * (STEP**search.full_model if search.folds else 1.0)
         start = Start(
             problem.zero(active), s.ridge / problem.total, store.weight[: store.n], problem.total, ()
         )
