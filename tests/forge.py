@@ -19,6 +19,7 @@ from streamsieve.rows import Rows
 
 P = 9
 WILD = (-1, 0, 7, 2**40, 1e300, float("nan"), float("inf"))
+EVERYWHERE = (-1, 0, 1e300)  # of these, what also replaces a whole array
 
 
 def fitted(name):
@@ -48,11 +49,12 @@ def forgeries(tree, tensors):
             a = tensors[value]
             for wild in WILD:
                 with np.errstate(all="ignore"):
-                    yield f"{path} all {wild}", {value: np.full(a.shape, wild).astype(a.dtype)}, None
                     if a.size > 1:
                         one = a.copy()
                         one.flat[a.size // 2] = np.array(wild).astype(a.dtype)
                         yield f"{path} one {wild}", {value: one}, None
+                    if a.size == 1 or wild in EVERYWHERE:
+                        yield f"{path} all {wild}", {value: np.full(a.shape, wild).astype(a.dtype)}, None
             if a.ndim:
                 yield f"{path} shorter", {value: a[:-1].copy()}, None
                 yield f"{path} longer", {value: np.concatenate([a, a[-1:]])}, None
