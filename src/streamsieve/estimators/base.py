@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from threading import Lock, RLock
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
-from .. import _core
 from ..base import Method
 from ..clusters import hash_ids
 from ..fitted import FittedModel
@@ -24,8 +20,8 @@ from ..learners.refit import Refit
 from ..learners.start import continue_from
 from ..params import Parameter
 from ..passes import MeanLoss, fit_rows, has_passes, is_source, repeat
-from ..rows import Array, Rows, as_rows, as_vector, as_weights, check_any_weight, is_sparse
-from ..tasks import Classification, Regression, Task
+from ..rows import Array, Rows, as_rows, as_weights, check_any_weight, is_sparse
+from ..tasks import Task
 
 
 class Estimator(SelectorMixin, BaseEstimator):
@@ -330,82 +326,6 @@ class Estimator(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         return tags
 
-    # ---------------------------------------------------------------- one row at a time
-
-    def _one_row(self, x: Mapping[Any, float], *, grow: bool) -> Rows:
-        """A mapping as a row; unknown names are new features if `grow`, else left out."""
-        if type(x) is not dict and not isinstance(x, Mapping):
-            raise TypeError(f"x = {shortened(x)}; a row is a mapping of feature names to values.")
-        limit, n = self.method_.limit, len(x)
-        indptr, indices, values = np.zeros(2, np.int32), np.empty(n, np.int32), np.empty(n)
-        row = x if type(x) is dict else dict(x)
-        try:
-            n = _core.index_features(row, self._feature_index(), indices, values, limit, grow)
-        except (TypeError, ValueError, OverflowError):
-            n = -1
-        if n < 0:
-            bad = next(name for name, value in x.items() if not _within(value, limit))
-            raise ValueError(
-                f"Feature {bad!r} is {shortened(x[bad])}; values must be finite and within {limit:g}: "
-                "drop or impute it first."
-            )
-        indptr[1] = n
-        return Rows(p=max(len(self.names_), self.method_.p), csr=(indptr, indices[:n], values[:n]))
-
-    def _feature_index(self) -> dict[Any, int]:
-        """Feature names and their indices, as `learn_one` has met them."""
-        if not hasattr(self, "names_"):
-            known = getattr(self, "feature_names_in_", range(self.method_.p))
-            self.names_: dict[Any, int] = {name: j for j, name in enumerate(known)}
-        return self.names_
-
-    def _learn_one(self, x: Mapping[Any, float], y: Any, w: float, classes: Any) -> Self:
-        if not hasattr(self, "method_"):
-            with first_call(self):
-                if not hasattr(self, "method_"):
-                    fresh = type(self)(**self.get_params(deep=False))
-                    fresh.method_ = fresh._new_method()
-                    fresh._task = fresh._first_task_of_one(y, classes)
-                    fresh.method_.begin(0, fresh._task.q)
-                    fresh.n_features_in_ = 0
-                    fresh.method_.feature_names = fresh._feature_index()
-                    fresh._learn_one(x, y, w, None)
-                    return self._become(fresh)
-        with self.method_.lock:  # the names of features are state too
-            return self._learn_next(x, y, w)
-
-    def _learn_next(self, x: Mapping[Any, float], y: Any, w: float) -> Self:
-        limit = self.method_.weight_limit
-        if not isinstance(w, int | float | np.integer | np.floating) or not (
-            w == 0 or 1 / limit <= float(w) <= limit
-        ):
-            raise ValueError(f"w={w!r}; a weight is 0 or within {1 / limit:g} and {limit:g}.")
-        self._check_unchanged()
-        known = len(self._feature_index())
-        try:
-            Y = self._encode_one(y)
-            row = self._one_row(x, grow=True)
-            if w == 0:
-                self.method_.resize(row.p)
-                self.n_features_in_ = row.p
-            else:
-                self._learn(row, Y, None if w == 1 else np.array([w], dtype=np.float64))
-        except BaseException:
-            for name in list(self.names_)[max(known, self.method_.p) :]:
-                del self.names_[name]
-            raise
-        return self
-
-    def _first_task_of_one(self, y: Any, classes: Any) -> Task:
-        raise NotImplementedError  # pragma: no cover
-
-    def _encode_one(self, y: Any) -> Array:
-        raise NotImplementedError  # pragma: no cover
-
-    def _score_one(self, x: Mapping[Any, float]) -> Array:
-        self._check_unchanged()
-        return self.method_.scores(self._one_row(x, grow=False))
-
 
 _FIRST_CALLS: WeakKeyDictionary[Estimator, RLock] = WeakKeyDictionary()
 _MUTEX = Lock()
@@ -417,270 +337,5 @@ def first_call(estimator: Estimator) -> RLock:
         return _FIRST_CALLS.setdefault(estimator, RLock())
 
 
-def _within(value: Any, limit: float) -> bool:
-    try:
-        return not isinstance(value, str) and abs(float(value)) <= limit
-    except (TypeError, ValueError, OverflowError):
-        return False
-
-
-def shortened(value: Any, most: int = 80) -> str:
-    """The value as Python shows it, cut where it is long."""
-    try:
-        text = repr(value)
-    except ValueError:  # Python does not print integers of thousands of digits
-        text = f"an {type(value).__name__} of {value.bit_length()} bits"
-    return text if len(text) <= most else text[:most] + "..."
-
-
 def _nan_ok(method: Method) -> bool:
     return getattr(method, "missing", "error") == "mean"
-
-
-class Regressor(RegressorMixin, Estimator):
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cluster: Any = None) -> Self:
-        """Forget everything and learn from X, y.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, p), or a source
-            A source, for estimators with `max_iter`: an object that can be iterated over again and again,
-            each time over blocks (X, y) or (X, y, sample_weight) of the same rows; y is then None.
-        y : array of shape (n,) or (n, q)
-        sample_weight : array of shape (n,) or None
-        cluster : array of n ids or None
-            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
-            `stability`.
-        """
-        return self._fit(X, y, sample_weight, cluster)
-
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, cluster: Any = None) -> Self:
-        """Learn from the next rows of a stream; how it is cut into calls does not matter.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, p)
-        y : array of shape (n,) or (n, q)
-        sample_weight : array of shape (n,) or None
-        cluster : array of n ids or None
-            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
-            `stability`.
-        """
-        first = not hasattr(self, "method_")
-        return self._update(X, y, None, sample_weight, first=first, cluster=cluster)
-
-    def predict(self, X: Any) -> Array:
-        """Predicted targets, of the shape of y."""
-        scores = self._scores(X)
-        return self._task.decode(scores)
-
-    @property
-    def coef_(self) -> Array:
-        """Weights, shape (p,), or (q, p) for several targets."""
-        coef = self._weights()[0]
-        return coef[0] if self._task.one_column else coef
-
-    @property
-    def intercept_(self) -> Any:
-        """Intercept, a float, or shape (q,) for several targets."""
-        intercept = self._weights()[1]
-        return float(intercept[0]) if self._task.one_column else intercept
-
-    def _first_task(self, y: Any, n: int, classes: Any) -> Task:
-        if classes is not None:
-            raise ValueError("classes are for classifiers; a regressor has none.")
-        return Regression.of(y, n, self.method_.limit)
-
-    def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> Self:
-        """Learn one row, given as a mapping of feature names to values; new names are new features."""
-        return self._learn_one(x, y, w, None)
-
-    def predict_one(self, x: Mapping[Any, float]) -> float:
-        """Predicted target of one row; unknown names count as absent."""
-        return float(self._score_one(x)[0, 0]) if hasattr(self, "method_") else 0.0
-
-    def _first_task_of_one(self, y: Any, classes: Any) -> Task:  # noqa: ARG002
-        return Regression()
-
-    def _encode_one(self, y: Any) -> Array:
-        try:
-            value = np.nan if isinstance(y, str | bytes) else float(y)
-        except (TypeError, ValueError, OverflowError):
-            value = np.nan
-        if not abs(value) <= self.method_.limit:
-            raise ValueError(
-                f"y = {shortened(y)}; every row needs one number within {self.method_.limit:g} as target."
-            )
-        return np.array([[value]])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.regressor_tags.poor_score = getattr(self._method_class, "poor_score", False)
-        return tags
-
-
-def _probabilistic(estimator: Classifier) -> bool:
-    return (estimator._fixed_loss or estimator.loss) == "logistic"
-
-
-class Classifier(ClassifierMixin, Estimator):
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cluster: Any = None) -> Self:
-        """Forget everything and learn from X, y.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, p), or a source
-            A source, for estimators with `max_iter`: an object that can be iterated over again and again,
-            each time over blocks (X, y) or (X, y, sample_weight) of the same rows; y is then None.
-        y : array of n labels
-        sample_weight : array of shape (n,) or None
-        cluster : array of n ids or None
-            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
-            `stability`.
-        """
-        return self._fit(X, y, sample_weight, cluster)
-
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        classes: Sequence[Any] | None = None,
-        sample_weight: Any = None,
-        cluster: Any = None,
-    ) -> Self:
-        """Learn from the next rows of a stream; how it is cut into calls does not matter.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, p)
-        y : array of n labels
-        classes : sequence or None
-            All labels that the stream will bring; needed in the first call.
-        sample_weight : array of shape (n,) or None
-        cluster : array of n ids or None
-            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
-            `stability`.
-        """
-        first = not hasattr(self, "method_")
-        if first and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
-        return self._update(X, y, classes, sample_weight, first=first, cluster=cluster)
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores: positive for `classes_[1]`, or one column per class where there are more than two."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predicted labels."""
-        scores = self._scores(X)
-        return self._task.decode(scores)
-
-    @available_if(_probabilistic)
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, in the order of `classes_`."""
-        scores = self._scores(X)
-        return self.method_.probabilities(scores)
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels, in order."""
-        if not hasattr(self, "_task"):
-            raise AttributeError(f"{type(self).__name__} has no classes_ before the first rows.")
-        classes: NDArray[Any] = self._task.classes
-        return classes
-
-    @property
-    def coef_(self) -> Array:
-        """Weights, shape (1, p), or (q, p) for q > 2 classes."""
-        return self._weights()[0]
-
-    @property
-    def intercept_(self) -> Array:
-        """Intercepts, shape (1,), or (q,) for q > 2 classes."""
-        return self._weights()[1]
-
-    def _labels(self, y: Any) -> Any:
-        y = as_vector(y)
-        if y.ndim != 1:
-            y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f":
-            if not np.isfinite(y).all():
-                raise ValueError("Input y contains NaN or infinity; every row needs a label.")
-            far = np.flatnonzero(np.abs(y) > 2.0**53)
-            if len(far):
-                raise ValueError(
-                    f"y[{far[0]}] = {y[far[0]]:g} is no label: numbers that are labels are whole and within "
-                    "2^53. For other targets use a regressor."
-                )
-        return y
-
-    def _first_task(self, y: Any, n: int, classes: Any) -> Task:  # noqa: ARG002
-        y = self._labels(y)
-        check_classification_targets(y)
-        return Classification.of(y, classes)
-
-    def _count(self, source: Any) -> tuple[int, Any]:
-        n, labels = 0, []
-        for block in source:
-            y = as_vector(block[1])
-            n += len(y)
-            labels.append(np.unique(y))
-        return n, np.unique(np.concatenate(labels)) if n else None
-
-    def _check_classes(self, classes: Any) -> None:
-        if not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ValueError(f"classes={classes!r} is not the same as on the first call: {self.classes_!r}.")
-
-    # ---------------------------------------------------------------- one row at a time
-
-    def learn_one(
-        self, x: Mapping[Any, float], y: Any, w: float = 1.0, *, classes: Sequence[Any] | None = None
-    ) -> Self:
-        """Learn one row, given as a mapping of feature names to values; new names are new features.
-
-        The first call needs `classes`, unless y is a bool or one of 0 and 1 (or -1 and 1).
-        """
-        return self._learn_one(x, y, w, classes)
-
-    def predict_one(self, x: Mapping[Any, float]) -> Any:
-        """Predicted label of one row, None before the first; unknown names count as absent."""
-        if not hasattr(self, "method_"):
-            return None
-        label = self._task.decode(self._score_one(x))[0]
-        return label.item() if isinstance(label, np.generic) else label
-
-    @available_if(_probabilistic)
-    def predict_proba_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
-        """Probability of each class for one row; empty before the first."""
-        if not hasattr(self, "method_"):
-            return {}
-        shares = self.method_.probabilities(self._score_one(x))[0]
-        return dict(zip(self.classes_.tolist(), shares.tolist()))
-
-    def _first_task_of_one(self, y: Any, classes: Any) -> Task:
-        if classes is None:
-            number = isinstance(y, int | float | np.number) and not isinstance(y, bool)
-            if isinstance(y, bool | np.bool_):
-                classes = [False, True]
-            elif number and y in (0, 1):
-                classes = [0, 1]
-            elif number and y == -1:
-                classes = [-1, 1]
-            else:
-                raise ValueError(f"y={y!r}: name all labels in the first call: learn_one(x, y, classes=...).")
-        return Classification(np.unique(np.asarray(classes)))
-
-    def _encode_one(self, y: Any) -> Array:
-        classes = self.classes_.tolist()
-        if isinstance(y, np.ndarray) or y not in classes:
-            raise ValueError(
-                f"y = {shortened(y)} is none of the {len(classes)} classes of the first call: {classes}."
-            )
-        code = classes.index(y)
-        if len(classes) == 2:
-            return np.array([[1.0 if code else -1.0]])
-        Y = np.full((1, len(classes)), -1.0)
-        Y[0, code] = 1.0
-        return Y

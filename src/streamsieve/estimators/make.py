@@ -9,7 +9,9 @@ from typing import Any
 from ..methods import ESTIMATORS, SUFFIX
 from ..params import OneOf, Param, Parameter
 from ..passes import has_passes
-from .base import Classifier, Estimator, Regressor
+from .base import Estimator
+from .classifier import Classifier
+from .regressor import Regressor
 
 _LOSS = "Loss of a margin; probabilities come with 'logistic'."
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..fitted import FittedModel
-from .base import Classifier, Estimator
+from .base import Estimator
+from .classifier import Classifier
 
 
 def to_fitted(estimator: Estimator) -> FittedModel:

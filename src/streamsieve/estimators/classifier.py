@@ -1,0 +1,183 @@
+"""Estimators of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from ..rows import Array, as_vector
+from ..tasks import Classification, Task
+from .one_row import OneRow, shortened
+
+
+def _probabilistic(estimator: Classifier) -> bool:
+    return (estimator._fixed_loss or estimator.loss) == "logistic"
+
+
+class Classifier(ClassifierMixin, OneRow):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cluster: Any = None) -> Self:
+        """Forget everything and learn from X, y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p), or a source
+            A source, for estimators with `max_iter`: an object that can be iterated over again and again,
+            each time over blocks (X, y) or (X, y, sample_weight) of the same rows; y is then None.
+        y : array of n labels
+        sample_weight : array of shape (n,) or None
+        cluster : array of n ids or None
+            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
+            `stability`.
+        """
+        return self._fit(X, y, sample_weight, cluster)
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+        cluster: Any = None,
+    ) -> Self:
+        """Learn from the next rows of a stream; how it is cut into calls does not matter.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p)
+        y : array of n labels
+        classes : sequence or None
+            All labels that the stream will bring; needed in the first call.
+        sample_weight : array of shape (n,) or None
+        cluster : array of n ids or None
+            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
+            `stability`.
+        """
+        first = not hasattr(self, "method_")
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return self._update(X, y, classes, sample_weight, first=first, cluster=cluster)
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: positive for `classes_[1]`, or one column per class where there are more than two."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted labels."""
+        scores = self._scores(X)
+        return self._task.decode(scores)
+
+    @available_if(_probabilistic)
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, in the order of `classes_`."""
+        scores = self._scores(X)
+        return self.method_.probabilities(scores)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, in order."""
+        if not hasattr(self, "_task"):
+            raise AttributeError(f"{type(self).__name__} has no classes_ before the first rows.")
+        classes: NDArray[Any] = self._task.classes
+        return classes
+
+    @property
+    def coef_(self) -> Array:
+        """Weights, shape (1, p), or (q, p) for q > 2 classes."""
+        return self._weights()[0]
+
+    @property
+    def intercept_(self) -> Array:
+        """Intercepts, shape (1,), or (q,) for q > 2 classes."""
+        return self._weights()[1]
+
+    def _labels(self, y: Any) -> Any:
+        y = as_vector(y)
+        if y.ndim != 1:
+            y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            if not np.isfinite(y).all():
+                raise ValueError("Input y contains NaN or infinity; every row needs a label.")
+            far = np.flatnonzero(np.abs(y) > 2.0**53)
+            if len(far):
+                raise ValueError(
+                    f"y[{far[0]}] = {y[far[0]]:g} is no label: numbers that are labels are whole and within "
+                    "2^53. For other targets use a regressor."
+                )
+        return y
+
+    def _first_task(self, y: Any, n: int, classes: Any) -> Task:  # noqa: ARG002
+        y = self._labels(y)
+        check_classification_targets(y)
+        return Classification.of(y, classes)
+
+    def _count(self, source: Any) -> tuple[int, Any]:
+        n, labels = 0, []
+        for block in source:
+            y = as_vector(block[1])
+            n += len(y)
+            labels.append(np.unique(y))
+        return n, np.unique(np.concatenate(labels)) if n else None
+
+    def _check_classes(self, classes: Any) -> None:
+        if not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(f"classes={classes!r} is not the same as on the first call: {self.classes_!r}.")
+
+    # ---------------------------------------------------------------- one row at a time
+
+    def learn_one(
+        self, x: Mapping[Any, float], y: Any, w: float = 1.0, *, classes: Sequence[Any] | None = None
+    ) -> Self:
+        """Learn one row, given as a mapping of feature names to values; new names are new features.
+
+        The first call needs `classes`, unless y is a bool or one of 0 and 1 (or -1 and 1).
+        """
+        return self._learn_one(x, y, w, classes)
+
+    def predict_one(self, x: Mapping[Any, float]) -> Any:
+        """Predicted label of one row, None before the first; unknown names count as absent."""
+        if not hasattr(self, "method_"):
+            return None
+        label = self._task.decode(self._score_one(x))[0]
+        return label.item() if isinstance(label, np.generic) else label
+
+    @available_if(_probabilistic)
+    def predict_proba_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
+        """Probability of each class for one row; empty before the first."""
+        if not hasattr(self, "method_"):
+            return {}
+        shares = self.method_.probabilities(self._score_one(x))[0]
+        return dict(zip(self.classes_.tolist(), shares.tolist()))
+
+    def _first_task_of_one(self, y: Any, classes: Any) -> Task:
+        if classes is None:
+            number = isinstance(y, int | float | np.number) and not isinstance(y, bool)
+            if isinstance(y, bool | np.bool_):
+                classes = [False, True]
+            elif number and y in (0, 1):
+                classes = [0, 1]
+            elif number and y == -1:
+                classes = [-1, 1]
+            else:
+                raise ValueError(f"y={y!r}: name all labels in the first call: learn_one(x, y, classes=...).")
+        return Classification(np.unique(np.asarray(classes)))
+
+    def _encode_one(self, y: Any) -> Array:
+        classes = self.classes_.tolist()
+        if isinstance(y, np.ndarray) or y not in classes:
+            raise ValueError(
+                f"y = {shortened(y)} is none of the {len(classes)} classes of the first call: {classes}."
+            )
+        code = classes.index(y)
+        if len(classes) == 2:
+            return np.array([[1.0 if code else -1.0]])
+        Y = np.full((1, len(classes)), -1.0)
+        Y[0, code] = 1.0
+        return Y

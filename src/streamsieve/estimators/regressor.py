@@ -1,0 +1,96 @@
+"""Estimators of targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from ..rows import Array
+from ..tasks import Regression, Task
+from .one_row import OneRow, shortened
+
+
+class Regressor(RegressorMixin, OneRow):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cluster: Any = None) -> Self:
+        """Forget everything and learn from X, y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p), or a source
+            A source, for estimators with `max_iter`: an object that can be iterated over again and again,
+            each time over blocks (X, y) or (X, y, sample_weight) of the same rows; y is then None.
+        y : array of shape (n,) or (n, q)
+        sample_weight : array of shape (n,) or None
+        cluster : array of n ids or None
+            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
+            `stability`.
+        """
+        return self._fit(X, y, sample_weight, cluster)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, cluster: Any = None) -> Self:
+        """Learn from the next rows of a stream; how it is cut into calls does not matter.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p)
+        y : array of shape (n,) or (n, q)
+        sample_weight : array of shape (n,) or None
+        cluster : array of n ids or None
+            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
+            `stability`.
+        """
+        first = not hasattr(self, "method_")
+        return self._update(X, y, None, sample_weight, first=first, cluster=cluster)
+
+    def predict(self, X: Any) -> Array:
+        """Predicted targets, of the shape of y."""
+        scores = self._scores(X)
+        return self._task.decode(scores)
+
+    @property
+    def coef_(self) -> Array:
+        """Weights, shape (p,), or (q, p) for several targets."""
+        coef = self._weights()[0]
+        return coef[0] if self._task.one_column else coef
+
+    @property
+    def intercept_(self) -> Any:
+        """Intercept, a float, or shape (q,) for several targets."""
+        intercept = self._weights()[1]
+        return float(intercept[0]) if self._task.one_column else intercept
+
+    def _first_task(self, y: Any, n: int, classes: Any) -> Task:
+        if classes is not None:
+            raise ValueError("classes are for classifiers; a regressor has none.")
+        return Regression.of(y, n, self.method_.limit)
+
+    def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> Self:
+        """Learn one row, given as a mapping of feature names to values; new names are new features."""
+        return self._learn_one(x, y, w, None)
+
+    def predict_one(self, x: Mapping[Any, float]) -> float:
+        """Predicted target of one row; unknown names count as absent."""
+        return float(self._score_one(x)[0, 0]) if hasattr(self, "method_") else 0.0
+
+    def _first_task_of_one(self, y: Any, classes: Any) -> Task:  # noqa: ARG002
+        return Regression()
+
+    def _encode_one(self, y: Any) -> Array:
+        try:
+            value = np.nan if isinstance(y, str | bytes) else float(y)
+        except (TypeError, ValueError, OverflowError):
+            value = np.nan
+        if not abs(value) <= self.method_.limit:
+            raise ValueError(
+                f"y = {shortened(y)}; every row needs one number within {self.method_.limit:g} as target."
+            )
+        return np.array([[value]])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.regressor_tags.poor_score = getattr(self._method_class, "poor_score", False)
+        return tags
