@@ -51,6 +51,14 @@ def prepare(
     dense = dense or (source is not None and source.layout.format == "npy")
     model = estimator
     if not isinstance(estimator, FittedModel):
+        if getattr(estimator, "class_weight", None) is not None:
+            raise ParamError(
+                "class_weight",
+                estimator.class_weight,
+                "expected None where units are learned by workers: put the weights of the classes into the "
+                "units' "
+                "own weights.",
+            )
         model = type(estimator)(**estimator.get_params(deep=False))._to_fitted()
     method: Any = type(model.method)(**model.method.values)
     if "grow" in method.params and not dense:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..rows import Array, as_vector
 from ..tasks import Classification, Task
+from .class_weight import CLASS_WEIGHT, WeightedSource, row_weights
 from .one_row import OneRow, shortened
 
 
@@ -22,6 +23,8 @@ def _probabilistic(estimator: Classifier) -> bool:
 
 
 class Classifier(ClassifierMixin, OneRow):
+    class_weight: Any
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cluster: Any = None) -> Self:
         """Forget everything and learn from X, y.
 
@@ -36,6 +39,17 @@ class Classifier(ClassifierMixin, OneRow):
             Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
             `stability`.
         """
+        given = self._class_weight()
+        if given is not None and y is None:
+            if given == "balanced":
+                raise ValueError(
+                    "class_weight='balanced' counts the rows of each class, which a source does not hold; "
+                    "pass a dict of labels and weights."
+                )
+            X = WeightedSource(X, given)
+        elif given is not None:
+            labels = self._labels(y)
+            sample_weight = row_weights(given, labels, labels, sample_weight)
         return self._fit(X, y, sample_weight, cluster)
 
     def partial_fit(
@@ -62,7 +76,21 @@ class Classifier(ClassifierMixin, OneRow):
         first = not hasattr(self, "method_")
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
+        given = self._class_weight(stream="partial_fit")
+        if given is not None:
+            known = classes if first else self.classes_
+            sample_weight = row_weights(given, self._labels(y), known, sample_weight)
         return self._update(X, y, classes, sample_weight, first=first, cluster=cluster)
+
+    def _class_weight(self, stream: str = "") -> Any:
+        """The checked parameter; ValueError for 'balanced' in a call that learns a stream."""
+        given = CLASS_WEIGHT.check("class_weight", self.class_weight)
+        if stream and given == "balanced":
+            raise ValueError(
+                f"class_weight='balanced' is not supported for {stream}, which does not know how many rows "
+                "of a class will come; pass a dict of labels and weights."
+            )
+        return given
 
     def decision_function(self, X: Any) -> Array:
         """Scores: positive for `classes_[1]`, or one column per class where there are more than two."""
@@ -139,7 +167,8 @@ class Classifier(ClassifierMixin, OneRow):
 
         The first call needs `classes`, unless y is a bool or one of 0 and 1 (or -1 and 1).
         """
-        return self._learn_one(x, y, w, classes)
+        given = self._class_weight(stream="learn_one")
+        return self._learn_one(x, y, w if given is None else w * given.get(y, 1.0), classes)
 
     def predict_one(self, x: Mapping[Any, float]) -> Any:
         """Predicted label of one row, None before the first; unknown names count as absent."""

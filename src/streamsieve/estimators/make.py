@@ -10,6 +10,7 @@ from ..methods import ESTIMATORS, SUFFIX
 from ..params import OneOf, Param, Parameter
 from ..passes import has_passes
 from .base import Estimator
+from .class_weight import CLASS_WEIGHT
 from .classifier import Classifier
 from .regressor import Regressor
 
@@ -25,9 +26,10 @@ def make_estimator(name: str) -> type[Estimator]:
     if len(losses) > 1:
         params["loss"] = Param(losses[0], OneOf(*losses), _LOSS)
     parent = Regressor if task == "regression" else Classifier
+    shown = params if task == "regression" else {**params, "class_weight": CLASS_WEIGHT}
     members = {
-        "__init__": _init(params),
-        "__doc__": _document(method, task, params),
+        "__init__": _init(shown),
+        "__doc__": _document(method, task, shown),
         "__module__": __package__,
         "_method_class": method,
         "_params": params,

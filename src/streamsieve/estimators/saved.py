@@ -16,7 +16,7 @@ def to_fitted(estimator: Estimator) -> FittedModel:
     """The estimator as a model without scikit-learn; the two share the method."""
     task_name = "classification" if isinstance(estimator, Classifier) else "regression"
     if not hasattr(estimator, "method_"):
-        return FittedModel(estimator._new_method(), task_name)
+        return FittedModel(estimator._new_method(), task_name, about=_about(estimator))
     estimator._check_unchanged()
     columns = getattr(estimator, "feature_names_in_", None)
     names = getattr(estimator, "names_", columns)
@@ -26,13 +26,29 @@ def to_fitted(estimator: Estimator) -> FittedModel:
         estimator._task,
         None if names is None else list(names),
         0 if columns is None else len(columns),
+        about=_about(estimator),
     )
+
+
+def _about(estimator: Estimator) -> dict[str, Any]:
+    """What the method does not hold: the weights of the classes, as pairs, or 'balanced'."""
+    given = getattr(estimator, "class_weight", None)
+    if given is None or isinstance(given, str):
+        return {} if given is None else {"class_weight": given}
+    pairs = [
+        [label.item() if isinstance(label, np.generic) else label, float(weight)]
+        for label, weight in given.items()
+    ]
+    return {"class_weight": pairs}
 
 
 def from_fitted(model: FittedModel) -> Any:
     """The estimator that learns the same; the two share the method."""
     cls = getattr(import_module(".", __package__), model.name)
     values = {name: value for name, value in model.method.values.items() if name in cls._params}
+    weights = model.about.get("class_weight")
+    if weights is not None and model.task_name == "classification":
+        values["class_weight"] = weights if isinstance(weights, str) else {label: w for label, w in weights}
     estimator = cls(**values)
     if model.started:
         adopt(estimator, model)
