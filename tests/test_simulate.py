@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, issparse, vstack
 
-from streamsieve import simulate
+from streamsieve import RunningAverages, extract, simulate
 from streamsieve.simulate.stream import CHUNK_ROWS
 
 ROWS = 2 * CHUNK_ROWS + 300  # three chunks, the last one cut
 SMALL = {
     "correlated": {"p": 12, "k": 3, "spacing": 4},
     "sparse": {"p": 30, "k": 6, "nnz": 4},
+    "dependent": {"p": 12, "k": 3, "spacing": 4},
     "drifting": {"p": 12, "k": 3, "spacing": 4, "rows_per_step": 7},
     "pricing": {"p": 12, "k": 3, "spacing": 4, "rows_per_step": 7},
 }
@@ -175,10 +176,13 @@ def test_true_features_are_spaced(k, spacing):
         assert_allclose(stream.coef[stream.support], [0.05 + 0.95 * j / (k - 1) for j in range(k)])
 
 
+def regression(name):
+    return {} if name in ("dependent", "drifting", "pricing") else {"task": "regression"}
+
+
 @streams
 def test_without_noise_the_response_is_linear_in_the_truth(name):
-    options = {} if name in ("drifting", "pricing") else {"task": "regression"}
-    stream = make(name, noise=0, **options)
+    stream = make(name, noise=0, **regression(name))
     X, y = stream.take(ROWS)
     if hasattr(stream, "coef_at"):
         fit = [x @ stream.coef_at(stream.step_of(i)) + stream.intercept for i, x in enumerate(X)]
@@ -189,7 +193,7 @@ def test_without_noise_the_response_is_linear_in_the_truth(name):
 
 @streams
 def test_noise_has_its_deviation_and_nothing_to_do_with_x(name):
-    options = {} if name in ("drifting", "pricing") else {"task": "regression"}
+    options = {"feedback": 0.0} if name == "dependent" else regression(name)  # or the noise is in later rows
     X, clean = make(name, noise=0, **options).take(20_000)
     same, noisy = make(name, noise=3, **options).take(20_000)
     assert_array_equal(dense(same), dense(X))
@@ -349,3 +353,29 @@ def test_docstring_lists_the_signature(name):
         default = "" if parameter.default is parameter.empty else parameter.default
         assert documented.pop(key).strip('"').replace("_", "") == str(getattr(default, "__name__", default))
     assert not documented
+
+
+def test_dependent_rows_remember_the_row_before_and_its_response():
+    stream = simulate.dependent(None, p=10, k=1, memory=0.8, feedback=0.0)
+    X, y = stream.take(CHUNK_ROWS)
+    lagged = [np.corrcoef(X[:-lag, 0], X[lag:, 0])[0, 1] for lag in (1, 2, 3)]
+    np.testing.assert_allclose(lagged, [0.8, 0.64, 0.512], atol=0.12)
+    noise = y - X @ stream.coef
+    assert abs(np.corrcoef(noise[1:], X[:-1, 0])[0, 1]) < 0.1  # of the past, nothing is in the noise
+    assert abs(np.corrcoef(noise, X[:, 0])[0, 1]) < 0.1
+    moved, _ = simulate.dependent(None, p=10, k=1, memory=0.8, feedback=0.5).take(CHUNK_ROWS)
+    assert np.abs(np.diff(moved[:, 0])).mean() > np.abs(np.diff(X[:, 0])).mean()
+    assert X[:, 0].var() == pytest.approx(2, rel=0.4)
+
+
+def test_dependent_rows_need_a_memory_that_fades():
+    with pytest.raises(ValueError, match=r"memory=1 never fades"):
+        simulate.dependent(5, p=10, k=1, memory=1)
+
+
+def test_true_features_are_found_in_rows_that_depend_on_the_past():
+    stream = simulate.dependent(4000, p=60, k=6, signal=0.5)
+    averages = RunningAverages()
+    for X, y in stream:
+        averages.update(X, y)
+    assert_array_equal(extract.olsth(averages, 6).support, stream.support)

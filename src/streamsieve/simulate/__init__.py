@@ -11,9 +11,10 @@ whatever the block size.
 """
 
 from ._correlated import Correlated as correlated
+from ._dependent import Dependent as dependent
 from ._drifting import Drifting as drifting
 from ._pricing import Pricing as pricing
 from ._sparse import Sparse as sparse
 from .stream import Stream
 
-__all__ = ["Stream", "correlated", "drifting", "pricing", "sparse"]
+__all__ = ["Stream", "correlated", "dependent", "drifting", "pricing", "sparse"]

@@ -1,0 +1,111 @@
+"""Rows that depend on the rows and responses before them, [Sun] Appendix B."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ._check import integer, real
+from ._correlated import design, spaced
+from .stream import Array, Stream
+
+
+class Dependent(Stream):
+    """Correlated features that remember the row before and answer to its response; [Sun] Appendix B.
+
+    The rows are not independent, but the noise of a row is independent of the row and of all before it, which
+    is what the appendix needs for its Propositions 6 and 7. O(p) a row.
+
+    Parameters
+    ----------
+    n : int >= 1 or None
+        Number of rows; None is endless.
+    p : int >= 1, default=1000
+        Number of features.
+    k : int in [0, p / spacing], default=100
+        Number of true features.
+    memory : float in [0, 1), default=0.9
+        Correlation of a feature with itself one row before.
+    feedback : float, default=0.1
+        How far a row moves all its features in the direction of the response before it: what is recommended
+        depends on what was bought.
+    signal : float, default=1.0
+        The true coefficients.
+    alpha : float, default=1.0
+        Weight of the factor that all features share, as in `correlated`.
+    spacing : int >= 1, default=10
+        True features are spacing - 1, 2 spacing - 1, ..., counted from 0.
+    noise : float >= 0, default=1.0
+        Standard deviation of the noise.
+    block_size : int >= 1, default=1000
+        Rows per block; it does not change the rows.
+    random_state : int >= 0 or None, default=0
+        Seed. None draws one.
+    dtype : {float64, float32}, default=float64
+        Of X and y.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (p,)
+        True coefficients, read-only.
+    support : ndarray of int of shape (k,)
+        The true features, ascending.
+
+    Notes
+    -----
+    With rows u_t of `correlated`, and y_0 = 0,
+
+        x_t = memory x_(t-1) + sqrt(1 - memory^2) u_t + feedback sign(y_(t-1)),    y_t = x_t' beta + eps_t
+
+    where sqrt(1 - memory^2) keeps the variance that the features have without memory. So that any row can be
+    reached without drawing all before it, the recursion begins anew, with x = u, every 1,024 rows (fewer
+    where p exceeds 1,024).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import simulate
+    >>> X, y = simulate.dependent(None, p=20, k=2).take(1000)
+    >>> bool(np.corrcoef(X[:-1, 0], X[1:, 0])[0, 1] > 0.8)
+    True
+    """
+
+    def __init__(
+        self,
+        n: int | None,
+        p: int = 1000,
+        k: int = 100,
+        *,
+        memory: float = 0.9,
+        feedback: float = 0.1,
+        signal: float = 1.0,
+        alpha: float = 1.0,
+        spacing: int = 10,
+        noise: float = 1.0,
+        block_size: int = 1000,
+        random_state: int | None = 0,
+        dtype: DTypeLike = np.float64,
+    ) -> None:
+        super().__init__(n, p, k, block_size=block_size, random_state=random_state, dtype=dtype)
+        self.memory = real("memory", memory, 0)
+        if self.memory >= 1:
+            raise ValueError(f"memory={memory!r} never fades; pass a number in [0, 1).")
+        self.feedback = real("feedback", feedback)
+        self.signal = real("signal", signal)
+        self.alpha = real("alpha", alpha)
+        self.spacing = integer("spacing", spacing, 1)
+        self.noise = real("noise", noise, 0)
+        self._set_truth(spaced(self.k, self.spacing, self.p), self.signal)
+
+    def _draw(self, rng: np.random.Generator, rows: NDArray[np.int64]) -> tuple[Array, ...]:
+        X = design(rng, len(rows), self.p, self.alpha)
+        noise = self.noise * rng.standard_normal(len(rows))
+        y = np.empty(len(rows))
+        fresh = math.sqrt(1 - self.memory**2)
+        for t in range(len(rows)):
+            if t:
+                X[t] = self.memory * X[t - 1] + fresh * X[t] + self.feedback * np.sign(y[t - 1])
+            y[t] = np.sum(X[t, self.support] * self.signal) + noise[t]
+        return X.astype(self.dtype, copy=False), y.astype(self.dtype, copy=False)
