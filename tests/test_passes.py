@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_wine
 
-from streamsieve import passes
+from streamsieve import SFSARegressor, metrics, passes, simulate
 from streamsieve.learners.tsgd import TSGD
 from streamsieve.rows import Rows, as_rows
 from streamsieve.tasks import Classification
@@ -80,3 +80,18 @@ def test_an_overflow_names_pass_and_row():
     X, y = regression()
     with pytest.raises(ValueError, match=r"overflow in pass 1, at row \d+: eta=1e\+150"):
         fitted(Rows(X), y, eta=1e150)
+
+
+def test_epochs_over_rows_in_memory_find_more_than_one_pass():
+    found = {"one pass": 0.0, "epochs": 0.0}
+    for seed in range(3):
+        stream = simulate.correlated(500, p=300, k=15, random_state=seed)
+        X, y = stream.take(500)
+        one = SFSARegressor(15, maturity=500 // 25, ladder=False, refit=False).partial_fit(X, y)
+        epochs = SFSARegressor(15, maturity=5 * 500 // 25, ladder=False, refit=False).fit(X, y)
+        assert epochs.n_iter_ >= 5
+        assert epochs.current_maturity_ == 100
+        for name, model in (("one pass", one), ("epochs", epochs)):
+            found[name] += metrics.detection_rate(model.get_support(), stream.support) / 3
+    assert found["epochs"] == 1.0
+    assert found["one pass"] < 0.95

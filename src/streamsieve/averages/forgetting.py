@@ -41,6 +41,9 @@ class Forgetting(State):
     weight (1 - decay)^-t; averages do not see the common factor, and the sums need scaling only when it grows
     too large for floating point. A block of rows is therefore the row-by-row recursion, exactly.
 
+    The first row is a row like all others: of n rows it weighs (1 - decay)^(n - 1). In [Sun] eq. (3.11) with
+    a constant alpha, where the averages start as the first row, that would weigh 1 / alpha times as much.
+
     Parameters
     ----------
     decay : float in (0, 1), callable or None

@@ -41,6 +41,9 @@ class SFSA(Method):
     the next one grows from nothing on the rows that follow: T, 2 T, 4 T, ... batches. So one grows at a time,
     and the answer was chosen with at least a quarter of all rows, the most that one growing model allows.
 
+    *Rows in memory* ([Sun] ch. 6). `fit` makes shuffled passes, and features go over all of them: with
+    ``ladder=False`` and a maturity of E n / batch_size over E epochs.
+
     *Features that join* (`grow`, `learn_one`) are added to the model that grows; its schedule counts them
     from then on. One that has matured keeps its k features, so that a newcomer reaches the answer with the
     next model, after at most twice the rows of the last; without `ladder` there is none.
@@ -51,6 +54,8 @@ class SFSA(Method):
     where it is larger. As features go steps grow. While they are chosen, they stay so short that all batches
     so far count. With 'momentum' and 'nesterov' the gradient is an average with weights 0.9^age; 'adam' is
     Adam with (0.9, 0.999), and its derived step has the size of the slopes, so that the units of y cancel.
+    The penalty is outside of these averages in every variant: before a step all weights shrink by
+    1 - eta alpha, as AdamW has it.
 
     *Restarts.* The mean loss of each batch is measured before it is learned, and standardised by those before
     it. A one-sided CUSUM test sums what exceeds one deviation, no batch counting more than four; a sum above
