@@ -35,6 +35,7 @@ ARGUMENTS = {
         "Sieve;F + logistic;chi2 + logistic;l1 path + refit;RFE(LinearSVC);abess;VW --l1;river",
     ],
     "regularised": ["--rows", "10000", "--repeats", "3"],
+    "select": [],
     "sieve": ["speed"],
     "stabilized": ["--rows", "20000", "--repeats", "3"],
     "streams": ["--rows", "30000", "--csv-mb", "200"],

@@ -25,7 +25,7 @@ from streamsieve.persist import read_plain
 from streamsieve.runs.checkpoint import CheckpointPolicy
 
 N, P = 12_000, 12
-PROGRAM = [sys.executable, "-c", "from streamsieve.cli import program; program()"]
+PROGRAM = [sys.executable, "-m", "streamsieve"]
 LIMIT = 120  # seconds that a child process may take: then it hangs
 
 

@@ -1,0 +1,5 @@
+"""`python -m streamsieve`: the command line."""
+
+from .cli import program
+
+program()
