@@ -6,6 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fsa_data import correlated, standardized
 from reference import fsa as twin
+from streamsieve.averages import band
+from streamsieve.averages.extract.obestsubset import obestsubset
+from streamsieve.averages.extract.ofsa import ofsa
+from streamsieve.averages.extract.olasso import olasso
 from streamsieve.averages.extract.ols import ols, ols_weights
 from streamsieve.averages.extract.olsth import olsth
 from streamsieve.averages.ridge import likeliest_ridge, low_rank_ridge
@@ -187,5 +191,68 @@ def test_few_rows_take_a_shorter_way_to_the_same_ridge():
     Z = rng.normal(size=(30, 200))
     R, r = Z.T @ Z / 30, Z.T @ rng.normal(size=(30, 2)) / 30
     weights, lam = low_rank_ridge(np.asfortranarray(R), r, 29.0)
-    assert_allclose(lam, likeliest_ridge(np.asfortranarray(R), r, 29.0), rtol=1e-6)
+    assert_allclose(lam, likeliest_ridge(np.asfortranarray(R), r, 29.0)[1], rtol=1e-6)
     assert_allclose(weights, np.linalg.solve(R + lam * np.eye(200), r), rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("blocked", [1, 100])
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 40), st.integers(1, 3), st.integers(0, 2**31))
+def test_a_band_solves_as_the_matrix_does(blocked, p, q, seed):
+    rng = np.random.default_rng(seed)
+    A, z = rng.normal(size=(p, p + 5)), rng.normal(size=(p, q))
+    A = A @ A.T
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"BLOCKED": blocked, "WIDTH": 3, "ROWS": 6}.items():
+            patch.setattr(band, name, value)
+        form = band.Band(A.copy())
+        x, log_det = form.solve(0.1, form.turn(z))
+        assert_allclose(form.turn_back(x), np.linalg.solve(A + 0.1 * np.eye(p), z), rtol=1e-8, atol=1e-10)
+        assert_allclose(log_det, np.linalg.slogdet(np.eye(p) + A / 0.1)[1], rtol=1e-10)
+        assert_allclose(form.turn_back(form.turn(z)), z, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(200, 150), (60, 200)])
+def test_a_band_of_many_diagonals_has_the_same_ridge(monkeypatch, shape):
+    X, y, _ = correlated(*shape, 5, signal=0.3)
+    s = standardized(X, y)
+    expected, ridge = ols_weights(s, rows_per_feature=4.0)
+    for name, value in {"BLOCKED": 50, "WIDTH": 16, "ROWS": 64}.items():
+        monkeypatch.setattr(band, name, value)
+    weights, lam = ols_weights(s, rows_per_feature=4.0)
+    assert_allclose(lam, ridge, rtol=1e-6)
+    assert_allclose(weights, expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("extractor", [olsth, ofsa, olasso, obestsubset])
+@pytest.mark.parametrize("k", [60, 79, 80])
+def test_a_refit_of_nearly_as_many_features_as_rows_predicts(extractor, k):
+    X, y, _ = correlated(80, 200, 10, positive=True)
+    new, truth, _ = correlated(500, 200, 10, positive=True, seed=1)
+    model = extractor(standardized(X, y), k)
+    error = np.mean((model.predict(new) - truth) ** 2)
+    assert error < 0.2 * truth.var()
+    assert model.info["refit_ridge"] > 0
+    assert model.stderr is None
+    assert "refitted with a ridge" in str(model)
+    if model.k == 79 and extractor is not olasso:  # least squares interpolates
+        D = np.column_stack([np.ones(80), X[:, model.support]])
+        w = np.linalg.solve(D, y)
+        assert error < np.mean((w[0] + new[:, model.support] @ w[1:] - truth) ** 2)
+
+
+def test_a_refit_of_few_features_is_least_squares():
+    X, y, _ = correlated(80, 200, 10)
+    model = olsth(standardized(X, y), 39)
+    assert "refit_ridge" not in model.info
+    _, weights, _, _ = twin.refit(X, y, model.support)
+    assert_allclose(model.coef[model.support], np.ravel(weights), rtol=1e-6)
+
+
+def test_a_crowded_refit_stays_within_bounds_and_keeps_groups():
+    X, y, _ = correlated(40, 60, 10, q=2)
+    s = standardized(X, y)
+    assert (olsth(s, 30, positive=True).coef >= 0).all()
+    model = olsth(s, 12, groups=[list(range(i, i + 3)) for i in range(0, 60, 3)])
+    assert model.k == 36
+    assert model.info["refit_ridge"] > 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,15 @@ from .intervals import aggregate, check_level, majority, t_interval, two_sided
 from .rank import TIE as TIE
 from .rank import largest_rows as largest_rows
 from .reduce import constrain, group_turn, restore, selectable, whole_support
+from .ridge import likeliest_ridge
 from .standardize import Standardized, standardize
 
 if TYPE_CHECKING:
     from .running import RunningAverages
+
+# Below so many rows a weight, least squares on the selected features predicts worse than a ridge: its error
+# is 1 / (1 - k / n) times the noise.
+CROWDED = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ class LinearModel:
         Of a model refitted by least squares: standard errors and t values, **conditional on the selection**:
         they treat the support as if it had been known beforehand, unless the model is `honest`. nan where
         n <= df and for weights at a bound, infinite t values where nothing is left to explain. None without
-        a refit.
+        a refit, and where it took a ridge.
     pvalue : ndarray of the shape of `coef`, or None
         Two-sided p values of "the weight is 0", by the t distribution with `nu` degrees of freedom; 1 for
         features outside the support. None where there are no standard errors. Of several splits of the rows,
@@ -67,7 +72,8 @@ class LinearModel:
     splits : tuple of LinearModel
         The models of several splits of the rows, from which p values and intervals are aggregated.
     ridge : float
-        Ridge that was added to the standardised S_xx because it was singular; 0 where none was needed.
+        Ridge that was added to the standardised S_xx because it was singular or the rows were few; 0 where
+        none was needed. ``info["refit_ridge"]`` is that of the refit on the selected features, if any.
     dropped : ndarray of int
         Columns that no model can use: constant ones, copies of an earlier column, and those that constraints
         exclude. They have no standard error (nan).
@@ -192,6 +198,11 @@ class LinearModel:
                 error = "" if self.stderr is None else f" {self.stderr[j]:12.5g}"
                 t = "" if self.tvalue is None else f" {self.tvalue[j]:8.2f}"
                 lines.append(f"{name:<20} {self.coef[j]:12.5g}{error}{t}")
+        if "refit_ridge" in self.info:
+            lines.append(
+                f"{self.n:.6g} rows are few for {self.k} features: refitted with a ridge of "
+                f"{self.info['refit_ridge']:.4g}, without standard errors"
+            )
         if len(self.dropped):
             few = ", ".join(str(j) if names is None else str(names[j]) for j in self.dropped[:5])
             more = ", ..." if len(self.dropped) > 5 else ""
@@ -204,7 +215,7 @@ def finish(
     beta: Array,
     method: str,
     *,
-    refit: bool = False,
+    refit: bool | Literal["ols"] = False,
     support: NDArray[Any] | None = None,
     ridge: float = 0.0,
     alpha: Any = None,
@@ -212,8 +223,9 @@ def finish(
 ) -> LinearModel:
     """Turn standardised weights (p, q) into a model in original units.
 
-    With `refit` the weights on the support are replaced by least squares, and get standard errors. The
-    support is that of `beta` unless it is given. Features to keep, and the rest of the groups, join it.
+    With `refit` the weights on the support are replaced by least squares, and get standard errors; unless
+    it is "ols", rows that are few for so many features get `ridge_refit` instead. The support is that of
+    `beta` unless it is given. Features to keep, and the rest of the groups, join it.
     """
     if support is None:
         support = np.flatnonzero(beta.any(axis=1))
@@ -221,7 +233,11 @@ def finish(
     if s.origin is not None:
         beta, support, s = restore(s, beta), whole_support(s, support), s.origin
     error = None
-    if refit:
+    if refit and refit != "ols" and crowded(s, support):
+        beta = np.zeros((s.p, s.q))
+        beta[support], info["refit_ridge"] = ridge_refit(s, support)
+        ridge = ridge or info["refit_ridge"]
+    elif refit:
         weights, inverse_diagonal, added = least_squares(s, support)
         ridge = max(ridge, added)
         beta = np.zeros((s.p, s.q))
@@ -338,10 +354,7 @@ def least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, A
         return np.zeros((0, s.q)), np.zeros(0), 0.0
     if s.box is not None:
         return bounded_least_squares(s, support)
-    A, r = block(s.R, support), s.r[support]
-    turn = None if s.group is None else group_turn(s, support)
-    if turn is not None:
-        A, r = np.ascontiguousarray(turn.T @ A @ turn), turn.T @ r
+    A, r, turn = normal_equations(s, support)
     L, ridge = cholesky(A)
     weights, _ = linalg.dpotrs(L, r, lower=1)
     inverse, _ = linalg.dtrtri(L, lower=1, overwrite_c=1)  # A^-1 = L^-T L^-1: only its diagonal is asked for
@@ -349,6 +362,38 @@ def least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, A
     if turn is not None:
         weights, inverse = turn @ weights, inverse @ turn.T
     return weights, np.einsum("ij,ij->j", inverse, inverse), ridge
+
+
+def normal_equations(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, Array, Array | None]:
+    """S_xx and S_xy of some features, or of independent combinations of groups, and these combinations."""
+    A, r = block(s.R, support), s.r[support]
+    turn = None if s.group is None else group_turn(s, support)
+    if turn is None:
+        return A, r, None
+    return np.ascontiguousarray(turn.T @ A @ turn), turn.T @ r, turn
+
+
+def crowded(s: Standardized, support: NDArray[np.int64]) -> bool:
+    """Whether there are too few rows for least squares on the selected features to predict."""
+    weights = degrees(s, support)
+    return weights > 0 and s.rank - s.fit_intercept < CROWDED * weights
+
+
+def ridge_refit(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, float]:
+    """Weights (k, q) of the selected features with the ridge of largest marginal likelihood, and that ridge.
+
+    Within bounds, where there are some, at the ridge that is likeliest without them.
+    """
+    A, r, turn = normal_equations(s, support)
+    varying = s.y_scale > 0
+    weights = np.zeros(r.shape)
+    if not varying.any():
+        return np.zeros((len(support), s.q)), 0.0
+    weights[:, varying], ridge = likeliest_ridge(A.copy(), r[:, varying], max(s.n - s.fit_intercept, 1.0))
+    if s.box is not None:
+        A = block(s.R, support) + ridge * np.eye(len(support))
+        return within_bounds(A, s.r[support], s.box[0][support], s.box[1][support]), ridge
+    return weights if turn is None else turn @ weights, ridge
 
 
 def bounded_least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, Array, float]:

@@ -17,10 +17,12 @@ from .model import (
     LinearModel,
     block,
     cholesky,
+    crowded,
     degrees,
     finish,
     least_squares,
     original_units,
+    ridge_refit,
 )
 from .reduce import kept_features, n_kept, n_units, restore, whole_support
 from .standardize import Standardized
@@ -63,7 +65,8 @@ def path(
     ebic_gamma : float in [0, 1], default=1.0
         Weight of the number of models of a size in EBIC; 0 is BIC.
     refit : bool, default=True
-        Refit every model by least squares; without it the penalised ones keep their penalised weights.
+        Refit every model by least squares (below two rows a feature with a ridge, see `extract.olsth`);
+        without it the penalised ones keep their penalised weights.
     fit_intercept, standardize : bool, default=True
     n_alphas : int >= 1, default=100
     eps : float in (0, 1), default=1e-3
@@ -203,7 +206,7 @@ class Path:
         return np.sort(self._supports[self._at(k)])
 
     def beta(self, k: int) -> Array:
-        """Weights of the model of size k in standardised units, of shape (p, q)."""
+        """Weights of size k in standardised units, of shape (p, q); of a refit by least squares always."""
         at = self._at(k)
         support = self._supports[at]
         beta = np.zeros((self._s.p, self._s.q))
@@ -217,7 +220,13 @@ class Path:
 
     def coef(self, k: int) -> Array:
         """Weights of the model of size k in original units, of shape (p,) or (q, p)."""
-        coef = original_units(self._s, self.beta(k))
+        support = self._supports[self._at(k)]
+        if self._weights is None and crowded(self._s, support):
+            beta = np.zeros((self._s.p, self._s.q))
+            beta[support] = ridge_refit(self._s, support)[0]
+        else:
+            beta = self.beta(k)
+        coef = original_units(self._s, beta)
         return coef[0] if self._s.q == 1 else coef
 
     def model(self, k: int) -> LinearModel:

@@ -90,7 +90,7 @@ def ols(
             "support, or select on some rows and test on others: inference.split, or inference.fdr with "
             'method="screen".'
         )
-    model = finish(s, np.zeros((s.p, s.q)), "ols", refit=True, support=chosen)
+    model = finish(s, np.zeros((s.p, s.q)), "ols", refit="ols", support=chosen)
     model = replace(model, dropped=np.union1d(model.dropped, np.setdiff1d(asked, chosen)))
     if se == "classical":
         return model

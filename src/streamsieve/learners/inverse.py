@@ -202,7 +202,7 @@ class InverseMoments(State):
         R *= unit
         r = self.xy.T[np.ix_(use, varying)] * unit[:, None] / np.sqrt(self.square_y[varying])
         m = max(weight**2 / self.squared_weights - self.intercept, 1.0)
-        return max(least, likeliest_ridge(R.T, r, m, least / weight) * weight)
+        return max(least, likeliest_ridge(R.T, r, m, least / weight)[1] * weight)
 
     # ---------------------------------------------------------------- reading
 

@@ -64,7 +64,8 @@ def ofsa(
         Step. "auto" is 1.9 over the largest eigenvalue of the S_xx of the features left, estimated anew
         whenever a quarter of them has gone. A number stays constant; it must be below 2 over that eigenvalue.
     refit : bool, default=True
-        Replace the weights by least squares on the support, with standard errors.
+        Replace the weights by least squares on the support, with standard errors; below two rows a feature
+        with a ridge and without them, see `olsth`.
     fit_intercept : bool, default=True
     standardize : bool, default=True
         Compare weights of features brought to deviation 1; without it, raw weights.

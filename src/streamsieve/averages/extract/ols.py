@@ -36,7 +36,7 @@ def ols(
 ) -> LinearModel:
     """Least squares on all features.
 
-    One Cholesky factorisation, O(p^3 / 3); where a ridge is needed, a Householder reduction before it, O(4
+    One Cholesky factorisation, O(p^3 / 3); where a ridge is needed, a Householder reduction in its place, O(4
     p^3 / 3), or with few rows O(n p^2).
 
     Parameters
@@ -66,7 +66,8 @@ def ols(
 
         m log(1 - sum_i u_i^2 / (d_i + lambda)) + sum_i log(1 + d_i / lambda),    m = n - 1,
 
-    summed over the targets, O(p) for each lambda. Unlike cross-validation (generalised or not) it has no
+    summed over the targets; a reduction to a band in place of the eigenvectors gives the same sums, O(p) for
+    each lambda. Unlike cross-validation (generalised or not) it has no
     pole where the degrees of freedom reach n.
 
     Differences from the paper: [Sun] leaves the ridge open, and [Susan] section 4 takes a constant.
@@ -75,12 +76,12 @@ def ols(
     s = as_standardized(averages, fit_intercept, standardize, constraints)
     support = np.flatnonzero(s.usable)
     if ridge == "auto" and determined(s):
-        model = finish(s, np.zeros((s.p, s.q)), "ols", refit=True, support=support)
+        model = finish(s, np.zeros((s.p, s.q)), "ols", refit="ols", support=support)
         if model.ridge == 0:
             return model
     beta, added = ols_weights(s, ridge, factor=s.factor)
     if added == 0:
-        return finish(s, beta, "ols", refit=True, support=support)
+        return finish(s, beta, "ols", refit="ols", support=support)
     return finish(s, beta, "ols", support=support, ridge=added)
 
 
@@ -139,14 +140,9 @@ def _likeliest_ridge(s: Standardized) -> tuple[Array, float]:
     if len(use) == 0 or not varying.any():
         return beta, 0.0
     m = max(s.n - s.fit_intercept, 1.0)
-    R, r = block(s.R, use), s.r[np.ix_(use, varying)]
-    if s.rank - s.fit_intercept < len(use) / 2:
-        weights, lam = low_rank_ridge(R.T.copy(order="F"), r, m)
-    else:
-        lam = likeliest_ridge(R.T.copy(order="F"), r, m)
-        L, _ = cholesky(R, lam)
-        weights, _ = linalg.dpotrs(L, r, lower=1)
-    beta[np.ix_(use, varying)] = weights
+    R, r = block(s.R, use).T.copy(order="F"), s.r[np.ix_(use, varying)]
+    few = s.rank - s.fit_intercept < len(use) / 2
+    beta[np.ix_(use, varying)], lam = low_rank_ridge(R, r, m) if few else likeliest_ridge(R, r, m)
     return beta, lam
 
 

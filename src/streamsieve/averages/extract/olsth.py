@@ -53,18 +53,21 @@ def olsth(
     Returns
     -------
     LinearModel
-        Its standard errors are conditional on the selection. `ridge` is that of the first fit.
+        Its standard errors are conditional on the selection. `ridge` is that of the first fit, that of the
+        refit, if any, ``info["refit_ridge"]``.
 
     Notes
     -----
     1. ``(S_xx + lambda I) beta = S_xy``
     2. Keep the k largest ``|beta_j|`` (several targets: the norms of the rows), ties by the lower index.
-    3. Least squares on those.
+    3. Least squares on those; below two rows a feature, with the ridge of largest marginal likelihood (see
+       `ols`) and without standard errors.
 
     Differences from the paper: it uses a ridge where p > n. Just above, least squares exists but ranks by
     noise: with p = 1000, n = 1010 and signal 0.1 on the design of [Sun] 4.1 it finds 14 % of the true
     features and the ridge 72 %; at n = 2000, 83 % and 91 %; at n = 3000, 95 % and 98 %. ``ridge=0``
-    declines it.
+    declines it. It refits by least squares for any k, whose error, 1 / (1 - k / n) times the noise, has no
+    bound as k nears n.
     """
     s = as_standardized(averages, fit_intercept, standardize, constraints)
     k = check_k(s, k)

@@ -36,7 +36,12 @@ ALPHA = Param(
     "the path is followed to the largest support of at most k features.",
     live=True,
 )
-REFIT = Param(True, Bool(), "Refit the selected features by least squares.", live=True)
+REFIT = Param(
+    True,
+    Bool(),
+    "Refit the selected features by least squares; below two rows a feature with a ridge.",
+    live=True,
+)
 
 SOURCE = """
 averages : RunningAverages or Standardized
@@ -49,7 +54,8 @@ alpha : float >= 0 or None, default=None
 """
 ANSWER = """
 refit : bool, default=True
-    Fit the selected features by least squares, as the last line of Algorithm 5 does.
+    Fit the selected features by least squares, as the last line of Algorithm 5 does; below two rows a
+    feature with a ridge, see `olsth`.
 fit_intercept, standardize : bool, default=True
     See `streamsieve.averages.standardize.standardize`.
 **constraints
