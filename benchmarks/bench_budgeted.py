@@ -18,7 +18,7 @@ from functools import partial
 
 import numpy as np
 
-from bench_learners import line, sparse_rows, timed
+from bench_learners import line, once, sparse_rows, timed
 from streamsieve import BAMDClassifier, BARDAClassifier, OFSClassifier, SGDClassifier, SOFSClassifier
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -70,7 +70,7 @@ def rows_per_second(n, repeats):
         runs = {"SGD, squared_hinge": SGDClassifier(alpha=1e-4, loss="squared_hinge")}
         runs["SGD, logistic"] = SGDClassifier(alpha=1e-4)
         runs |= learners(100)
-        t = timed(repeats, **{name: partial(m.fit, X, y) for name, m in runs.items()})
+        t = timed(repeats, **{name: partial(once, m, X, y) for name, m in runs.items()})
         for name in list(runs)[2:]:
             base = "SGD, logistic" if name.endswith("logistic") else "SGD, squared_hinge"
             what = f"rows/s of our SGD, CSR {n:,} x {p:,}, 200 nnz"
@@ -92,9 +92,11 @@ def against_the_twin(passes, repeats, k=500, full=134):
     w, _ = twin.barda(dense, labels, np.ones(len(few)), k, **rule)
     slow = (time.perf_counter() - start) * full / passes
     ours = BARDAClassifier(k, **rule)
-    assert np.array_equal(ours.fit(X[few], y[few]).coef_[0], w[:, 0]), "the twin disagrees"
+    assert np.array_equal(once(ours, X[few], y[few]).coef_[0], w[:, 0]), "the twin disagrees"
     rows, labels, some = X[order], y[order], X[few]
-    t = timed(repeats, ours=lambda: ours.fit(rows, labels), quick=lambda: quick_twin(some, y[few], k, **rule))
+    t = timed(
+        repeats, ours=lambda: once(ours, rows, labels), quick=lambda: quick_twin(some, y[few], k, **rule)
+    )
     quick = t["quick"] * full / passes
     for name, seconds in (("sorts", slow), ("partitions", quick)):
         what = f"the O(p) twin that {name}, dexter, {full} passes, B = {k}"

@@ -34,7 +34,7 @@ def seconds(job):
 
 def check(model, X, y):
     """The first step on the rows so far, O(p^3)."""
-    state = model.olst_
+    state = model.method_.state
     Xc = X - X.mean(axis=0)
     explicit = np.linalg.solve(Xc.T @ Xc + np.diag(state.prior), Xc.T @ (y - y.mean()))
     assert_allclose(state.ridge_weights()[:, 0], explicit, rtol=1e-7, atol=1e-9)
