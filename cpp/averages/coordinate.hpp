@@ -93,26 +93,104 @@ struct Boxed {
     }
 };
 
+// g -= sum_i w[i] R[at[i]]. O(m p), bound by the memory traffic of m rows of R.
+inline void subtract_rows(const double* R, Index p, const std::int64_t* at, const double* w, Index m,
+                          double* g) {
+    constexpr Index tile = 2048;  // of g, so that it stays in the first-level cache
+    for (Index from = 0; from < p; from += tile) {
+        const Index length = std::min(tile, p - from);
+        Index i = 0;
+        for (; i + 4 <= m; i += 4) {
+            const double a[] = {-w[i], -w[i + 1], -w[i + 2], -w[i + 3]};
+            axpy4(a, R + at[i] * p + from, R + at[i + 1] * p + from, R + at[i + 2] * p + from,
+                  R + at[i + 3] * p + from, g + from, length);
+        }
+        for (; i < m; ++i) axpy(-w[i], R + at[i] * p + from, g + from, length);
+    }
+}
+
+// g = r - sum_i w[i] R[at[i]], the gradient at a sparse b.
+inline void residual(const double* R, Index p, const double* r, const std::int64_t* at, const double* w,
+                     Index m, double* g) {
+    std::copy_n(r, p, g);
+    subtract_rows(R, p, at, w, m, g);
+}
+
+// One sweep over the coordinates `at` (m of them, in order); entries of A, g and b are those of at[i] where
+// `packed`, else of the coordinate itself. Returns the largest move, times sqrt(A_jj), in standardised units.
+template <bool packed, class Penalty>
+double sweep_once(const double* A, Index p, const std::int64_t* at, Index m, const Penalty& penalty,
+                  double* g, double* b) {
+    double largest = 0;
+    for (Index i = 0; i < m; ++i) {
+        const Index j = at[i], own = packed ? i : j;
+        const double* row = A + own * p;
+        const double move = penalty.prox(j, g[own] + row[own] * b[own], row[own]) - b[own];
+        if (move == 0) continue;
+        b[own] += move;
+        axpy(-move, row, g, p);
+        largest = std::max(largest, std::abs(move) * std::sqrt(row[own]));
+    }
+    return largest;
+}
+
+// Sweeps over the coordinates in the model alone, on a copy of their m x m part of R: O(m^2) each.
+class ActiveSweeps {
+  public:
+    // g and b at the end of up to `sweeps` of them, or once none moves by more than tol
+    template <class Penalty>
+    void run(const double* R, Index p, const std::int64_t* at, Index m, const Penalty& penalty, Index sweeps,
+             double tol, double* g, double* b) {
+        next_.clear();
+        for (Index i = 0; i < m; ++i)
+            if (b[at[i]] != 0) next_.push_back(at[i]);
+        const Index n = Index(next_.size());
+        if (n == 0 || 4 * n > p) return;  // a copy is not worth it
+        if (next_ != active_) {
+            active_ = next_;
+            A_.resize(std::size_t(n * n));
+            for (Index i = 0; i < n; ++i)
+                for (Index j = 0; j < n; ++j)
+                    A_[std::size_t(i * n + j)] = R[active_[std::size_t(i)] * p + active_[std::size_t(j)]];
+        }
+        g_.resize(std::size_t(n));
+        b_.resize(std::size_t(n));
+        for (Index i = 0; i < n; ++i) {
+            g_[std::size_t(i)] = g[active_[std::size_t(i)]];
+            b_[std::size_t(i)] = b[active_[std::size_t(i)]];
+        }
+        while (sweeps-- > 0)
+            if (sweep_once<true>(A_.data(), n, active_.data(), n, penalty, g_.data(), b_.data()) <= tol)
+                break;
+        for (Index i = 0; i < n; ++i) {
+            double& old = b[active_[std::size_t(i)]];
+            const double now = b_[std::size_t(i)];
+            b_[std::size_t(i)] = now - old;
+            old = now;
+        }
+        subtract_rows(R, p, active_.data(), b_.data(), n, g);
+    }
+
+  private:
+    std::vector<std::int64_t> active_, next_;
+    std::vector<double> A_, g_, b_;
+};
+
 // Sweeps over the coordinates `at` (m of them, in order) until none moves by more than tol (times sqrt(R_jj),
-// so in standardised units) or max_sweeps is reached; g = r - Rb and b are kept up to date. Returns the
-// number of sweeps and the last sweep's largest move. O(m) per sweep, and O(p) per coordinate that moves.
+// so in standardised units) or max_sweeps is reached; g = r - Rb and b are kept up to date. Between two of
+// them, up to `inner` sweeps over what is in the model. Returns the number of sweeps and the last one's
+// largest move. O(m) per sweep, and O(p) per coordinate that moves.
 template <class Penalty>
 std::pair<Index, double> descend(const double* R, Index p, const std::int64_t* at, Index m, Penalty penalty,
                                  Index max_sweeps, double tol, double* g, double* b) {
+    constexpr Index inner = 50;
     double largest = 0;
     Index sweep = 0;
+    ActiveSweeps active;
     while (sweep < max_sweeps) {
+        if (sweep > 0) active.run(R, p, at, m, penalty, inner, tol, g, b);
         ++sweep;
-        largest = 0;
-        for (Index i = 0; i < m; ++i) {
-            const Index j = at[i];
-            const double* row = R + j * p;
-            const double move = penalty.prox(j, g[j] + row[j] * b[j], row[j]) - b[j];
-            if (move == 0) continue;
-            b[j] += move;
-            axpy(-move, row, g, p);
-            largest = std::max(largest, std::abs(move) * std::sqrt(row[j]));
-        }
+        largest = sweep_once<false>(R, p, at, m, penalty, g, b);
         if (largest <= tol) break;
     }
     return {sweep, largest};
@@ -154,24 +232,6 @@ std::pair<Index, double> descend_groups(const double* R, Index p, const std::int
         if (largest <= tol) break;
     }
     return {sweep, largest};
-}
-
-// g = r - sum_i w[i] R[at[i]], the gradient at a sparse b. O(m p), bound by the memory traffic of m rows of
-// R.
-inline void residual(const double* R, Index p, const double* r, const std::int64_t* at, const double* w,
-                     Index m, double* g) {
-    constexpr Index tile = 2048;  // of g, so that it stays in the first-level cache
-    for (Index from = 0; from < p; from += tile) {
-        const Index length = std::min(tile, p - from);
-        std::copy_n(r + from, length, g + from);
-        Index i = 0;
-        for (; i + 4 <= m; i += 4) {
-            const double a[] = {-w[i], -w[i + 1], -w[i + 2], -w[i + 3]};
-            axpy4(a, R + at[i] * p + from, R + at[i + 1] * p + from, R + at[i + 2] * p + from,
-                  R + at[i + 3] * p + from, g + from, length);
-        }
-        for (; i < m; ++i) axpy(-w[i], R + at[i] * p + from, g + from, length);
-    }
 }
 
 }  // namespace streamsieve
