@@ -15,11 +15,13 @@ from rich.table import Table as TerminalTable
 from . import run as runner
 from .experiments import EXPERIMENTS
 from .report import Figure, Part, Table
-from .report.pages import write_overview
+from .report.pages import rewrite_results, write_overview
 
 
 @click.command(epilog="`python -m papers list` shows what each experiment reproduces and its cost.")
-@click.argument("name", type=click.Choice(["list", "all", *EXPERIMENTS]), metavar="NAME|list|all")
+@click.argument(
+    "name", type=click.Choice(["list", "all", "report", *EXPERIMENTS]), metavar="NAME|list|all|report"
+)
 @click.option("--scale", type=click.Choice(["quick", "paper"]), default="paper", show_default=True)
 @click.option("--runs", type=click.IntRange(1), default=5, show_default=True, help="Runs to average over.")
 @click.option(
@@ -39,7 +41,8 @@ def main(name: str, scale: str, runs: int, out: Path, fresh: bool, stale: bool, 
     """Reproduce tables and figures of the papers with this library's methods.
 
     An interrupted run continues where it stopped when it is started again. Outcomes made by other sources of
-    the library or the experiment are computed again.
+    the library or the experiment are computed again. `report` computes nothing: it writes the pages of the
+    folder anew, judged and explained as of now.
     """
     if fresh and stale:
         raise click.UsageError(
@@ -49,6 +52,12 @@ def main(name: str, scale: str, runs: int, out: Path, fresh: bool, stale: bool, 
         print_list()
         return
     log = Console(stderr=True)
+    if name == "report":
+        for each in EXPERIMENTS:
+            if (out / each / "results.json").exists():
+                rewrite_results(each, out / each)
+        log.print(f"[dim]Written: {escape(str(write_overview(out)))}")
+        return
     written = False
     for each in EXPERIMENTS if name == "all" else [name]:
         with Progress(

@@ -44,7 +44,7 @@ class Figure:
             }
             for p in self.panels
         ]
-        return {"title": self.title, "panels": panels, "note": self.note}
+        return {"name": self.name, "title": self.title, "panels": panels, "note": self.note}
 
     def draw(self, folder: Path) -> Path:
         """Save the picture; needs matplotlib."""
