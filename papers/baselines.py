@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from streamsieve import (
     FOBOSClassifier,
@@ -17,6 +18,7 @@ from streamsieve import (
     RDARegressor,
     SOFSClassifier,
 )
+from streamsieve.averages.standardize import Standardized
 
 from .tuning import Params, largest_model
 
@@ -30,10 +32,23 @@ PLAIN: Params = {"standardize": False, "fit_intercept": False}
 L1 = 0.9
 # FOFS on sparse rows: the best of a grid, where the defaults, its own paper's, take steps that are too long.
 SPARSE_FOFS: Params = {"eta": 0.1, "alpha": 1e-4}
+UNIT_STEP = 0.2  # of FOFS's own paper, for rows of norm 1
+
+
+def fofs_params(X: Any) -> Params:
+    """The step of FOFS for rows like these: that of its paper, whose rows have norm 1, over |x|^2.
+
+    A row then moves its own prediction as far as there. On dense rows of 1,000 features it is 1e-4.
+    """
+    squares = X.multiply(X) if sp.issparse(X) else np.square(X)
+    return {"eta": UNIT_STEP / float(np.asarray(squares.sum(axis=1)).mean())}
 
 
 def online_methods(task: str, k: int, fofs: Params | None = None) -> dict[str, Any]:
-    """[Sun]'s competitors by its names; not 200 penalties one by one but a ladder in one pass."""
+    """[Sun]'s competitors by its names; not 200 penalties one by one but a ladder in one pass.
+
+    `fofs` are parameters of FOFS, whose step follows from the rows (`fofs_params`).
+    """
     if task == "regression":
         return {
             "OPG": FOBOSRegressor(k, standardize=False),
@@ -50,21 +65,46 @@ def online_methods(task: str, k: int, fofs: Params | None = None) -> dict[str, A
 def lasso(X: Array, y: Array, k: int, penalties: int = 200) -> Fit:
     """The Lasso with the most features up to k, of 200 penalties on an exponential grid; refitted.
 
-    The path is computed in pieces, from strong to weak penalties, until a model has more than k features.
     The published errors are those of a refit.
+    """
+    Z, scale_rows, y_mean = _standardized(X, y)
+    return _refit(Z, y - y_mean, y_mean, scale_rows, lasso_support(Z, y - y_mean, k, penalties))
+
+
+def omp(X: Array, y: Array, k: int) -> Fit:
+    """Orthogonal matching pursuit."""
+    Z, scale_rows, y_mean = _standardized(X, y)
+    return _refit(Z, y - y_mean, y_mean, scale_rows, omp_support(Z, y - y_mean, k))
+
+
+def fit_averages(method: str, s: Standardized, k: int) -> Fit:
+    """`lasso` or `omp` on p rows that have the same averages as all rows, which need not be kept."""
+    factor: Array = np.asarray(np.linalg.cholesky(s.R), dtype=np.float64)
+    Z, y = factor.T, solve_triangular(factor, s.r[:, 0], lower=True)
+    support = (lasso_support if method == "Lasso" else omp_support)(Z, y, k)
+
+    def scale_rows(rows: Array) -> Array:
+        return np.asarray((rows - s.x_mean) / s.x_scale)
+
+    return _refit(Z, y, float(s.y_mean[0]), scale_rows, support, float(s.y_scale[0]))
+
+
+def lasso_support(Z: Array, y: Array, k: int, penalties: int = 200) -> NDArray[np.int64]:
+    """The support at the penalty with the most features up to k.
+
+    The path is computed in pieces, from strong to weak penalties, until a model has more than k features.
     """
     from sklearn.linear_model import lasso_path
 
-    Z, scale_rows, y_mean = _standardized(X, y)
-    top = np.abs(Z.T @ (y - y_mean)).max() / len(y)
-    gram = Z.T @ Z if len(y) > X.shape[1] else False
+    top = np.abs(Z.T @ y).max() / len(y)
+    gram = Z.T @ Z if len(y) >= Z.shape[1] else False
     supports: dict[float, NDArray[np.int64]] = {}
 
     def sizes() -> Iterator[tuple[Params, int]]:
         warm_start = None
         for alphas in np.array_split(top * np.logspace(0, -3, penalties), max(penalties // 10, 1)):
             _, coefs, _ = lasso_path(
-                Z, y - y_mean, alphas=alphas, precompute=gram, coef_init=warm_start, max_iter=5000
+                Z, y, alphas=alphas, precompute=gram, coef_init=warm_start, max_iter=5000
             )
             for lam, coef in zip(alphas, coefs.T):
                 supports[lam] = np.flatnonzero(coef)
@@ -73,16 +113,13 @@ def lasso(X: Array, y: Array, k: int, penalties: int = 200) -> Fit:
             if len(supports[alphas[-1]]) > k:
                 return
 
-    best = largest_model(sizes(), k, penalties)
-    return _refit(Z, y, y_mean, scale_rows, supports[best["lam"]])
+    return supports[largest_model(sizes(), k, penalties)["lam"]]
 
 
-def omp(X: Array, y: Array, k: int) -> Fit:
-    """Orthogonal matching pursuit."""
+def omp_support(Z: Array, y: Array, k: int) -> NDArray[np.int64]:
     from sklearn.linear_model import orthogonal_mp
 
-    Z, scale_rows, y_mean = _standardized(X, y)
-    return _refit(Z, y, y_mean, scale_rows, np.flatnonzero(orthogonal_mp(Z, y - y_mean, n_nonzero_coefs=k)))
+    return np.flatnonzero(orthogonal_mp(Z, y, n_nonzero_coefs=k))
 
 
 class RecursiveElimination:
@@ -131,6 +168,8 @@ def _standardized(X: Array, y: Array) -> tuple[Array, Callable[[Array], Array], 
     return scale_rows(X), scale_rows, float(y.mean())
 
 
-def _refit(Z: Array, y: Array, y_mean: float, scale_rows: Any, support: NDArray[np.int64]) -> Fit:
-    coef = np.linalg.lstsq(Z[:, support], y - y_mean)[0]
+def _refit(
+    Z: Array, y: Array, y_mean: float, scale_rows: Any, support: NDArray[np.int64], y_scale: float = 1.0
+) -> Fit:
+    coef = y_scale * np.linalg.lstsq(Z[:, support], y)[0]
     return support, lambda rows: y_mean + scale_rows(rows)[:, support] @ coef

@@ -129,7 +129,8 @@ DATASETS = {
         "the UCI repository, Farm Ads: farm-ads.zip, unpacked",
         {"all": [(svmlight, ["farm-ads-vect"])]},
     ),
-    "pcmac": Dataset(
+    "pcmac": _svmlight_gz("pcmac", 26_214),
+    "pcmac_asu": Dataset(  # the same newsgroups with another vocabulary
         3_289,
         "the feature selection repository of Arizona State University",
         {"all": [(matlab, ["PCMAC.mat"])]},
@@ -166,13 +167,17 @@ def data_directory() -> Path:
     )
 
 
-def missing_files(name: str) -> str | None:
-    """Which files of a dataset are missing, and their source; None where all are there."""
+def missing_files(name: str, *parts: str) -> str | None:
+    """Which files of a dataset (of all its parts, or of those named) are missing, and their source.
+
+    None where all are there.
+    """
+    parts = parts or tuple(DATASETS[name].parts)
     try:
-        for part in DATASETS[name].parts:
+        for part in parts:
             _files(name, part)
     except FileNotFoundError:
-        names = dict.fromkeys(_file_names(name, part) for part in DATASETS[name].parts)
+        names = dict.fromkeys(_file_names(name, part) for part in parts)
         return f"{name} is not at hand: {', '.join(names)}, from {DATASETS[name].source}."
     return None
 

@@ -81,7 +81,7 @@ def test_years_come_first(folder):
 def test_matlab_and_numpy_files(folder):
     savemat(folder / "PCMAC.mat", {"X": X, "Y": (y[:, None] + 3) / 2})
     np.savez(folder / "wikiface.npz", X=X, y=y)
-    check("pcmac", "all", X, y)
+    check("pcmac_asu", "all", X, y)
     check("wikiface", "all", X, y)
 
 
@@ -129,7 +129,9 @@ def test_every_table_of_real_data_is_made_where_the_data_are(folder, monkeypatch
     np.savetxt(folder / "YearPredictionMSD.txt", np.tile(songs, (5, 1)), delimiter=",", fmt="%g")
     np.savez(folder / "wikiface.npz", X=X + 0.1 * rng.normal(size=X.shape), y=X @ np.arange(6.0))
     monkeypatch.setitem(data.DATASETS["msd"].parts, "train", [(data.songs, ["YearPredictionMSD.txt"])])
+    monkeypatch.setattr(real, "SPLITS", 1)
     jobs = real.jobs(1, False)
+    assert sum(job.get("name") == "wikiface, [Susan]" for job in jobs) == real.FOLDS
     assert {job.get("name") for job in jobs} == {None, *real.SPLIT, *real.STREAMED}
     table, figure = real.report(Outcomes([(job, real.measure(**job)) for job in jobs]))
     assert {row[0] for row in table.rows} == {*real.SPLIT, *real.STREAMED}

@@ -60,15 +60,18 @@ def test_features_have_variance_one():
     np.testing.assert_allclose(deviation[deviation > 0], 1)
 
 
+def test_gravity_is_taken_off_in_steps():
+    assert ma.options({"eta": 0.5, "g0": 0.001, "passes": 5}) == {"eta": 0.5, "alpha": 0.002}
+    assert ma.options({"alpha": 0.1}) == {"alpha": 0.1}
+
+
 @at_hand
-def test_every_quick_job_has_its_parameters():
-    for job in ma.jobs(7, True):
-        if job["what"] == "table":
-            ma.stored_params(job["data"], job["method"], job["loss"])
-    chunks = [(j["first"], j["count"]) for j in ma.jobs(7, True) if j.get("method") == "RDA"]
-    assert set(chunks) == {(0, 5), (5, 2)}
-    chunks = [(j["first"], j["count"]) for j in ma.jobs(50, False) if j.get("method") == "RDA"]
-    assert set(chunks) == {(0, 50)}
+def test_sets_that_are_found_are_run_and_the_others_named():
+    found = {job["data"] for job in ma.jobs(2, False) if job["what"] == "table"}
+    assert found == set(ma.sets_at_hand()) >= {"dexter", "arcene"}
+    assert {job["data"] for job in ma.jobs(2, True) if job["what"] == "table"} == {"dexter"}
+    for name in set(ma.SETS) - found:
+        assert f"{name} is not at hand" in ma.missing(name)
 
 
 @at_hand

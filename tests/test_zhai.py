@@ -47,9 +47,13 @@ def test_the_quick_experiment_has_a_line_for_every_method(monkeypatch, tmp_path)
     monkeypatch.setattr(zhai, "BUDGETS", (100, 1000))
     jobs = zhai.jobs(1, True)
     monkeypatch.setattr(zhai, "HALVINGS", 9)
-    budgets, penalties, *figures = zhai.report(Outcomes([(job, run_job("zhai", job)[0]) for job in jobs]))
+    budgets, claims, penalties, *figures = zhai.report(
+        Outcomes([(job, run_job("zhai", job)[0]) for job in jobs])
+    )
     assert [row[1] for row in budgets.rows] == list(zhai.BUDGETED)
     assert {row[1] for row in penalties.rows} == set(zhai.PENALIZED)
+    assert claims.columns == ["claim", "dexter"]
+    assert all(row[1].endswith("of 1") or "not at" in row[1] for row in claims.rows)
     assert all(len(row) == len(table.columns) for table in (budgets, penalties) for row in table.rows)
     for figure in figures:
         assert figure.draw(tmp_path).stat().st_size > 1000
@@ -66,5 +70,5 @@ def test_the_parameters_are_those_best_on_the_training_data(monkeypatch):
     X = rng.normal(size=(60, 40))
     y = np.where(X[:, 0] - X[:, 1] > 0, 1, -1)
     options = [{"alpha": 1e-3, "eta": eta} for eta in (1e-2, 1e-1)] + [{"alpha": 1e6, "eta": 1.0}]
-    monkeypatch.setattr(zhai, "grid", lambda _: options)
+    monkeypatch.setattr(zhai, "grid", lambda *_: options)
     assert zhai.search_params("B-ARDA", X, y, 2, k=3)["alpha"] == 1e-3

@@ -57,6 +57,10 @@ EXPERIMENTS = {
     "ma": Experiment(
         "[Ma] Tables 2 to 4, Figures 1 to 3: error, sparsity and stability on real data", 0.5, None
     ),
+    "explained": Experiment("Why figures are worse than published: each cause shown at work", 1, None),
+    "bounds": Experiment(
+        "[Sun] Corollaries 1, 3, [Zhai] Theorems 1, 2: bounds beside what is measured", 0.2, None
+    ),
     "inference": Experiment(
         "No paper: coverage, false discoveries, any-time tests and stability, where the truth is known",
         0.5,

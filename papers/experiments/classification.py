@@ -1,8 +1,9 @@
 """[Sun] Tables 5.3, 5.4, [Slides] p. 37: true features found from labels, running averages and competitors.
 
 p = 1,000 features correlated 0.5, every tenth real, labels the signs of targets with noise 1; every method is
-given k. One stream serves all n of a signal. FOFS is `OFSClassifier`, OPG `FOBOSClassifier`; OPG and RDA have
-penalties l1 + l2 as published (the proportion is not), on a ladder where the paper tries 200.
+given k. One stream serves all n of a signal. FOFS is `OFSClassifier` with a step that follows from the rows
+(its own paper has rows of norm 1), OPG `FOBOSClassifier`; OPG and RDA have penalties l1 + l2 as published
+(the proportion is not), on a ladder where the paper tries 200.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 from streamsieve import RunningAverages, extract, metrics, simulate
 from streamsieve.averages.standardize import standardize
 
-from ..baselines import online_methods
+from ..baselines import fofs_params, online_methods
 from ..published.classification import PUBLISHED
 from ..report import Cell, Outcomes, Part, Table
 from ..timing import timed
@@ -46,7 +47,7 @@ def measure(signal: float, ns: list[int], seed: int) -> dict[str, Any]:
     stream = simulate.correlated(max(ns), P, K, random_state=seed, **design)
     X_test, y_test = simulate.correlated(None, P, K, random_state=10_000 + seed, **design).take(5000)
     averages, seconds = RunningAverages(), dict.fromkeys(("RAVE", *METHODS), 0.0)
-    learners = online_methods("classification", K)
+    learners = online_methods("classification", K, fofs_params(X_test))
     out: dict[str, Any] = {}
     for X, y in stream:
         with timed(seconds, "RAVE"):
@@ -109,5 +110,5 @@ def report(outcomes: Outcomes) -> list[Part]:
                     for m in methods
                 ]
                 rows.append([f"{signal:g}", f"{n:,}", *cells])
-        parts.append(Table(title, ["signal", "n", *methods], rows, note))
+        parts.append(Table(title, ["signal", "n", *methods], rows, note, contest="row"))
     return parts

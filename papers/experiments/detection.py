@@ -140,7 +140,7 @@ def report(outcomes: Outcomes) -> list[Part]:
         for at, published in PUBLISHED.items():
             paper = dict(zip((*METHODS, "RAVE"), published[i]))
             rows += _row(outcomes, at, [(m, what, paper.get(m), better, digits) for m in methods])
-        parts.append(Table(title, ["p, signal", "n", *methods], rows, note))
+        parts.append(Table(title, ["p, signal", "n", *methods], rows, note, contest="row"))
     rows = []
     for at, (found, rmse) in EARLIER.items():
         cells = [(m, "found", x, "more", 1) for m, x in zip(("OFSA", "OMCP"), found)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from streamsieve import SFSAClassifier, SFSARegressor, TSGDClassifier, TSGDRegressor, metrics, simulate
 
-from ..baselines import SPARSE_FOFS, online_methods
+from ..baselines import SPARSE_FOFS, fofs_params, online_methods
 from ..published.sfsa import PUBLISHED, SPARSE
 from ..report import Cell, Outcomes, Part, Table
 from ..timing import timed
@@ -69,7 +69,7 @@ def measure_correlated(task: str, signal: Any, ns: list[int], seed: int) -> dict
     options: dict[str, Any] = {"signal": signal, "task": task, "dtype": np.float32}
     stream = simulate.correlated(max(ns), P, K, random_state=seed, **options)
     test = simulate.correlated(None, P, K, random_state=10_000 + seed, **options).take(2000)
-    return learn_stream(stream, task, K, ns, test)
+    return learn_stream(stream, task, K, ns, test, fofs_params(test[0]))
 
 
 def measure_sparse(p: int, k: int, nnz: int, n: int, seed: int) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def report(outcomes: Outcomes) -> list[Part]:
         if task == "regression":
             note += " refit: beyond the paper, least squares on the last third of the rows."
         title = f"True features found, {task}: [Sun] Table{'s' if ',' in table else ''} {table}"
-        parts.append(Table(title, ["signal", "n", "", *methods], rows, note))
+        parts.append(Table(title, ["signal", "n", "", *methods], rows, note, contest="row"))
     rows = []
     for (p, k, nnz), published in SPARSE.items():
         for n in (30_000, ROWS):
@@ -144,7 +144,8 @@ def report(outcomes: Outcomes) -> list[Part]:
                 rows += _rows(head, part, n, METHODS["classification"], beside, "test AUC", "more")
     note = f"{outcomes.where(nnz=200).runs()} runs; published: 20, with no times."
     columns = ["design", "n", "", *METHODS["classification"]]
-    parts.append(Table("True features found, sparse rows: [Sun] Table 4.4", columns, rows, note))
+    title = "True features found, sparse rows: [Sun] Table 4.4"
+    parts.append(Table(title, columns, rows, note, contest="row"))
     return parts
 
 
