@@ -37,7 +37,7 @@ DESIGNS: dict[str, Any] = {  # the lag of eq. (5.1) differs
 }
 RATES = ("0.01 a step", "0.01 a row", "0.001 a row", "none")
 SHOWN = {
-    "period 2,000": "0.01 a step",
+    "period 1,750": "0.01 a step",
     "phases agree": "0.001 a row",
     "phases as printed": "0.001 a row",
     "pricing": "0.01 a step",
