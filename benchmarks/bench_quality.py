@@ -24,7 +24,6 @@ from quality import datasets, ours, peers, table
 from quality.cells import Cache, Cell, run
 
 PARTS = ("real", "variant", "design", "grid")
-GRID_K = 50
 
 
 def main() -> None:
@@ -61,14 +60,28 @@ def cells_of(part: str, sets: list, methods: list, args: argparse.Namespace) -> 
     for s in sets:
         if s.kind != ("real" if part == "grid" else part) or (args.quick and s.p > 3_000):
             continue
-        ks, tried = s.budgets(args.k), methods
         if part == "grid":
-            ks = [GRID_K] if s.name in datasets.FILES else []
-            tried = [g for m in methods if m.ours for g in ours.grid(m)]
+            cells += grid_cells(s, methods, args)
+            continue
+        ks = s.budgets(args.k)
         for like in (s.base, s) if s.base else (s,):  # a variant is compared with the set as it is
             splits = range(min(like.n_splits, args.splits))
-            cells += [Cell(like, split, k, m) for split in splits for k in ks for m in tried]
+            cells += [Cell(like, split, k, m) for split in splits for k in ks for m in methods]
     return list({c.key(): c for c in cells}.values()) if part == "variant" else cells
+
+
+def grid_cells(s: datasets.Set, methods: list, args: argparse.Namespace) -> list[Cell]:
+    """`fit` of every learner over its grid at one k; five splits of small sets, which test on few rows."""
+    if s.name not in datasets.FILES:
+        return []
+    n = datasets.FILES[s.name][1]
+    k, n_splits = (10 if n < 100 else 50), (datasets.N_SPLITS if n < 300 else 1)
+    tried = [m for m in methods if m.ours and m.name.removesuffix(", fit") != m.name]
+    tried = [m for m in tried if m.name.removesuffix(", fit") in ours.learners()]
+    if s.p > 3_000:
+        tried = [m for m in tried if m.name.removesuffix(", fit") not in ours.QUADRATIC]
+    points = [g for m in tried for g in ours.grid(m)]
+    return [Cell(s, split, k, m) for split in range(min(n_splits, args.splits)) for m in points]
 
 
 def chosen(name: str, names: list[str] | None) -> bool:

@@ -87,6 +87,49 @@ def test_the_grid_varies_step_and_penalty_around_the_default():
     assert len({str(s) for s in settings}) == len(settings)
 
 
+@pytest.mark.usefixtures("quality")
+def test_the_grid_leaves_the_penalties_of_a_ladder_to_the_ladder():
+    from quality import ours
+
+    rda = next(m for m in ours.ours() if m.name == "RDA")
+    assert {name for m in ours.grid(rda) for name in m.settings} == {"eta"}
+
+
+@pytest.mark.usefixtures("quality")
+def test_a_learner_of_its_own_leaves_the_results_of_others_valid(monkeypatch):
+    from quality import ours
+
+    def digests():
+        ours.source_digest.cache_clear()
+        return {name: ours.source_digest(name) for name in ("RDA", "SIHT", "OLSTThenTSGD", "Sieve")}
+
+    before, read = digests(), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda f: read(f) + b"#" * (f.stem == "siht"))
+    after = digests()
+    ours.source_digest.cache_clear()
+    assert {name for name in before if before[name] != after[name]} == {"SIHT", "OLSTThenTSGD"}
+
+
+def test_the_grid_compares_a_default_with_the_best_mean_over_splits(quality):
+    from quality.cells import Cell, Result
+    from quality.datasets import Set
+    from quality.methods import Method
+
+    def results(name, default, tuned):
+        small = Set(name, "real", "labels", 100, 2, len)
+        for settings, scores in (({}, default), ({"eta": 0.1}, tuned)):
+            method = Method("M, fit", len, "1", settings, ours=True)
+            for split, score in enumerate(scores):
+                result = Result("", name, split, 10, "M, fit", settings, "ok", 120, 0.5, 100, score)
+                yield Cell(small, split, 10, method), result
+
+    text = quality.grid([*results("far", (0.6, 0.7), (0.9, 0.5)), *results("near", (0.8, 0.8), (0.7, 0.9))])
+    assert "| M, fit | 2 of 2    | 65.0 of 70.0 | 80.0 of 80.0 |" in text
+    text = quality.grid([*results("far", (0.6, 0.6), (0.8, 0.6)), *results("near", (0.8, 0.8), (0.1, 0.9))])
+    assert "| M, fit | 1 of 2 " in text
+    assert "- M, fit on far, 10: 10.0 points below eta=0.1" in text
+
+
 @pytest.mark.parametrize(("score", "behind"), [(0.80, True), (0.88, False), (0.95, False)])
 def test_a_cell_below_the_best_peer_is_counted(quality, score, behind):
     row = {

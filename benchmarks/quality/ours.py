@@ -11,28 +11,49 @@ from typing import Any
 import numpy as np
 
 import streamsieve
+from streamsieve.methods import METHODS
 
 from .methods import Fitted, Method, Problem
 
 BLOCK = 100  # rows of one partial_fit
 KINDS = {"targets": "Regressor", "labels": "Classifier"}
-STEPS = (0.001, 0.01, 0.1, 1.0)
-PENALTIES = (0.0, 1e-4, 1e-2)
-STEP_NAMES = {"SOFS": "gamma"}  # of every other method: eta
-PENALTY_NAMES = ("alpha", "lam")
+STEPS = {"eta": (0.001, 0.01, 0.1, 1.0), "gamma": (0.01, 0.1, 1.0, 10.0, 100.0)}
+PENALTIES = {"alpha": (0.0, 1e-4, 1e-2)}
+QUADRATIC = ("OLST", "OLSTThenTSGD")  # O(p^2) a row: on wide sets a grid would take hours
+#: Files of learners/ that belong to one learner alone, besides those of its name.
+BESIDE = {
+    "sfsa": {"annealed", "change"},
+    "stabilized": {"paths", "slots"},
+    "olst_then_tsgd": {"inverse", "olst", "siht"},
+    "olst": {"inverse"},
+}
 IRRELEVANT = {"cli", "report", "experiments", "persist", "streams", "distributed", "runs"}
 
 
+def learners() -> list[str]:
+    """Methods that learn row by row."""
+    return [m.name for m in METHODS.values() if m.module.startswith("learners.")]
+
+
+def stem(name: str) -> str:
+    """What the files of a method are called."""
+    return METHODS[name].module.split(".")[-1]
+
+
 @cache
-def source_digest() -> str:
-    """Of the Python and C++ files that a result depends on."""
+def source_digest(name: str) -> str:
+    """Of the Python and C++ files that a method's results may depend on: not those of other learners."""
     package = Path(streamsieve.__file__).parent
-    files = [f for f in package.rglob("*.py") if f.relative_to(package).parts[0] not in IRRELEVANT]
     kernels = Path(__file__).resolve().parents[2] / "cpp"
+    own = stem(name)
+    others = {stem(n) for n in learners()}.union(*BESIDE.values())
+    others -= {own, "sgd"} | BESIDE.get(own, set())  # the steps of SGD are those of most learners
+    files = [f for f in package.rglob("*.py") if f.relative_to(package).parts[0] not in IRRELEVANT]
     files += [f for f in kernels.rglob("*") if f.suffix in (".cpp", ".hpp") and f.parent.name != "text"]
     digest = hashlib.sha256()
     for file in sorted(files):
-        digest.update(file.name.encode() + file.read_bytes())
+        if file.parent.name != "learners" or file.stem not in others:
+            digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -81,7 +102,7 @@ def ours() -> list[Method]:
         Method(
             name if one_pass else f"{name}, fit",
             partial(fit, name=name, one_pass=one_pass),
-            source_digest(),
+            source_digest(name),
             ours=True,
             takes_k="k" in parameters(name),
             refuses=partial(refuses, name=name),
@@ -92,16 +113,14 @@ def ours() -> list[Method]:
 
 
 def grid(method: Method) -> list[Method]:
-    """The method over steps and penalties, its defaults among them; only the default where it has neither."""
+    """The method over steps and penalties, its defaults first; only these where it has neither.
+
+    With k a ladder finds its penalty itself: what `alpha` says is where it starts.
+    """
     name = method.name.removesuffix(", fit")
     defaults = parameters(name)
-    step = STEP_NAMES.get(name, "eta")
-    penalty = next((p for p in PENALTY_NAMES if isinstance(defaults.get(p), float)), None)
-    axes = {}
-    if step in defaults:
-        axes[step] = STEPS
-    if penalty:
-        axes[penalty] = PENALTIES
+    axes = STEPS if "n_penalties" in defaults else STEPS | PENALTIES
+    axes = {p: values for p, values in axes.items() if p in defaults}
     choices = [[None, *(v for v in values if v != defaults[p])] for p, values in axes.items()]
     return [
         replace(method, settings={p: v for p, v in zip(axes, point) if v is not None})

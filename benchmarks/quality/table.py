@@ -247,7 +247,7 @@ def designs(results: Results) -> str:
 
 
 def grid(results: Results) -> str:
-    """Every learner by default beside its own best over steps and penalties."""
+    """Every learner by default beside its own best over steps and penalties; on how many sets it is near."""
     scores: dict[str, dict[str, dict[tuple, list[float]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list))
     )
@@ -256,22 +256,30 @@ def grid(results: Results) -> str:
         if (cell.method.name, cell.set.name, cell.k) in gridded and not result.status.startswith("refused"):
             point = tuple(sorted(cell.method.settings.items()))
             score = Entry("ours", [result]).mean
-            scores[cell.method.name][cell.set.name][point].append(score)
+            scores[cell.method.name][f"{cell.set.name}, {cell.k}"][point].append(score)
     if not scores:
         return ""
     sets = list(dict.fromkeys(name for by in scores.values() for name in by))
-    rows = []
+    rows, where = [], []
     for method, by in scores.items():
-        lost = {}
+        shown, near = {}, []
         for name, points in by.items():
-            if () in points:
-                lost[name] = max(map(fmean, points.values())) - fmean(points[()])
-        near = sum(v <= NEAR for v in lost.values())
-        shown = [f"{100 * lost[s]:.1f}" if s in lost else "" for s in sets]
-        rows.append([method, f"{near} of {len(lost)}", *shown])
-    title = "## Learners: their best over steps and penalties minus their default, points"
-    heads = ["method", f"within {100 * NEAR:g}", *sets]
-    return f"{title}\n\n{format_table(heads, rows)}\n"
+            if () not in points:
+                continue
+            means = {point: fmean(values) for point, values in points.items()}
+            best = max(means, key=lambda point: means[point])
+            near.append(means[best] - means[()] <= NEAR)
+            shown[name] = f"{percent(means[()])} of {percent(means[best])}"
+            if not near[-1]:
+                settings = ", ".join(f"{p}={v:g}" for p, v in best)
+                lost = f"{100 * (means[best] - means[()]):.1f}"
+                where.append(f"- {method} on {name}: {lost} points below {settings}")
+        rows.append([method, f"{sum(near)} of {len(near)}", *(shown.get(s, "") for s in sets)])
+    title = "## Learners by default, of their best over steps and penalties: accuracy in percent"
+    table = format_table(["method", f"within {100 * NEAR:g}", *sets], rows)
+    return "\n".join(
+        [title, "", table, "", f"More than {100 * NEAR:g} points below:", *(where or ["none"]), ""]
+    )
 
 
 def draw(results: Results, path: Path) -> None:
