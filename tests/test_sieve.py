@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from reference import sieve as twin
-from streamsieve import SieveClassifier
+from streamsieve import SieveClassifier, SieveRegressor
 from streamsieve.params import ParamError
 from streamsieve.rows import as_rows
 from streamsieve.sieve import gram
@@ -293,7 +293,8 @@ def test_ebic_prefers_the_true_columns():
     X, y, true = data(2000, 20, loss="squared")
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     t = (y - y.mean()) / y.std()
-    correlations = gram.Correlations(Z.T @ Z / 2000, Z.T @ t / 2000, 2000.0)
+    units = np.zeros(Z.shape[1]), np.ones(Z.shape[1]), np.zeros(1), np.ones(1)
+    correlations = gram.Correlations(Z.T @ Z / 2000, Z.T @ t / 2000, 2000.0, *units)
     assert_array_equal(gram.select_auto(correlations, 0.01), true)
 
 
@@ -325,3 +326,17 @@ def test_fit_makes_a_second_pass_where_memory_is_short():
     assert_array_equal(model.get_support(indices=True), true)
     stream = SieveClassifier(4, memory="2MB").partial_fit(X, y[:, 0], classes=[-1, 1])
     assert stream.method_.state.chosen is None
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_more_features_than_matter_are_shrunk(fit_intercept, monkeypatch):
+    """Their likelihood is that of rows which have selected them; rows left out tell better."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1200, 200))
+    y = 2 * X[:, :5].sum(axis=1) + 5 * rng.normal(size=1200)
+    model = SieveRegressor(60, fit_intercept=fit_intercept).fit(X[:200], y[:200])
+    support, score = model.get_support(), model.score(X[200:], y[200:])
+    monkeypatch.setattr("streamsieve.sieve.model.SHARES", (0.0,))
+    likely = SieveRegressor(60, fit_intercept=fit_intercept).fit(X[:200], y[:200])
+    assert_array_equal(support, likely.get_support())
+    assert score > likely.score(X[200:], y[200:]) + 0.05

@@ -20,17 +20,32 @@ MOST, LEAST = 8, -28  # quarter decades of the ridge: 100 ... 1e-7
 
 @dataclass
 class Correlations:
-    """G (w, w) among columns, C (w, q) with the targets, both of unit variance; n rows."""
+    """G (w, w) among columns, C (w, q) with the targets, both of unit variance; n rows.
+
+    `mean` is what is subtracted of columns, `scale` what they are divided by, likewise of targets.
+    """
 
     G: Array
     C: Array
     n: float
+    mean: Array
+    scale: Array
+    mean_y: Array
+    scale_y: Array
+
+    def refit(self, kept: Ints, ridge: float, share: float) -> tuple[Array, Array]:
+        """Weights (q, k) and intercepts of some columns, in the units of the sums.
+
+        At their likeliest ridge, moved towards a larger one by a share of the way, in logarithms.
+        """
+        likely = likely_ridge(self.G[np.ix_(kept, kept)], self.C[kept], self.n)
+        again = max(likely, float(likely ** (1 - share) * ridge**share))
+        coef = (ridge_weights(self, kept, again) / self.scale[kept, None] * self.scale_y).T
+        return coef, self.mean_y - coef @ self.mean[kept]
 
 
-def standardised(
-    H: Array, h: Array, yy: Array, shift: Array, standardize: bool
-) -> tuple[Correlations, Array, Array, Array, Array]:
-    """Correlations from sums over rows, with means and divisors of columns and targets.
+def standardised(H: Array, h: Array, yy: Array, shift: Array, standardize: bool) -> Correlations:
+    """Correlations from sums over rows.
 
     H (w + 1, w + 1) and h (q, w + 1) are of [x - shift, 1]. With a `shift` (no intercept) the moments are
     about zero instead of the mean. A constant column has a row of zeros in G.
@@ -58,7 +73,9 @@ def standardised(
     G[~varies] = 0
     G[:, ~varies] = 0
     C[~varies] = 0
-    return Correlations(G, C, float(n)), mean if not len(shift) else center, scale, mean_y, scale_y
+    if len(shift):
+        mean, mean_y = center, np.zeros_like(mean_y)
+    return Correlations(G, C, float(n), mean, scale, mean_y, scale_y)
 
 
 def one_thread() -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..rows import Array
 from . import errors, gram
+from .folds import FOLDS
 from .problem import problem_of, summary_of, target_units
 from .read import STEP, Search
 from .solve import Start
@@ -16,24 +17,60 @@ from .store import Ints
 if TYPE_CHECKING:
     from .sieve import Sieve
 
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+WIDE = 1000  # columns above which two folds tell how a refit is shrunk
+MATRICES = 6  # of correlations, which that takes
 FEW = 2000  # rows since the last retirement on which no ridge is chosen
 
 
 def from_correlations(sieve: Sieve) -> tuple[Ints, Array, Array]:
     """Features, weights (q, k) and intercepts (q,), for squared loss."""
     s, store = sieve.state, sieve.state.store
-    H, h, yy = summary_of(sieve, None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
-    data, mean, scale, mean_y, scale_y = gram.standardised(
-        H[0], h, yy, np.zeros(0) if sieve.fit_intercept else store.shift, sieve.standardize
-    )
-    del H
+    sums = summary_of(sieve, None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
+    data = _standardised(sieve, *sums)
     ridge = gram.likely_ridge(data.G, data.C, data.n)
     s._ridge = ridge
-    kept = gram.select_auto(data, ridge) if sieve.k == "auto" else gram.select(data, sieve.k, ridge)
-    again = gram.likely_ridge(data.G[np.ix_(kept, kept)], data.C[kept], data.n)
-    coef = (gram.ridge_weights(data, kept, again) / scale[kept, None] * scale_y).T
-    center = mean[kept] + store.shift[kept]
-    return store.columns[kept], coef, (mean_y - coef @ center if sieve.fit_intercept else np.zeros(sieve.q))
+    if sieve.k == "auto":
+        kept, share = gram.select_auto(data, ridge), 0.0
+    else:
+        kept, share = gram.select(data, sieve.k, ridge), _refit_share(sieve, sums, ridge)
+    coef, constant = data.refit(kept, ridge, share)
+    intercept = constant - coef @ store.shift[kept] if sieve.fit_intercept else np.zeros(sieve.q)
+    return store.columns[kept], coef, intercept
+
+
+def _standardised(sieve: Sieve, H: Array, h: Array, yy: Array) -> gram.Correlations:
+    shift = np.zeros(0) if sieve.fit_intercept else sieve.state.store.shift
+    return gram.standardised(H[0], h, yy, shift, sieve.standardize)
+
+
+def _refit_share(sieve: Sieve, sums: tuple[Array, Array, Array], ridge: float) -> float:
+    """How far a refit goes from the likeliest ridge of the selected columns to that of all, in logarithms.
+
+    Columns that these very rows have selected look too good: where rows are few and k asks for more columns
+    than matter, the likelihood shrinks them too little. So the share is that of the least error on rows that
+    were left out of the selection too.
+    """
+    s, store = sieve.state, sieve.state.store
+    few = s.H is None and sieve.half_life is None and store.total < 5 * store.width
+    if not few or MATRICES * sums[0].nbytes > sieve.bytes:
+        return 0.0
+    weight = store.weight[: store.n].astype(np.float64)
+    errors = np.zeros(len(SHARES))
+    for j in range(2 if store.width > WIDE else FOLDS):
+        H, h, yy = summary_of(
+            sieve, None, store.y[: store.n], np.where(store.fold[: store.n] == j, weight, 0.0)
+        )
+        if not 0 < H[0, -1, -1] < sums[0][0, -1, -1]:
+            continue
+        data = _standardised(sieve, sums[0] - H, sums[1] - h, sums[2] - yy)
+        kept = gram.select(data, sieve.k, ridge)
+        places = np.append(kept, store.width)
+        for a, share in enumerate(SHARES):
+            v = np.column_stack(data.refit(kept, ridge, share))
+            errors[a] += (yy - 2 * (v * h[:, places]).sum(axis=1)).sum()
+            errors[a] += (v @ H[0][np.ix_(places, places)] * v).sum()
+    return SHARES[int(errors.argmin())]
 
 
 def from_rows(sieve: Sieve) -> tuple[Ints, Array, Array]:
@@ -92,7 +129,7 @@ def strengths(sieve: Sieve) -> tuple[Ints, Array]:
     s, store = sieve.state, sieve.state.store
     if sieve.correlations_fit(store.width, sieve.q):
         H, h, yy = summary_of(sieve, None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
-        data = gram.standardised(H[0], h, yy, np.zeros(0), True)[0]
+        data = gram.standardised(H[0], h, yy, np.zeros(0), True)
         varies = np.flatnonzero(np.diag(data.G) > 0).astype(np.int32)
         B = gram.ridge_weights(data, varies, gram.likely_ridge(data.G, data.C, data.n)).T
     else:

@@ -61,14 +61,21 @@ def target_units(sieve: Sieve) -> tuple[Array, Array, float]:
     return zero, one, 1.0
 
 
-def summary_of(sieve: Sieve, curve: Array | None, response: Array) -> tuple[Array, Array, Array]:
-    """Summary of all rows: H, h and the squares of the targets. Squared loss has no `curve`."""
+def summary_of(
+    sieve: Sieve, curve: Array | None, response: Array, weight: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """Summary of all rows: H, h and the squares of the targets. Squared loss has no `curve`.
+
+    With a `weight` of the rows that are kept, of those in which it is not zero alone.
+    """
     s, store = sieve.state, sieve.state.store
     side, outputs = store.width + 1, 1 if curve is None else sieve.q
-    H = np.zeros((outputs, side, side)) if s.H is None else s.H.copy()
-    h = np.zeros((sieve.q, side)) if s.h is None else s.h.copy()
-    yy = np.zeros(sieve.q) if s.yy is None else s.yy.copy()
-    weight = store.weight[: store.n].astype(np.float64)
+    before = s.H is not None and weight is None
+    H = s.H.copy() if before else np.zeros((outputs, side, side))
+    h = s.h.copy() if before else np.zeros((sieve.q, side))
+    yy = s.yy.copy() if before else np.zeros(sieve.q)
+    only = None if weight is None else np.flatnonzero(weight)
+    weight = store.weight[: store.n].astype(np.float64) if weight is None else weight
     if sieve.half_life is not None:
         keep = 0.5 ** (1.0 / sieve.half_life)
         for old in (H, h, yy):
@@ -80,6 +87,9 @@ def summary_of(sieve: Sieve, curve: Array | None, response: Array) -> tuple[Arra
         X = np.ones((stop - at, side))
         X[:, :-1] = store.decode(at, stop)
         r, y = weight[at:stop], response[at:stop]
+        if only is not None:
+            some = only[(only >= at) & (only < stop)] - at
+            X, r, y = X[some], r[some], y[some]
         if curve is None:
             half = X * r[:, None]
             H[0] += half.T @ X
