@@ -124,7 +124,7 @@ def test_the_grid_compares_a_default_with_the_best_mean_over_splits(quality):
                 yield Cell(small, split, 10, method), result
 
     text = quality.grid([*results("far", (0.6, 0.7), (0.9, 0.5)), *results("near", (0.8, 0.8), (0.7, 0.9))])
-    assert "| M, fit | 2 of 2    | 65.0 of 70.0 | 80.0 of 80.0 |" in text
+    assert "| M, fit | 2 of 2   | 65.0 of 70.0 | 80.0 of 80.0 |" in text
     text = quality.grid([*results("far", (0.6, 0.6), (0.8, 0.6)), *results("near", (0.8, 0.8), (0.1, 0.9))])
     assert "| M, fit | 1 of 2 " in text
     assert "- M, fit on far, 10: 10.0 points below eta=0.1" in text

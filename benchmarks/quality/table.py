@@ -268,7 +268,7 @@ def grid(results: Results) -> str:
                 continue
             means = {point: fmean(values) for point, values in points.items()}
             best = max(means, key=lambda point: means[point])
-            near.append(means[best] - means[()] <= NEAR)
+            near.append(round(means[best] - means[()], 9) <= NEAR)
             shown[name] = f"{percent(means[()])} of {percent(means[best])}"
             if not near[-1]:
                 settings = ", ".join(f"{p}={v:g}" for p, v in best)
