@@ -2,6 +2,7 @@
 
 import copy
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -16,10 +17,19 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier
 
 import streamsieve
-from streamsieve import FoldAverages, RunningAverages, SFSARegressor, SieveClassifier, SieveRegressor
+from streamsieve import (
+    FoldAverages,
+    RunningAverages,
+    SFSARegressor,
+    SieveClassifier,
+    SieveRegressor,
+    load,
+    save,
+)
 from streamsieve.averages import undo
 from streamsieve.averages.moments import Moments
 from streamsieve.methods import ESTIMATORS
+from streamsieve.persist import models
 from streamsieve.rows import MODERATE, as_rows
 from streamsieve.sieve import room
 from streamsieve.sieve.sieve import Sieve
@@ -380,6 +390,81 @@ def test_names_of_two_threads_are_all_there():
     run_threads(lambda: learn("a"), lambda: learn("b"))
     assert model.n_features_in_ == model.method_.p == len(model.names_) == 601
     assert sorted(model.names_.values()) == list(range(601))
+
+
+@pytest.mark.parametrize(
+    "kind", [SFSARegressor, streamsieve.OLSthClassifier, SieveRegressor], ids=lambda kind: kind.__name__
+)
+def test_copies_and_files_made_while_names_join_are_of_one_moment(kind, tmp_path):
+    model = kind(**({"grow": True} if "grow" in kind._params else {}))
+    options = {"classes": [0, 1]} if is_classifier(model) else {}
+    model.learn_one({"x": 1.0}, 1, **options)
+    learned = threading.Event()
+
+    def learn():
+        for i in range(120):
+            model.learn_one({f"a{i}": 1.0, "x": float(i % 3)}, i % 2)
+        learned.set()
+
+    def read():
+        while not learned.is_set():
+            save(model, tmp_path / "model")
+            for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), load(tmp_path / "model")):
+                assert len(other.names_) == other.method_.p == other.n_features_in_
+                assert other.method_.feature_names is other.names_
+            model.get_feature_names_out()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        run_threads(learn, read)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_a_copy_names_the_features_that_join_it():
+    rng = np.random.default_rng(0)
+    model = streamsieve.OLSRegressor(grow=True)
+    for _ in range(9):
+        model.learn_one({"a": rng.normal(), "b": rng.normal()}, rng.normal())
+    other = copy.deepcopy(model)
+    for _ in range(9):
+        other.learn_one({"b": rng.normal(), "c": rng.normal()}, rng.normal())
+    assert list(model.model_.feature_names) == ["a", "b"]
+    assert list(other.model_.feature_names) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        SFSARegressor,
+        streamsieve.OLSthRegressor,
+        SieveRegressor,
+        RunningAverages,
+        FoldAverages,
+        streamsieve.AveragesBank,
+        streamsieve.FourthMoments,
+    ],
+    ids=lambda make: make.__name__,
+)
+def test_learning_waits_for_a_file_that_is_being_written(make, tmp_path, monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(60, 5)), np.arange(60.0)
+    model = make()
+    learn = partial(model.partial_fit if hasattr(model, "partial_fit") else model.update, X, y)
+    learn()
+    write, threads = models.write_tensors, []
+
+    def slowly(*args):
+        threads.append(threading.Thread(target=learn))
+        threads[0].start()
+        threads[0].join(0.2)
+        assert threads[0].is_alive()
+        write(*args)
+
+    monkeypatch.setattr(models, "write_tensors", slowly)
+    save(model, tmp_path / "model")
+    threads[0].join()
+    load(tmp_path / "model")
 
 
 # ---------------------------------------------------------------- lack of memory in C++

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from threading import Lock, RLock
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
@@ -313,8 +314,26 @@ class Estimator(SelectorMixin, BaseEstimator):
             known = getattr(self, "feature_names_in_", input_features)
             return np.array(pairs.names(known), dtype=object)[self.get_support()]
         if input_features is None and hasattr(self, "names_"):
-            return np.array(list(self.names_), dtype=object)[self.get_support()]
+            with self.method_.lock:  # new names come with new weights
+                return np.array(list(self.names_), dtype=object)[self.get_support()]
         return super().get_feature_names_out(input_features)
+
+    # ---------------------------------------------------------------- copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "names_" in state:
+            with self.method_.lock:  # names and weights of one moment, whoever learns meanwhile
+                state["method_"], state["names_"] = copy.copy(self.method_), dict(self.names_)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        method = getattr(self, "method_", None)
+        if method is not None:
+            self.n_features_in_ = method.p
+            if hasattr(self, "names_"):
+                method.feature_names = self.names_  # the copy's own, which grow with it
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "method_")

@@ -63,3 +63,4 @@ def adopt(estimator: Any, model: FittedModel) -> None:
         estimator.feature_names_in_ = np.array(names[: model.n_columns], dtype=object)
     if names is not None and len(names) > model.n_columns:
         estimator.names_ = {name: j for j, name in enumerate(names)}
+        model.method.feature_names = estimator.names_  # which `learn_one` adds to

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +62,17 @@ def save(obj: Any, file: str | os.PathLike[str], *, about: dict[str, Any] | None
     ...     load(file).partial_fit(X, X[:, 2] - 2 * X[:, 5]).get_support(indices=True)
     array([2, 5])
     """
+    with _lock_of(obj):  # until all is written: arrays are not copied, and their checksum comes before them
+        _save(obj, file, about)
+
+
+def _lock_of(obj: Any) -> Any:
+    """The lock under which the object learns, if it has one."""
+    method = obj.method if isinstance(obj, FittedModel) else getattr(obj, "method_", None)
+    return getattr(obj, "_lock", nullcontext()) if method is None else method.lock
+
+
+def _save(obj: Any, file: str | os.PathLike[str], about: dict[str, Any] | None) -> None:
     from .. import __version__
 
     model = obj if isinstance(obj, FittedModel) else obj._to_fitted() if hasattr(obj, "_to_fitted") else None
@@ -68,8 +80,7 @@ def save(obj: Any, file: str | os.PathLike[str], *, about: dict[str, Any] | None
     tree: dict[str, Any]
     if model is not None:
         kind = model.name
-        with model.method.lock:
-            tree = {"model": _encode_model(model, encoder)}
+        tree = {"model": _encode_model(model, encoder)}
         about = {**model.about, **(about or {})}
     elif type(obj).__name__ in OTHERS and type(obj) is _other(type(obj).__name__):
         kind = type(obj).__name__
