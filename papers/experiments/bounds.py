@@ -12,7 +12,7 @@ which is more from 1.62 rho = 0.57 on.
 m is the l2 penalty alone, and 1.62 rho < 1 needs eta > 0.31 / m, so that the bound exceeds 0.62 sqrt(p) G /
 m; but no weight of a penalised solution exceeds G / m. From p = 3 on no weight is above the bound.
 
-**Theorem 1** (B-ARDA): the proof bounds psi_T(w) by |w|_inf^2 sum |g_i|; the theorem has |w|_inf. It needs
+**Theorem 1** (B-ARDA): psi_T(w) is at most |w|_inf^2 sum |g_i| / 2; theorem and proof have |w|_inf. It needs
 delta to be no less than any gradient, where the experiments have 0.01. Its truncation error xi is measured in
 the norm of H_t, which grows as sqrt(T): with xi as measured the last term, "sublinear" for a constant xi,
 grows faster. **Theorem 2** (B-AMD) adds the truncation errors up. Both are run row by row in NumPy, squared
