@@ -1,12 +1,15 @@
 """Several passes of `fit`: a method that declares `max_iter` has them."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_wine
 
-from streamsieve import SFSARegressor, metrics, passes, simulate
+import streamsieve
+from streamsieve import SFSARegressor, centering, metrics, passes, simulate
 from streamsieve.learners.tsgd import TSGD
 from streamsieve.rows import Rows, as_rows
 from streamsieve.tasks import Classification
@@ -95,3 +98,18 @@ def test_epochs_over_rows_in_memory_find_more_than_one_pass():
             found[name] += metrics.detection_rate(model.get_support(), stream.support) / 3
     assert found["epochs"] == 1.0
     assert found["one pass"] < 0.95
+
+
+@pytest.mark.parametrize("name", ["SGD", "RDA", "BARDA", "StabilizedSGD"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_rows_are_not_copied_as_a_whole(name, order, monkeypatch):
+    """Columns far from zero and in units of their own are transformed some blocks at a time."""
+    monkeypatch.setattr(centering, "SAMPLE_VALUES", 1 << 18)
+    rng = np.random.default_rng(0)
+    X = np.asarray(20 + rng.normal(size=(8000, 1000)), order=order)
+    model = getattr(streamsieve, f"{name}Regressor")(max_iter=2)
+    tracemalloc.start()
+    model.fit(X, X[:, 3])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.nbytes // 2

@@ -167,16 +167,24 @@ class Method:
         return False
 
     def learn_order(self, rows: Rows, order: NDArray[np.int64], y: Array, w: Array | None) -> int:
-        """Learn the rows in this order; how many, before a step would have overflowed."""
+        """Learn the rows in this order; how many, before a step would have overflowed.
+
+        What is copied and transformed of them is some blocks at a time, never the whole.
+        """
         step = max(1, (1 << 17) * len(rows) // max(1, rows.n_values))
         for at in range(0, len(order), step):
             part = order[at : at + step]
-            copy_ = rows.take(part)
-            copy_ = copy_ if copy_.sparse else Rows(np.ascontiguousarray(copy_.values))
-            learned = self.learn(copy_, y[part], None if w is None else w[part])
+            learned = self.learn(self.taken(rows, part), y[part], None if w is None else w[part])
             if learned < len(part):
                 return at + learned
         return len(order)
+
+    def taken(self, rows: Rows, part: NDArray[np.int64]) -> Rows:
+        """Some rows, about the centre and in units of their columns."""
+        first = getattr(self.state, "centering", None)
+        some = rows.take(part)
+        some = some if some.sparse else Rows(np.ascontiguousarray(some.values))
+        return some if first is None else first.transform(some)
 
     def end_pass(self) -> None:
         """Learn what is held back, at the end of a pass."""

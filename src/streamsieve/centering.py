@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .row_buffer import RowBuffer
 from .rows import Array, Rows, from_scipy
@@ -34,6 +35,7 @@ class Centering(State):
     centers: bool
     budget: int
     placed: bool
+    _places: NDArray[np.int64] | None = None  # of the columns that are centred
 
     def __init__(self, p: int, centers: bool = True, scales: bool = False, budget: int = 0) -> None:
         super().__init__(
@@ -91,7 +93,7 @@ class Centering(State):
             self.inverse[:p][seen] = 1.0 / np.sqrt(square[seen])
             if seen.any():
                 self.typical = float(np.exp(-0.5 * np.log(square[seen]).mean()))
-        self.placed = True
+        self.placed, self._places = True, None
         if self.inverse is not None and self.budget:
             length = largest_norm(self.transform(first), self.budget)
             if length > 0:
@@ -117,8 +119,14 @@ class Centering(State):
         rows = rows.tight()
         return Rows(p=rows.p, csr=(rows.indptr, rows.indices, rows.data * self._units(rows.indices)))
 
+    def _far(self) -> NDArray[np.int64]:
+        """The columns that are centred."""
+        if self._places is None:
+            self._places = np.flatnonzero(self.center)
+        return self._places
+
     def _subtract(self, rows: Rows) -> Rows:
-        at = np.flatnonzero(self.center[: rows.p])
+        at = self._far()
         if not len(at):
             return rows
         if rows.values is not None:

@@ -96,17 +96,17 @@ def fit_rows(method: Method, rows: Rows, y: Array, w: Array | None) -> int:
     """Learn rows in memory in passes; how many there were."""
     n = len(rows)
     method.check_magnitude(rows)
-    rows = rows if rows.sparse else Rows(np.ascontiguousarray(rows.values))
     centering = getattr(method.state, "centering", None)
     if centering is not None:
         centering.place_by_sample(rows, y)
-        rows = centering.transform(rows)
     method.plan(n)
 
     def one_pass(at: int) -> float:
         loss = MeanLoss(method)
         if loss.needed:
             coef, intercept = method.weights()
+            if centering is not None:
+                coef, intercept = centering.for_raw_rows(coef, intercept)
             loss.add(rows.scores(np.ascontiguousarray(coef.T), intercept), y, w)
         order = shuffled(n, method.random_state, at) if method.shuffle else np.arange(n)  # type: ignore[attr-defined]
         learned = method.learn_order(rows, order, y, w)

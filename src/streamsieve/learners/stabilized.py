@@ -217,10 +217,12 @@ class StabilizedSGD(Method):
             self.state._pass_rows = n
 
     def learn_order(self, rows: Rows, order: NDArray[np.int64], y: Array, w: Array | None) -> int:
-        step = _CALL * self.block_size
+        values = self.block_size * max(1, rows.n_values // max(1, len(rows)))
+        step = int(np.clip((1 << 17) // values, 1, _CALL)) * self.block_size
         for at in range(0, len(order), step):
             part = order[at : at + step]
-            learned = self._run(self.state.paths, rows, y[part], None if w is None else w[part], part)
+            some = self.taken(rows, part)
+            learned = self._run(self.state.paths, some, y[part], None if w is None else w[part])
             if learned < len(part):
                 return at + learned
         return len(order)
