@@ -33,6 +33,19 @@ STREAMSIEVE_CLONES inline void axpy_to4(const double* a, const double* x, double
     }
 }
 
+// w_t -= sum_r a[4 r + t] x_r for four right-hand sides and four rows: all of it stays in registers
+STREAMSIEVE_CLONES inline void axpy4_to4(const double* a, const double* x0, const double* x1,
+                                         const double* x2, const double* x3, double* w0, double* w1,
+                                         double* w2, double* w3, Index n) {
+#pragma omp simd
+    for (Index i = 0; i < n; ++i) {
+        w0[i] -= a[0] * x0[i] + a[4] * x1[i] + a[8] * x2[i] + a[12] * x3[i];
+        w1[i] -= a[1] * x0[i] + a[5] * x1[i] + a[9] * x2[i] + a[13] * x3[i];
+        w2[i] -= a[2] * x0[i] + a[6] * x1[i] + a[10] * x2[i] + a[14] * x3[i];
+        w3[i] -= a[3] * x0[i] + a[7] * x1[i] + a[11] * x2[i] + a[15] * x3[i];
+    }
+}
+
 // Appends features at[m..m+s), whose diagonal terms are c. Stops before the first one that the others explain
 // to within `tol` of its own diagonal; returns the new m. O(s m^2).
 inline Index chol_append(const double* R, Index p, const std::int64_t* at, Index m, const double* c, Index s,
@@ -46,7 +59,7 @@ inline Index chol_append(const double* R, Index p, const std::int64_t* at, Index
         for (Index i = 0; i < width; ++i) W[t * width + i] = row[at[i]];
         W[t * width + m + t] += c[t];
     }
-    for (Index i = 0; i < m; ++i) {
+    const auto eliminate = [&](Index i, Index end) {  // row i from what comes before `end`
         const double* row = U + i * ld;
         const double over = 1 / row[i];
         for (Index group = 0; group < groups; ++group) {
@@ -54,11 +67,28 @@ inline Index chol_append(const double* R, Index p, const std::int64_t* at, Index
             const double a[] = {w[i] *= over, w[width + i] *= over, w[2 * width + i] *= over,
                                 w[3 * width + i] *= over};
             axpy_to4(a, row + i + 1, w + i + 1, w + width + i + 1, w + 2 * width + i + 1,
-                     w + 3 * width + i + 1, m - i - 1);
+                     w + 3 * width + i + 1, end - i - 1);
+        }
+    };
+    Index top = 0;
+    for (; top + 4 < m; top += 4) {
+        const Index below = top + 4;
+        for (Index i = top; i < below; ++i) eliminate(i, below);
+        const double* row = U + top * ld + below;
+        for (Index group = 0; group < groups; ++group) {
+            double* w = W + 4 * group * width;
+            double a[16];
+            for (Index r = 0; r < 4; ++r)
+                for (Index t = 0; t < 4; ++t) a[4 * r + t] = w[t * width + top + r];
+            axpy4_to4(a, row, row + ld, row + 2 * ld, row + 3 * ld, w + below, w + width + below,
+                      w + 2 * width + below, w + 3 * width + below, m - below);
         }
     }
-    for (Index t = 0; t < s; ++t) {
-        double* w = W + t * width;
+    for (; top < m; ++top) eliminate(top, m);
+    Index done = 0;
+    for (bool independent = true; done < s && independent; done += independent) {
+        double* w = W + done * width;
+        const Index t = done;
         const double size = w[m + t];
         // the new features among themselves
         for (Index u = 0; u <= t; ++u) {
@@ -67,13 +97,15 @@ inline Index chol_append(const double* R, Index p, const std::int64_t* at, Index
             if (u < t) {
                 w[m + u] = left / v[m + u];
             } else {
-                if (!(left > tol * std::abs(size))) return m + t;
-                w[m + u] = std::sqrt(left);
+                independent = left > tol * std::abs(size);
+                if (independent) w[m + u] = std::sqrt(left);
             }
         }
-        for (Index i = 0; i <= m + t; ++i) U[i * ld + m + t] = w[i];
     }
-    return m + s;
+    // row by row: the lines of a column are far apart
+    for (Index i = 0; i < m + done; ++i)
+        for (Index t = std::max(i - m, Index(0)); t < done; ++t) U[i * ld + m + t] = W[t * width + i];
+    return m + done;
 }
 
 // Removes the feature in position k: a rank-one update of what follows it. O((m - k)^2 + k (m - k)).
@@ -91,11 +123,35 @@ inline void chol_remove(std::int64_t* at, Index m, Index k, double* U, Index ld)
 
 // x <- (U'U)^-1 x. O(m^2).
 inline void chol_solve(const double* U, Index ld, Index m, double* x) {
-    for (Index i = 0; i < m; ++i) {
-        x[i] /= U[i * ld + i];
-        axpy(-x[i], U + i * ld + i + 1, x + i + 1, m - i - 1);
+    // four rows at a time: x is read and written a quarter as often
+    const Index whole = m - m % 4;
+    const auto forward = [&](Index from, Index to, Index end) {
+        for (Index i = from; i < to; ++i) {
+            x[i] /= U[i * ld + i];
+            for (Index j = i + 1; j < end; ++j) x[j] -= x[i] * U[i * ld + j];
+        }
+    };
+    for (Index i = 0; i < whole; i += 4) {
+        forward(i, i + 4, i + 4);
+        const double a[] = {-x[i], -x[i + 1], -x[i + 2], -x[i + 3]};
+        const double* row = U + i * ld + i + 4;
+        axpy4(a, row, row + ld, row + 2 * ld, row + 3 * ld, x + i + 4, m - i - 4);
     }
-    for (Index i = m; i-- > 0;) x[i] = (x[i] - dot(U + i * ld + i + 1, x + i + 1, m - i - 1)) / U[i * ld + i];
+    forward(whole, m, m);
+    const auto backward = [&](Index from, Index to, Index end) {
+        for (Index i = to; i-- > from;) {
+            for (Index j = i + 1; j < end; ++j) x[i] -= x[j] * U[i * ld + j];
+            x[i] /= U[i * ld + i];
+        }
+    };
+    backward(whole, m, m);
+    for (Index i = whole; i > 0; i -= 4) {
+        const double* row = U + (i - 4) * ld + i;
+        double sums[4];
+        dot4(row, row + ld, row + 2 * ld, row + 3 * ld, x + i, sums, m - i);
+        for (Index r = 0; r < 4; ++r) x[i - 4 + r] -= sums[r];
+        backward(i - 4, i, i);
+    }
 }
 
 }  // namespace streamsieve

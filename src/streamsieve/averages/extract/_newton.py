@@ -146,8 +146,11 @@ class Solver:
         """Move to a solution at alpha that is no worse than the present weights; the violation left."""
         for round_ in range(ROUNDS):
             tol = min(TOL * 10**round_, LOOSE)
-            b, g, before = self.b, self.g, self.objective(alpha)
+            b, g = self.b, self.g
+            before = 0.0 if self.penalty.convex else self.objective(alpha)
             if self._newton(alpha, tol, predict=round_ == 0):
+                if self.penalty.convex:  # what is optimal is lowest
+                    break
                 # a large weight shared by nearly equal columns costs its square in rounding
                 slack = ROUNDING * (1 + float(self.b @ self.b))
                 if self.objective(alpha) <= before + slack:
@@ -184,11 +187,12 @@ class Solver:
                 return False
             at = self.factor.at
             b[at] = self.factor.solve(r[at] - a[at])
-            self._move(b)
+            inside = at if self.penalty.box is None else None
+            self._move(b, inside)
             left = self.g[at] - a[at] - self.factor.c * b[at]
             if np.abs(left).max(initial=0.0) > tol / 4:  # rounding in the updated factor
                 b[at] += self.factor.solve(left)
-                self._move(b)
+                self._move(b, inside)
             self.steps += 1
             target = self._target(alpha)
             if self.violation <= tol:
@@ -329,8 +333,9 @@ class Solver:
         self.violation = float((np.abs(target - self.b) * self.root).max(initial=0.0))
         return target
 
-    def _move(self, b: Array) -> None:
-        at = np.flatnonzero(b)
+    def _move(self, b: Array, at: NDArray[np.int64] | None = None) -> None:
+        """Change the weights; `at` has all features that are not zero, if that is known."""
+        at = np.flatnonzero(b) if at is None else at
         self.b, self.g = b, np.empty(len(b))
         _core.residual(self.R, self.r, at, b[at], self.g)
 

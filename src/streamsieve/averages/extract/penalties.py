@@ -188,7 +188,7 @@ class L1L2(Penalty):
         return np.copysign(over / (d + self._l2(alpha, at)), z)
 
     def pieces(self, b: Array, alpha: float, at: Any = ALL) -> tuple[Array, Array]:
-        return np.copysign(self._l1(alpha, at), b), np.broadcast_to(self._l2(alpha, at), b.shape).copy()
+        return np.copysign(self._l1(alpha, at), b), np.zeros(b.shape) + self._l2(alpha, at)
 
     def kinks(self, alpha: float, at: Any = ALL) -> list[Any]:  # noqa: ARG002
         return [0.0]
