@@ -215,6 +215,55 @@ def test_a_run_is_not_resumed_after_the_middle_of_its_source_has_changed():
     assert not Path("new").exists()
 
 
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("command", ["predict m rows.csv", "predict m - --format csv < rows.csv"])
+@pytest.mark.parametrize("output", ["", "-o -", "-o /dev/stdout"])
+def test_standard_output_is_no_input(command, output):
+    before = Path("rows.csv").read_bytes()
+    done = shell(f"{command} {output} >> rows.csv")
+    assert done.returncode == 2
+    assert "Standard output leads to" in " ".join(done.stderr.split())
+    assert Path("rows.csv").read_bytes() == before
+
+
+@pytest.mark.usefixtures("data")
+def test_standard_output_is_no_input_of_select_either():
+    before = Path("rows.csv").read_bytes(), Path("m").read_bytes()
+    for command in ("select rows.csv --target y -k 2 >> rows.csv", "inspect m >> m", "report m -o - >> m"):
+        assert shell(command).returncode == 2, command
+    assert (Path("rows.csv").read_bytes(), Path("m").read_bytes()) == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="the system has no /dev/stdout")
+@pytest.mark.usefixtures("data")
+def test_standard_output_has_a_name_and_is_appended_to():
+    piped = shell("predict m rows.csv -q -o /dev/stdout")
+    assert piped.returncode == 0, piped.stderr
+    assert piped.stdout == shell("predict m rows.csv -q").stdout
+    Path("log").write_text("years of work\n")
+    assert shell("predict m rows.csv -q -o /dev/stdout >> log").returncode == 0
+    assert Path("log").read_text() == "years of work\n" + piped.stdout
+    page = shell("report m -q -o /dev/fd/1")
+    assert page.stdout.rstrip().endswith("</html>")
+
+
+@pytest.mark.usefixtures("data")
+def test_models_go_to_named_pipes():
+    os.mkfifo("pipe")
+    done = shell("fit rows.csv --target y --method tsgd -k 2 -q -o pipe & cat pipe > copy; wait")
+    assert done.returncode == 0, done.stderr
+    assert load("copy").get_support().sum() == 2
+
+
+@pytest.mark.usefixtures("data")
+def test_a_private_file_stays_private():
+    for words in (["fit", "rows.csv", *LEARN, "-o", "new"], ["predict", "m", "rows.csv", "-o", "texts"]):
+        good(*words, "-q")
+        os.chmod(words[-1], 0o600)
+        good(*words, "-q")
+        assert os.stat(words[-1]).st_mode & 0o777 == 0o600
+
+
 # ---------------------------------------------------------------- usage
 
 USAGE = {
@@ -234,6 +283,8 @@ USAGE = {
     "--classes": ["fit", "rows.svm", *LEARN[2:], "-o", "new", "--classes", "yes,no"],
     "--rows": ["demo", "-n", "0"],
     "-k 9": ["demo", "-p", "3", "-k", "9"],
+    "--output -": ["fit", "rows.csv", *LEARN, "-o", "-"],
+    "--checkpoint -": ["fit", "rows.csv", *LEARN, "-o", "new", "--checkpoint", "-"],
     "--resume": ["fit", "rows.csv", *LEARN, "-o", "new", "--resume"],
 }
 

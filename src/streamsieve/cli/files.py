@@ -14,6 +14,9 @@ import click
 
 from ..persist.files import is_checkpoint, replacing
 
+#: Names of standard output, to which texts are written as they come: it may be a file that others append to.
+STDOUT = ("-", "/dev/stdout", "/dev/fd/1")
+
 
 def check_outputs(
     inputs: Iterable[str],
@@ -23,12 +26,18 @@ def check_outputs(
 ) -> None:
     """Raise UsageError for an output, by option, that would replace an input, another output or other data.
 
-    Models and checkpoints replace nothing but models; texts never replace a model.
+    Models and checkpoints replace nothing but models; texts never replace a model. Standard output is no
+    input either: `>> rows.csv` would write below the rows that are being read.
     """
     seen = {key: f"{name}, which this command reads" for name in inputs for key in _identity(name)}
+    written = next((seen[key] for key in _of_stream(sys.stdout) if key in seen), None)
+    if written is not None:
+        raise click.UsageError(f"Standard output leads to {written}; write to another file.")
     for is_model, outputs in ((True, models or {}), (False, texts or {})):
         for option, file in outputs.items():
-            if file is None or file == "-":
+            if is_model and file == "-":
+                raise click.UsageError(f"{option} -: a model is written to a file, not to standard output.")
+            if file is None or (file in STDOUT and not is_model):
                 continue
             keys = _identity(file)
             clash = next((seen[key] for key in keys if key in seen), None)
@@ -49,19 +58,29 @@ def check_outputs(
 
 def _identity(file: str) -> list[Any]:
     """What tells that two names are of one file: device and inode, or the path of one that does not exist."""
+    if file == "-":
+        return _of_stream(sys.stdin)
     try:
-        status = os.fstat(sys.stdin.fileno()) if file == "-" else os.stat(file)
+        return _of_file(os.stat(file))
     except (OSError, ValueError):
-        return [] if file == "-" else [os.path.realpath(file)]
-    if not stat.S_ISREG(status.st_mode):
+        return [os.path.realpath(file)]
+
+
+def _of_stream(stream: Any) -> list[Any]:
+    try:
+        return _of_file(os.fstat(stream.fileno()))
+    except (AttributeError, OSError, ValueError):  # closed, or no file at all
         return []
-    return [(status.st_dev, status.st_ino)]
+
+
+def _of_file(status: os.stat_result) -> list[Any]:
+    return [(status.st_dev, status.st_ino)] if stat.S_ISREG(status.st_mode) else []
 
 
 @contextmanager
 def writing(file: str) -> Iterator[Any]:
-    """A text stream to a file that is there as a whole at the end, or to standard output for "-"."""
-    if file == "-":
+    """A text stream to a file that is there as a whole at the end, or to standard output."""
+    if file in STDOUT:
         yield sys.stdout
         return
     with replacing(file) as stream:

@@ -31,6 +31,9 @@ def command(
     """Show what a model or checkpoint holds: method, parameters, rows, features, where it stands."""
     if since is not None and anytime is None:
         raise click.UsageError("--since is for --anytime; name the features to test there.")
+    from .files import check_outputs
+
+    check_outputs([file] if since is None else [file, since])
     if anytime is not None:
         from .anytime import test_features
 

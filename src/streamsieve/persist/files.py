@@ -48,14 +48,14 @@ class CheckpointError(ValueError):
 def replacing(file: str | os.PathLike[str], what: str = "file") -> Iterator[BinaryIO]:
     """A stream whose bytes become the file when the block ends; an error leaves what was there before.
 
-    Written under another name in the same folder, forced to the disk, renamed. A pipe or device is written
-    to directly. Links are followed.
+    Written under another name in the same folder, forced to the disk, renamed; with the permissions of the
+    file that was there. A pipe or device is written to directly. Links are followed.
     """
-    path = Path(os.path.realpath(file))
-    if _special(path):
-        with open(path, "wb") as stream:
+    if _special(Path(file)):  # by its own name: the link /dev/stdout leads to no path
+        with open(file, "wb") as stream:
             yield stream
         return
+    path = Path(os.path.realpath(file))
     remove_abandoned(path)
     part = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
@@ -63,6 +63,8 @@ def replacing(file: str | os.PathLike[str], what: str = "file") -> Iterator[Bina
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as stream:
             yield stream
             stream.flush()
+            if path.exists() and hasattr(os, "fchmod"):  # what was private stays so
+                os.fchmod(stream.fileno(), stat.S_IMODE(path.stat().st_mode))
             os.fsync(stream.fileno())
         os.replace(part, path)
     except BaseException as error:
