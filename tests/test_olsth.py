@@ -256,3 +256,13 @@ def test_a_crowded_refit_stays_within_bounds_and_keeps_groups():
     model = olsth(s, 12, groups=[list(range(i, i + 3)) for i in range(0, 60, 3)])
     assert model.k == 36
     assert model.info["refit_ridge"] > 0
+
+
+def test_weights_are_rows_where_a_refit_is_crowded():
+    X, y, _ = correlated(30, 40, 5)
+    weighted = olsth(RunningAverages().update(X, y, np.full(30, 2.0)), 20)
+    repeated = olsth(
+        RunningAverages().update(np.repeat(X, 2, axis=0), np.repeat(y, 2)), 20, ridge=weighted.ridge
+    )
+    assert "refit_ridge" not in weighted.info
+    assert_allclose(weighted.coef, repeated.coef, rtol=1e-8)

@@ -375,8 +375,8 @@ def normal_equations(s: Standardized, support: NDArray[np.int64]) -> tuple[Array
 
 def crowded(s: Standardized, support: NDArray[np.int64]) -> bool:
     """Whether there are too few rows for least squares on the selected features to predict."""
-    weights = degrees(s, support)
-    return weights > 0 and s.rank - s.fit_intercept < CROWDED * weights
+    weights = degrees(s, support)  # sample weights count as so many rows, as they do in the errors
+    return weights > 0 and s.n - s.fit_intercept < CROWDED * weights
 
 
 def ridge_refit(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, float]:
