@@ -138,3 +138,10 @@ def test_every_table_of_real_data_is_made_where_the_data_are(folder, monkeypatch
     linear = next(row[-1].mean for row in table.rows if row[:2] == ["msd", "OLSth"])
     assert 0.7 < linear < 1  # three of five weights
     assert [panel.title.split(",")[0] for panel in figure.panels] == ["olsth", "olasso"]
+
+
+def test_folds_are_stratified_by_the_target():
+    targets = np.random.default_rng(0).normal(size=103)
+    fold = real.stratified_folds(targets)[np.argsort(targets)]
+    assert all(set(fold[at : at + real.FOLDS]) == set(range(real.FOLDS)) for at in range(0, 100, real.FOLDS))
+    assert np.bincount(fold).max() - np.bincount(fold).min() <= 1

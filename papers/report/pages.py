@@ -17,8 +17,9 @@ Each section begins with the command that prints it. The published figure stands
 {LEGEND}
 ± is the standard error of the mean. Seconds are not judged: the published ones are another machine's. Where
 we are worse, a list after the tables of the experiment says why. Contests are settings with published figures
-that were run more than once; in those won or drawn our best method is at or above the best published figure
-of any method, within the error.
+that were run more than once; counted are those in which our best method is at or above the best published
+figure of any method, within the error. Where there are fewer runs than in print, or shorter streams, it is
+for the time they take; the commands run as many as they are told to.
 
 | experiment | {" | ".join(f"{name} {sign}" for name, sign in VERDICTS.items() if name)} | contests |
 |---|--:|--:|--:|--:|--:|"""
