@@ -11,8 +11,8 @@
   where they have both.
 - In [Susan] Table 2, a model with all true features has the RMSE of least squares on them, whatever found
   them.
-- The rates of OLST at weak signal in [Susan] Table 2 are those of signal 0.01 and features of variance 2, as
-  in [Sun], not 1 as its text says.
+- The rates of OLST at weak signal and k = 100 in [Susan] Table 2 are those of signal 0.01 and features of
+  variance 2, as in [Sun], not 1 as its text says. Those at k = 10 are not explained by it.
 - On sparse rows, [Sun] Table 4.4, logistic regression on all rows, refitted while the weakest features go,
   does not find all true features either.
 """
