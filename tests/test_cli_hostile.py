@@ -341,7 +341,7 @@ def test_one_row_is_singular(data):
 def test_a_feature_beyond_the_memory_is_named_at_once():
     lines = Path("rows.svm").read_text().splitlines()
     Path("far.svm").write_text("\n".join([*lines, "1 2147483647:1"]) + "\n")
-    for words in (["--method", "tsgd", "-k", 2], ["--method", "sgd"]):
+    for words in (["--method", "tsgd", "-k", 2], ["--method", "sgd"], ["--method", "olasso"], []):
         done = run("fit", "far.svm", *words, "-o", "new", "--memory", "100MB")
         assert done.exit_code == 1
         assert "far.svm: line 301" in said(done)

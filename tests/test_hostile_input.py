@@ -1,6 +1,9 @@
 """Input that no kernel, and no SciPy routine, may be handed; and the sentences that refuse it."""
 
 import copy
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -173,3 +176,24 @@ def test_features_that_join_later_may_be_fewer_than_k_in_a_file(tmp_path):
     model = OLassoRegressor(5).learn_one({"a": 1.0}, 1.0)
     streamsieve.save(model, tmp_path / "model")
     assert streamsieve.load(tmp_path / "model").learn_one({"b": 2.0}, 1.0).n_features_in_ == 2
+
+
+def test_an_arrow_file_that_is_truncated_while_it_is_read_is_an_error(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow, which writes Arrow files, is not installed")
+    import pyarrow.feather as feather
+
+    file = str(tmp_path / "rows.arrow")
+    columns = {f"x{j}": np.arange(200_000.0) for j in range(6)}
+    feather.write_feather(pa.table(columns), file, compression="uncompressed", chunksize=10_000)
+    script = f"""
+        import os, streamsieve
+        for i, _ in enumerate(streamsieve.read({file!r}, target="x0")):
+            if i == 0:
+                os.truncate({file!r}, os.path.getsize({file!r}) // 3)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.returncode  # no signal
+    assert "BadData" in done.stderr

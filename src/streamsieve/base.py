@@ -215,6 +215,11 @@ class Method:
             state.add_fields(refitted=optional())
         return state
 
+    def bytes_at(self, p: int, q: int) -> float:
+        """Bytes of the state with p features and q outputs, about."""
+        few = min(p, 64)
+        return self.start(few, q).bytes_at(p, few)
+
     def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
         """Learn checked rows, all of them or, where that fails, none; other callers wait.
 

@@ -17,13 +17,17 @@ def machine_memory() -> int:
 
 def bytes_needed(method: Method, p: int, q: int = 1) -> float:
     """Bytes that a method takes with p features and q outputs, about."""
-    few = min(p, 64)
-    return (_EXTRACTING if method.extracts else _GROWING) * method.start(few, q).bytes_at(p, few)
+    return (_EXTRACTING if method.extracts else _GROWING) * method.bytes_at(p, q)
+
+
+def bytes_allowed(method: Method, memory: int) -> int:
+    """Bytes that `bytes_needed` may be; where `memory` is for rows, a quarter of the machine for features."""
+    return max(memory, machine_memory() // 4) if "memory" in method.params else memory
 
 
 def most_features(method: Method, memory: int, q: int = 1) -> int:
-    """The largest number of features with which the method takes at most so many bytes."""
-    low, high = 0, 1
+    """The largest number of features with which the method takes no more than it may."""
+    low, high, memory = 0, 1, bytes_allowed(method, memory)
     while high < 2**53 and bytes_needed(method, high, q) <= memory:
         low, high = high, 2 * high
     while high - low > 1:

@@ -17,7 +17,7 @@ from ..rows import Rows
 from ..words import counted, format_bytes
 from .checkpoint import CheckpointPolicy
 from .history import History, Measures, Point
-from .memory import bytes_needed
+from .memory import bytes_allowed, bytes_needed
 from .trace import Trace
 
 _NARROW = 512  # features up to which one thread of BLAS is faster than two that wait for each other
@@ -203,10 +203,11 @@ class Run:
         if self.memory is None or p <= self.model.p:
             return
         need = bytes_needed(self.model.method, p, self.model.task.q if self.model.task is not None else 1)
-        if need > self.memory:
+        allowed = bytes_allowed(self.model.method, self.memory)
+        if need > allowed:
             raise TooManyFeatures(
                 f"After {counted(self.rows, 'row')} there are {p:,} features. {self.model.method_name} would "
-                f"take {format_bytes(need)} for them, and it may take {format_bytes(self.memory)}."
+                f"take {format_bytes(need)} for them, and it may take {format_bytes(allowed)}."
             )
 
     def _limit_blas_threads(self, p: int) -> Any:

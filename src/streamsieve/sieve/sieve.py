@@ -133,6 +133,10 @@ class Sieve(Method):
     def bytes(self) -> int:
         return size_of(self.memory)
 
+    def bytes_at(self, p: int, q: int) -> float:
+        """Bytes by feature; those of rows are bounded by `memory`."""
+        return super().bytes_at(p, q) + (Store.FEATURE_BYTES + 8.0 * q) * p
+
     def correlations_fit(self, w: int, q: int) -> bool:
         """Whether a model may be read from correlations: four matrices at a time."""
         return self.loss == "squared" and 4 * 8 * (w + q + 1) ** 2 <= self.bytes + EXTRA

@@ -59,6 +59,8 @@ class Store(State):
         Weighted sums of the columns minus `shift` and of their squares, over all rows that ever came.
     """
 
+    FEATURE_BYTES = 44  # of a column that is kept: five sums and its index
+
     p: int
     memory: int
     layout: str

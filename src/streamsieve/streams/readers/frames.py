@@ -148,7 +148,7 @@ def _parquet(file: File) -> tuple[int, Any, Groups]:
 
 def _arrow(file: File, pa: Any) -> tuple[int, Any, Groups]:
     """The same of an Arrow file, or of an Arrow stream, whose number of rows is not known."""
-    raw = pa.memory_map(file.path)
+    raw = pa.OSFile(file.path)  # not mapped: what others truncate meanwhile is then an error, no SIGBUS
     try:
         source = pa.ipc.open_file(raw)
     except pa.ArrowInvalid:
@@ -159,7 +159,9 @@ def _arrow(file: File, pa: Any) -> tuple[int, Any, Groups]:
     def batches() -> Iterator[Any]:  # one at a time: to get a batch that is packed is to unpack it
         return (source.get_batch(i) for i in range(source.num_record_batches))
 
-    rows = sum(batch.num_rows for batch in batches())
+    with pa.memory_map(file.path) as mapped:  # counted without reading the columns
+        counted = pa.ipc.open_file(mapped)
+        rows = sum(counted.get_batch(i).num_rows for i in range(counted.num_record_batches))
     return rows, source.schema, lambda columns: ([batch.select(columns)] for batch in batches())
 
 
