@@ -96,6 +96,23 @@ def test_select_on_svmlight_counts_features_as_the_file_does(files):
     assert "2 whole numbers (-1, 1)" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("targets", "task"),
+    [
+        (np.arange(600) % 26 + 1, "classification"),  # letters, numbered
+        (np.arange(600) % 26 + 20, "regression"),  # ages
+        (np.random.default_rng(0).poisson(12, 600), "regression"),
+    ],
+    ids=["numbered", "ages", "counts"],
+)
+def test_numbered_classes_are_labels(targets, task, tmp_path):
+    file = tmp_path / "rows.svm"
+    file.write_text("".join(f"{t} 1:{t % 7} 2:{t % 3}\n" for t in targets))
+    done = good("select", file, "-k", 1, "--json", "--method", "olsth")
+    assert json.loads(done.stdout)["task"] == task
+    assert f"--task {'regression' if task == 'classification' else 'classification'}" in done.stderr
+
+
 def test_words_are_labels(files):
     done = good("select", files / "words.csv", "--target", "kind", "-k", 2)
     assert list(table(done)[0]) == ["feature", "weight high", "weight low", "weight mid"]

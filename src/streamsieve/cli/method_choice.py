@@ -132,14 +132,17 @@ class MethodChoice:
             self.console.note(f"Classification: the target holds words ({_some(np.unique(y))}).")
             return "classification"
         found = unique_labels(y)
-        if 1 < len(found) <= _MOST_CLASSES and np.array_equal(found, np.round(found)):
+        whole = np.array_equal(found, np.round(found))
+        numbered = whole and _are_numbered(y, found)
+        if numbered or (whole and 1 < len(found) <= _MOST_CLASSES):
+            why = "numbered and about equally frequent" if numbered else f"up to {_MOST_CLASSES}"
             self.console.note(
                 f"Classification: the first {len(y):,} targets are {len(found)} whole numbers "
-                f"({_some(found)}); up to {_MOST_CLASSES} are taken for labels. --task regression takes them "
-                "for numbers."
+                f"({_some(found)}); {why} are taken for labels. --task regression takes them for numbers."
             )
             return "classification"
-        self.console.note(f"Regression: the target holds numbers ({_some(found)}).")
+        other = " --task classification takes them for labels." if whole and len(found) < len(y) else ""
+        self.console.note(f"Regression: the target holds numbers ({_some(found)}).{other}")
         return "regression"
 
     def _classification(self, y: np.ndarray[Any, Any]) -> Classification:
@@ -304,3 +307,14 @@ def parse_value(text: str) -> Any:
 def _some(found: Sequence[Any] | np.ndarray[Any, Any]) -> str:
     shown = [f"{v:g}" if isinstance(v, float) else str(v) for v in list(found[:3])]
     return ", ".join(shown) + (", ..." if len(found) > 3 else "")
+
+
+def _are_numbered(y: np.ndarray[Any, Any], found: np.ndarray[Any, Any]) -> bool:
+    """Whether targets look like numbered classes: 0 or 1 to m, all frequent, none far more than another.
+
+    Counts and ages begin elsewhere, leave numbers out, or get rare towards an end.
+    """
+    if not (found[0] in (0, 1) and len(found) == found[-1] - found[0] + 1 and len(y) >= 10 * len(found)):
+        return False
+    counts = np.bincount((y - found[0]).astype(np.int64))
+    return bool(len(found) > _MOST_CLASSES and counts.max() <= 4 * counts.min())

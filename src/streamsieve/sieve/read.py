@@ -195,7 +195,7 @@ class Search:
         while sizes[-1] > 1:
             sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
         rows = int(np.count_nonzero(self.problem.store.weight[: self.problem.store.n]))
-        sizes = [w for w in sizes if w <= max(rows // 2, 1)] or [1]
+        sizes = [w for w in sizes if w <= rows] or [1]
         if not self.folds:
             return min(top, 10)
         first = self.full_model
@@ -214,18 +214,19 @@ class Search:
         return sizes[-1]
 
     def _curve(self, i: int, sizes: list[int]) -> list[Array]:
-        """Held-out losses of the rows at each size of an elimination; refits at its ridge and below."""
+        """Held-out losses of the rows at each size of an elimination, refitted with the best ridge."""
         starts = [Start(self.start(f, i), STEP**i, f.weight, f.total, sizes) for f in self.folds]
         paths = self.problem.eliminate(starts, share=self.share)
         curve = []
         for s in range(len(sizes)):
-            fits = [path[s] for path in paths]
-            losses = [self._rows(fits)]
-            for j in (i - 2, i - 4):
-                fits = self.problem.solve(
-                    [Start(fit, STEP**j, f.weight, f.total, ()) for fit, f in zip(fits, self.folds)]
-                )
-                losses.append(self._rows(fits))
+            losses = [self._rows([path[s] for path in paths])]
+            for sign in (-1, 1):
+                fits = [path[s] for path in paths]
+                for j in (i + 2 * sign, i + 4 * sign):
+                    fits = self.problem.solve(
+                        [Start(fit, STEP**j, f.weight, f.total, ()) for fit, f in zip(fits, self.folds)]
+                    )
+                    losses.append(self._rows(fits))
             curve.append(min(losses, key=lambda rows: rows.sum()))
         return curve
 
