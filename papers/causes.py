@@ -126,7 +126,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "percent.",
     ),
     "explained": (
-        "**variance 2** gives the published rates at k = 100, not those at k = 10, which are about the same in "
-        "print although only a tenth as many features are kept; we have no explanation.",
+        "**variance 2** gives the published rates at k = 100, not those at k = 10, which are about the same "
+        "in print although only a tenth as many features are kept; we have no explanation.",
     ),
 }
