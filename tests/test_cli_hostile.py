@@ -394,6 +394,16 @@ def test_integers_that_no_double_holds_are_named_by_column():
 
 
 @pytest.mark.usefixtures("data")
+def test_columns_that_are_not_used_are_named():
+    head, *rows = Path("rows.csv").read_text().splitlines()
+    rows = [f"{row.split(',')[0]},1,{row}" for row in rows]
+    Path("copies.csv").write_text("\n".join([f"first,one,{head}", *rows]) + "\n")
+    done = good("select", "copies.csv", "--target", "y", "--method", "ols", "-o", "new")
+    assert "constant or copies of others: one, a." in said(done)
+    assert "constant or copies of others: one, a." in said(good("select", "new"))
+
+
+@pytest.mark.usefixtures("data")
 @pytest.mark.parametrize("method", ["sgd", "olsth", "sieve", "fobos"])
 def test_features_that_all_vanish_are_an_error(method):
     head, *rows = Path("rows.csv").read_text().splitlines()

@@ -54,6 +54,13 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
         **test,
     }
     linear = model.method.linear_model()
+    if linear is not None and len(linear.dropped):
+        few = ", ".join(
+            str(j + model.first_index if linear.feature_names is None else linear.feature_names[j])
+            for j in linear.dropped[:5].tolist()
+        )
+        more = ", ..." if len(linear.dropped) > 5 else ""
+        Console(quiet).note(f"Not used, as they are constant or copies of others: {few}{more}.")
     for name in ("q", "expected_false", "expected_false_unimodal"):
         if linear is not None and name in linear.info:
             about["fdr" if name == "q" else name] = linear.info[name]
