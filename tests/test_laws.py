@@ -28,8 +28,8 @@ N, P, K = 120, 30, 5
 OPTIONS: dict[str, dict] = {
     "OLSTThenTSGDClassifier": {"C": 40},
     "OLSTThenTSGDRegressor": {"C": 40},
-    "SFSAClassifier": {"batch_size": 5},
-    "SFSARegressor": {"batch_size": 5},
+    "SFSAClassifier": {"batch_size": 5, "maturity": 4},
+    "SFSARegressor": {"batch_size": 5, "maturity": 4},
 }
 OPTIONS |= {
     name: {"burst_size": 4, "n_paths": 3, "block_size": 20, "max_iter": 1, "shuffle": False}

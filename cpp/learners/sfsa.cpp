@@ -18,11 +18,16 @@ Variant variant_named(const std::string& name) {
 }
 
 Annealing read_rule(Fields& rule, Fields& state) {
-    return {rule.number("k"),          rule.number("annealing"),
-            rule.number("warmup"),     double(state.integer("maturity")),
-            rule.number("batch_size"), variant_named(rule.word("variant")),
-            rule.number("eta"),        schedule_of(rule),
-            rule.number("alpha"),      rule.flag("fit_intercept"),
+    return {rule.number("k"),
+            rule.number("annealing"),
+            rule.number("batch_size"),
+            state.number("begin"),
+            double(state.integer("maturity")),
+            variant_named(rule.word("variant")),
+            rule.number("eta"),
+            schedule_of(rule),
+            rule.number("alpha"),
+            rule.flag("fit_intercept"),
             rule.flag("standardize")};
 }
 

@@ -6,7 +6,7 @@
 // each slot). Features never seen have weight 0 and go first, by counting. To find the others that go, all
 // slots must be looked at: after every batch that had twice as many entries, as dense ones have; else not
 // before a quarter of them is due, so that a removal costs O(1) amortised. Nothing is O(p) but the zeros of
-// the first layout.
+// the first layout. Before the first feature goes every row is a step of its own.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -25,7 +25,8 @@ enum class Variant { plain, momentum, nesterov, adam };
 
 // What stays the same for all rows.
 struct Annealing {
-    double k, annealing, warmup, maturity, batch_size;  // annealing: mu of the paper; maturity: T
+    double k, annealing, batch_size;  // annealing: mu of the paper
+    double begin, maturity;           // batches before the first feature goes, and T; 0: none ever goes
     Variant variant;
     double eta;  // the user's, or 0: derived
     Schedule schedule;
@@ -37,7 +38,7 @@ struct Annealing {
 struct AnnealedClock {
     double filled, batches, weight;  // rows in the unfinished batch, batches, total weight
     double scale, horizon;           // of the weights; of the doubling trick
-    double norm, cross, pairs;       // running mean of |x|^2, of (x'x')^2 over pairs, how many
+    double norm, cross, pairs;       // running mean of |x|^2, of (x'x' / |x|^2)^2 over pairs, how many
     double norms, entries, slope;    // sums of squares and counts for the intercept; rms of slopes
     double curve;                    // running mean of the losses' second derivatives
     double trace, mass, count, reach, slopes, bends;  // sums over the unfinished batch
@@ -180,7 +181,10 @@ class AnnealedModel {
         return (norms[0] + norms[1]) + (norms[2] + norms[3]);
     }
 
-    // Adds r loss' x to the gradient of the batch; false where its step would overflow.
+    // Whether no feature may go at the end of this batch: then its rows are steps.
+    bool warming() const { return rule_.maturity == 0 || c.batches + 1 <= rule_.begin; }
+
+    // Adds r loss' x to the gradient of the batch; whether there is more to come of it.
     bool learn(const Loss& loss, Index n, const std::int32_t* at, const double* x, double r, double norm,
                const double* d, double most) {
         if (c.filled == 0) {
@@ -190,7 +194,7 @@ class AnnealedModel {
             c.first = d[o];
             c.output = double(o);
             c.pair = -1;
-        } else if (c.filled == 1 && c.first != 0) {
+        } else if (c.filled == 1 && c.first != 0 && !warming()) {
             c.pair = std::abs(crossed(n, at, x) / c.first);
         }
         Index touched = Index(c.touched);
@@ -218,11 +222,53 @@ class AnnealedModel {
         return c.filled < rule_.batch_size;
     }
 
+    // A step for this row alone, which `learn` has added: that of SGD (core/steps.hpp). A given eta is that
+    // of a batch, shared out among its rows. False where it would overflow.
+    bool step_row(double curvature, Index n, double r, double norm, double most) {
+        const double rows = c.batches * rule_.batch_size + c.filled;
+        c.norms += r * norm;
+        c.entries += double(n);
+        Step step{};
+        step.unit = intercept_unit();
+        const double square = r * (norm + step.unit);
+        c.norm += (square - c.norm) / rows;
+        const double length = 4 * curvature * std::max(c.norm, square);
+        step.weights = fade(rule_.schedule, c.batches + 1, c.horizon);
+        if (rule_.eta > 0) {
+            step.weights *= rule_.eta / rule_.batch_size;
+            step.unit = 1;
+        } else {
+            step.weights = length > 0 ? step.weights / (length + rule_.alpha) : 0;
+        }
+        c.step = step.weights;
+        const double reach = most * std::max(1.0, std::sqrt(norm));
+        // the squares of slopes at such weights are still finite
+        if (!(step.weights * std::max(1.0, step.unit) * reach < 1e152)) return false;
+        if (rule_.alpha > 0) shrink(1 - step.weights * rule_.alpha);
+        step.plain = step.weights / c.scale;
+        const Index touched = Index(c.touched);
+        for (Index e = 0; e < touched; ++e) move_plain(state_.touched[e], step);
+        for (Index o = 0; o < q_; ++o) {
+            double* f = state_.bias + o;
+            if (rule_.fit_intercept) *f -= step.weights * step.unit * f[q_];
+            f[q_] = 0;
+        }
+        c.work += double(touched);
+        c.touched = 0;
+        return true;
+    }
+
     // ------------------------------------------------------------ the end of a batch
 
-    // One step, then the M_t largest; false where the step would overflow.
+    // One step, unless its rows have made theirs, then the M_t largest; false where the step would overflow.
     bool finish(double curvature) {
         const double b = c.filled;
+        if (warming()) {
+            c.batches += 1;
+            note_slopes();
+            begin_batch();
+            return true;
+        }
         c.batches += 1;
         Step step = derive(curvature);
         c.step = step.weights;
@@ -243,7 +289,7 @@ class AnnealedModel {
         }
         c.work += double(all ? size : touched);
         truncate(all || 2 * double(size) <= c.count);
-        c.filled = c.touched = c.trace = c.mass = c.count = c.reach = c.slopes = c.bends = c.loss = 0;
+        begin_batch();
         return true;
     }
 
@@ -264,36 +310,51 @@ class AnnealedModel {
     static constexpr double flattest = 64;              // L is at least its bound over this
     static constexpr double memory = 100;               // batches that the running means look back
 
+    void begin_batch() {
+        c.filled = c.touched = c.trace = c.mass = c.count = c.reach = c.slopes = c.bends = c.loss = 0;
+    }
+
+    // Mean square of the values, which the intercept's 1 stands beside.
+    double intercept_unit() const {
+        if (!rule_.fit_intercept) return 0;
+        return units_ || !(c.entries > 0) ? 1 : c.norms / c.entries;
+    }
+
+    double rate() const { return std::max(1 / c.batches, 1 / memory); }
+
+    // Takes slopes and second derivatives of the batch into their means; the latter's mean over the batch.
+    double note_slopes() {
+        const double n = c.filled * double(Index(q_)), bends = c.bends / n;
+        c.slope += (c.slopes / n - c.slope) * rate();
+        c.curve += (bends - c.curve) * rate();
+        return bends;
+    }
+
     // The derived step is 1 / (L (Lambda + R^2 / b)): for b independent rows the mean square of the error
     // contracts at any step below twice that, Lambda the largest eigenvalue of their second moments, L the
     // second derivative of the loss. Lambda^2 is at most the mean of (x'x')^2 over pairs of rows, of which
-    // the first two rows of a batch give one; at first, R^4. A batch whose own pair, norms or second
-    // derivatives are larger than they have been gets a shorter step. And while features are chosen no step
+    // the first two rows of a batch give one; at first, R^4. As a share of R^4 it outlives the features that
+    // go. A batch whose own pair, norms or second derivatives are larger than they have been gets a shorter
+    // step. And while features are chosen no step
     // forgets the batches before it faster than their number grows: weights then weigh all of them, and the
     // more features are gone, and the longer the steps that would be stable, the more this matters.
     Step derive(double curvature) {
-        const double b = c.filled, mass = c.mass / b, outputs = double(Index(q_));
+        const double b = c.filled, mass = c.mass / b;
         c.norms += c.trace;
         c.entries += c.count;
-        double unit = 0;
-        if (rule_.fit_intercept) unit = units_ || !(c.entries > 0) ? 1 : c.norms / c.entries;
-        const double trace = c.trace / b + mass * unit, rate = std::max(1 / c.batches, 1 / memory);
-        c.norm += (trace - c.norm) * rate;
-        c.slope += (c.slopes / (b * outputs) - c.slope) * rate;
-        const double bends = c.bends / (b * outputs);
-        c.curve += (bends - c.curve) * rate;
+        const double unit = intercept_unit(), trace = c.trace / b + mass * unit, bends = note_slopes();
+        c.norm += (trace - c.norm) * rate();
         // Adam divides by the size of the gradients, which falls with the second derivatives
         if (rule_.variant != Variant::adam) curvature = std::max({c.curve, bends, curvature / flattest});
         double pair = 0;
-        if (c.pairs == 0) c.cross = c.norm * c.norm;
-        if (c.pair >= 0) {
+        if (c.pairs == 0) c.cross = 1;
+        if (c.pair >= 0 && trace > 0) {
             pair = mass * (c.pair + unit);
             c.pairs += 1;
-            c.cross += (pair * pair - c.cross) * std::max(1 / (c.pairs + 1), 1 / memory);
+            c.cross += (pair * pair / (trace * trace) - c.cross) * std::max(1 / (c.pairs + 1), 1 / memory);
         }
         double length = std::max(c.norm, trace);
-        if (b > 1)
-            length = std::max(std::sqrt(c.cross), pair) + c.norm / b + std::max(0.0, trace - 2 * c.norm);
+        if (b > 1) length = std::max(std::sqrt(c.cross) * trace, pair) + trace / b;
         if (c.batches < rule_.maturity)
             length = std::max(length, 0.5 * c.batches * c.norm / (c.size + c.unseen));
         Step step{};
@@ -305,8 +366,9 @@ class AnnealedModel {
         step.unit = rule_.eta > 0 ? 1 : unit;
         // Adam divides a gradient by its size; a derived step gives it back the size of the slopes
         step.length = rule_.eta > 0 ? 1 : std::sqrt(c.slope);
-        step.first = 1 - std::pow(decay, c.batches);
-        step.second = 1 - std::pow(slow, c.batches);
+        const double t = c.batches - std::floor(rule_.begin);  // steps with moments
+        step.first = 1 - std::pow(decay, t);
+        step.second = 1 - std::pow(slow, t);
         step.least = 1e-8 * step.length;
         return step;
     }
@@ -361,8 +423,8 @@ class AnnealedModel {
         f.inverse = now;
     }
 
-    void move(Index at, const Step& step, double b) {
-        Slot& f = slot(at);
+    // What a step is divided by: the mean square of the feature's values.
+    double inverse_unit(Slot& f) {
         double inverse = 1;
         if (units_) {
             if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 16)) renew(f);
@@ -370,15 +432,24 @@ class AnnealedModel {
             inverse = f.varies(c.weight) ? f.inverse : 0;
         }
         f.mark = 0;
+        return inverse;
+    }
+
+    void move_plain(Index at, const Step& step) {
+        Slot& f = slot(at);
+        const double inverse = inverse_unit(f);
         double *v = f.weights(), *g = v + q_;
-        if (rule_.variant == Variant::plain) {
-            for (Index o = 0; o < q_; ++o) {
-                v[o] -= step.plain * (g[o] * inverse);
-                g[o] = 0;
-            }
-            return;
+        for (Index o = 0; o < q_; ++o) {
+            v[o] -= step.plain * (g[o] * inverse);
+            g[o] = 0;
         }
-        const double root = std::sqrt(inverse);
+    }
+
+    void move(Index at, const Step& step, double b) {
+        if (rule_.variant == Variant::plain) return move_plain(at, step);
+        Slot& f = slot(at);
+        const double root = std::sqrt(inverse_unit(f));
+        double *v = f.weights(), *g = v + q_;
         double *m = state_.moments.data + at * extra_, *s = m + q_;
         for (Index o = 0; o < q_; ++o) {
             v[o] += change(g[o] * root / b, m[o], s[o], step) * (root / c.scale);
@@ -402,8 +473,7 @@ class AnnealedModel {
 
     double budget() const {
         // the annealing schedule of [Sun], begun after the warmup
-        const double T = rule_.maturity * (1 - rule_.warmup);
-        const double t = std::max(0.0, c.batches - rule_.maturity * rule_.warmup);
+        const double T = rule_.maturity - rule_.begin, t = std::max(0.0, c.batches - rule_.begin);
         const double left = (T - t) / (t * rule_.annealing + T);
         return rule_.k + std::floor(std::max(0.0, double(p_) - rule_.k) * std::max(0.0, left));
     }
@@ -526,7 +596,9 @@ Index sfsa(const RowsVariant& X, const Loss& loss, Q q, const double* y, const d
         if (losses)
             for (Index o = 0; o < q; ++o)
                 clock.loss += r * loss.value(model.scale() * m[o] + model.bias()[o], y[i * q + o]);
-        if (model.learn(loss, n, at.data(), x.data(), r, norm, d, most)) continue;
+        const bool more = model.learn(loss, n, at.data(), x.data(), r, norm, d, most);
+        if (model.warming() && !model.step_row(loss.curvature, n, r, norm, most)) return i;
+        if (more) continue;
         if (losses) *losses++ = clock.loss / clock.mass;
         if (!model.finish(loss.curvature)) return i;
     }

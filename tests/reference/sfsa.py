@@ -10,8 +10,8 @@ from reference.sgd import LOSSES
 
 def schedule(p, k, T, mu, batches, warmup=0.0):
     """M_1, M_2, ... of chapter 2; with a warmup, t and T are counted from its end."""
-    t, T, first = np.arange(1, batches + 1), T * (1 - warmup), T * warmup
-    t = np.maximum(0.0, t - first)
+    first = T * warmup
+    t, T = np.maximum(0.0, np.arange(1, batches + 1) - first), T - first
     return k + np.floor((p - k) * np.maximum(0.0, (T - t) / (t * mu + T))).astype(int)
 
 
@@ -35,27 +35,79 @@ class Moments:
         return (self.m / (1 - 0.9**self.t)) / (np.sqrt(self.v / (1 - 0.999**self.t)) + 1e-8)
 
 
-def sfsa(X, Y, r, *, k, sizes, steps, batch, loss, variant="plain", alpha=0.0, sigma=False, intercept=True):
+SPARE = 4  # times k features that are left at maturity, of which those that SGD ranks highest stay
+
+
+def sfsa(
+    X,
+    Y,
+    r,
+    *,
+    k,
+    T,
+    sizes,
+    steps,
+    batch,
+    loss,
+    variant="plain",
+    alpha=0.0,
+    sigma=False,
+    intercept=True,
+    begin=0,
+):
     """Weights (p, q), intercepts (q,), and who is alive, after as many batches as there are steps.
 
-    X (n, p), Y (n, q), r (n,) sample weights; `sizes` are the M_t, `steps` the eta_t. With `sigma` features
-    are ranked by sigma_j |beta_j| (Remark 1), else by |beta_j|; several outputs by the norm.
+    X (n, p), Y (n, q), r (n,) sample weights; `sizes` are the M_t, `steps` the eta_t. With `sigma`
+    features are ranked by sigma_j |beta_j| (Remark 1), else by |beta_j|; several outputs by the norm.
+    Without `begin` that is the paper's. Batches up to `begin`, where no feature may go, are learned as those
+    of `sgd` are, and 4 k features are left at T: the k that rank highest there are then kept, with their
+    weights there if they are gone here.
     """
     slope = LOSSES[loss][0]
     p, q = X.shape[1], Y.shape[1]
     beta, bias, alive = np.zeros((p, q)), np.zeros(q), np.ones(p, bool)
     moments, bias_moments = Moments(variant, (p, q)), Moments(variant, q)
+    path = sgd(X, Y, r, steps, batch, slope, alpha, sigma, intercept)
     for t, (M, eta) in enumerate(zip(sizes, steps)):
         rows = slice(t * batch, (t + 1) * batch)
+        all_beta, all_bias = next(path)
+        if t + 1 <= begin:
+            beta, bias = all_beta.copy(), all_bias.copy()
+            continue
         x, scores = X[rows] * alive, X[rows] @ beta + bias
         D = [[w * slope(s, y) for s, y in zip(*pair)] for w, *pair in zip(r[rows], scores, Y[rows])]
         beta = beta - eta * (moments.direction(x.T @ np.array(D) / batch) + alpha * beta)
         bias = bias - eta * bias_moments.direction(np.mean(D, axis=0)) * intercept
-        alive = largest(beta, X[: rows.stop], r[: rows.stop], alive, M, sigma)
+        if t + 1 <= T:
+            alive = largest(beta, X[: rows.stop], r[: rows.stop], alive, M, sigma)
+        if t + 1 == T and begin:
+            seen = (X[: rows.stop] != 0).any(axis=0)
+            best = largest(all_beta, X[: rows.stop], r[: rows.stop], seen, k, sigma)
+            back = best & ~alive
+            beta[back], moments.m[back], moments.v[back] = all_beta[back], 0.0, 0.0
+            alive = best
         for a in (beta, moments.m, moments.v):
             a[~alive] = 0.0
+    if len(steps) < T:  # the answer before maturity
+        beta, bias = all_beta, all_bias
+        alive = np.ones(p, bool)
     answer = largest(beta, X[: rows.stop], r[: rows.stop], alive, k, sigma)
     return beta * answer[:, None], bias, alive
+
+
+def sgd(X, Y, r, steps, batch, slope, alpha, sigma, intercept):
+    """Weights and intercepts after each batch; the rows of batch t are steps of eta_t / batch each.
+
+    With `sigma` a feature that has not varied so far, and has no deviation, stays where it is.
+    """
+    beta, bias = np.zeros((X.shape[1], Y.shape[1])), np.zeros(Y.shape[1])
+    for t, eta in enumerate(steps):
+        for i in range(t * batch, (t + 1) * batch):
+            d = np.array([r[i] * slope(s, y) for s, y in zip(X[i] @ beta + bias, Y[i])])
+            x = X[i] * (X[: i + 1] != X[0]).any(axis=0) if sigma else X[i]
+            beta = beta - eta / batch * (np.outer(x, d) + alpha * beta)
+            bias = bias - eta / batch * d * intercept
+        yield beta, bias
 
 
 def largest(beta, X, r, alive, M, sigma):

@@ -40,19 +40,23 @@ class AnnealedModel(State):
     p, q : int
         Features and outputs.
     maturity : int
-        Mini-batches after which k features are left, T in the paper.
+        Mini-batches after which k features are left, T in the paper; 0 for a model that keeps all.
+    begin : float
+        Mini-batches before the first feature goes.
     n_moments : int
         Moments of the gradient that the variant keeps: 0, 1 or 2.
     """
 
     maturity: int
+    begin: float
     counted: int
     seen: NDArray[np.int32]
 
-    def __init__(self, p: int, q: int, maturity: int, n_moments: int) -> None:
+    def __init__(self, p: int, q: int, maturity: int, begin: float, n_moments: int) -> None:
         room = min(p, _ROOM)
         super().__init__(
             maturity=maturity,
+            begin=begin,
             counted=p,  # features that the schedule counts
             clock=_clock(p),
             slot=zeros(feature=p, dtype=np.int32),  # 1 + the slot of a feature, 0 never seen, -1 gone
@@ -82,11 +86,39 @@ class AnnealedModel(State):
 
     @property
     def mature(self) -> bool:
-        return bool(self.clock["batches"] >= self.maturity)
+        return bool(0 < self.maturity <= self.clock["batches"])
 
-    def rows_left(self, batch_size: int) -> int:
-        """Rows to maturity."""
-        return (self.maturity - int(self.clock["batches"])) * batch_size - int(self.clock["filled"])
+    def rows_to(self, batches: int, batch_size: int) -> int:
+        """Rows until that many batches have ended."""
+        return (batches - int(self.clock["batches"])) * batch_size - int(self.clock["filled"])
+
+    def annealed(self, maturity: int, begin: float) -> AnnealedModel:
+        """A copy whose features go from now on, until k are left at maturity."""
+        other = self.copy()
+        assert isinstance(other, AnnealedModel)
+        other.maturity, other.begin = maturity, begin
+        return other
+
+    def restricted(self, features: NDArray[np.int64], base: AnnealedModel) -> AnnealedModel:
+        """The model of these features alone; weights of those that are gone come from `base`."""
+        n, p, q = len(features), len(self.slot), self.q
+        other = AnnealedModel(p, q, self.maturity, self.begin, self.moments.shape[1] // q)
+        other.clock[...] = self.clock
+        other.bias[:] = self.bias
+        other._move(max(n, min(p, _ROOM)))
+        here = self.slot[features] > 0
+        own, lost = self.slot[features[here]] - 1, base.slot[features[~here]] - 1
+        slots, moments = other.slots[:n], other.moments[:n]
+        slots[here], moments[here] = self.slots[own], self.moments[own]
+        slots[~here], moments[~here] = base.slots[lost], 0.0
+        slots[~here, _HEAD : _HEAD + q] *= base.clock["scale"] / self.clock["scale"]
+        other.id[:n] = features
+        other.slot[:] = -1
+        other.slot[features] = np.arange(1, n + 1)
+        for page in range(len(other.seen)):
+            other.seen[page] = min(_PAGE, p - page * _PAGE)
+        other.clock["size"], other.clock["unseen"], other.clock["limit"] = n, 0, p
+        return other
 
     # ---------------------------------------------------------------- room
 
@@ -140,8 +172,10 @@ class AnnealedModel(State):
         self.verify(fresh)
         check_counts(self.clock, ("filled", "batches", "size", "limit", "unseen", "touched"))
         n, touched, p = self.clock["size"], self.clock["touched"], len(self.slot)
-        if len(self.seen) != p // _PAGE + 1 or not 0 <= self.clock["limit"] <= p or self.maturity < 1:
+        if len(self.seen) != p // _PAGE + 1 or not 0 <= self.clock["limit"] <= p:
             raise ValueError("a model that anneals counts other features than there are.")
+        if self.maturity < 0 or not (0 <= self.begin < self.maturity or self.begin == self.maturity == 0):
+            raise ValueError(f"features go from batch {self.begin} on, and k are left at {self.maturity}.")
         limit = int(self.clock["limit"])
         unseen = np.count_nonzero(self.slot[:limit] == 0)
         if not limit <= self.counted <= p or self.clock["unseen"] != unseen:

@@ -17,7 +17,9 @@ from .change import ChangeDetector
 from .refit import REFIT, AveragesRefit
 from .steps import check_shrink, scatter, step_rule
 
-_FIRST = 4  # mini-batches to the first maturity where none is given
+_FIRST = 4  # mini-batches to the first maturity where neither that nor the number of rows is known
+_SHARE = 0.9  # of the rows, where their number is known; the rest is for the weights of what was chosen
+_SPARE = 4  # times k features that a model keeps to maturity, of which the k best are then the answer
 _MOMENTS = {"plain": 0, "momentum": 1, "nesterov": 1, "adam": 2}
 
 
@@ -25,8 +27,8 @@ class SFSA(Method):
     """Gradient steps by mini-batch while features are removed on a schedule ([Sun] Algorithm 1).
 
     O(nnz) a row and O(p) memory; a feature that is gone costs a look-up, one never seen nothing. The answer
-    comes from the latest model that has matured; before the first has, from the k largest weights of the one
-    that grows. More than two classes are learned jointly, one against the rest, and share the k features.
+    comes from the latest model that has matured; before the first has, from the k largest weights as of now.
+    More than two classes are learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
@@ -35,27 +37,34 @@ class SFSA(Method):
         beta <- beta - eta g,    then keep the M_t features with the largest sigma_j |beta_j|,
         M_t = k + (p - k) max(0, (T - t) / (t mu + T)),    T = maturity, mu = annealing
 
-    (t and T less the warmup). Removed features never return; ties go to the lower index.
+    (t and T less the warmup). Ties go to the lower index.
 
-    *The ladder* (Fig. 2.1). When a model has matured, it answers, and goes on learning its k weights, while
-    the next one grows from nothing on the rows that follow: T, 2 T, 4 T, ... batches. So one grows at a time,
-    and the answer was chosen with at least a quarter of all rows, the most that one growing model allows.
+    *The warmup*. Before the first feature goes rows are learned one by one, by the steps of `SGD`: as many
+    rows as a mini-batch has take weights farther than one step for all of them can. A model goes on like this
+    and keeps all features. What goes was part of the fit of what stays, whose gradients are noise until the
+    rest has made up for it; in the model that keeps all they are not. So 4 k features are left at
+    maturity, and those k stay, or return, which rank highest in the model that keeps all.
+
+    *The ladder* (Fig. 2.1). A copy of the model that keeps all loses features from batch T / 2 to T, the next
+    from T to 2 T, then from 2 T to 4 T, ... (a longer `warmup` shortens that). When one has matured, it
+    answers, and goes on learning its k weights. So one loses features at a time, and the answer was chosen
+    with all rows up to its maturity, at least half of those that have come.
 
     *Rows in memory* ([Sun] ch. 6). `fit` makes shuffled passes, and features go over all of them: with
     ``ladder=False`` and a maturity of E n / batch_size over E epochs.
 
-    *Features that join* (`grow`, `learn_one`) are added to the model that grows; its schedule counts them
-    from then on. One that has matured keeps its k features, so that a newcomer reaches the answer with the
-    next model, after at most twice the rows of the last; without `ladder` there is none.
+    *Features that join* (`grow`, `learn_one`) are added to the models that are not mature; schedules count
+    them from then on. A model that has matured keeps its k features, so that a newcomer reaches the answer
+    with the next one, after at most twice the rows of the last; without `ladder` there is none.
 
-    *The step.* Unless given, 1 / (L (Lambda + R^2 / b)): R^2 the mean squared norm of the rows over the
-    features alive, Lambda a bound of the largest eigenvalue of their second moments from products of two rows
-    of each batch, L the mean second derivative of the loss; all of recent batches, and of the current one
-    where it is larger. As features go steps grow. While they are chosen, they stay so short that all batches
-    so far count. With 'momentum' and 'nesterov' the gradient is an average with weights 0.9^age; 'adam' is
-    Adam with (0.9, 0.999), and its derived step has the size of the slopes, so that the units of y cancel.
-    The penalty is outside of these averages in every variant: before a step all weights shrink by
-    1 - eta alpha, as AdamW has it.
+    *The step* of a mini-batch, unless given: 1 / (L (Lambda + R^2 / b)), R^2 the mean squared norm of the
+    rows over the features alive, Lambda a bound of the largest eigenvalue of their second moments from
+    products of two rows of each batch, L the mean second derivative of the loss; all of recent batches, and
+    of the current one where it is larger. As features go steps grow. While they are chosen, they stay so
+    short that all batches so far count. With 'momentum' and 'nesterov' the gradient is an average with
+    weights 0.9^age; 'adam' is Adam with (0.9, 0.999), and its derived step has the size of the slopes, so
+    that the units of y cancel. The penalty is outside of these averages in every variant: before a step
+    all weights shrink by 1 - eta alpha, as AdamW has it.
 
     *Restarts.* The mean loss of each batch is measured before it is learned, and standardised by those before
     it. A one-sided CUSUM test sums what exceeds one deviation, no batch counting more than four; a sum above
@@ -65,33 +74,35 @@ class SFSA(Method):
     on all rows since maturity is exact where gradient steps are not.
 
     Differences from the paper: the warmup, since ranks of the first batches are noise. Models of the ladder
-    start one after the other. With `standardize` also the steps are in units of the features (the root mean
-    square of their values that are not 0), and Remark 1's sigma has the square root that its print forgets.
-    Features never seen go before any that was. On rows with few values features are not removed before a
-    quarter of those seen is due, which makes a removal O(1); where rows have more than twice as many values
-    as there are features with a weight, and at maturity, M_t is kept exactly. Several targets share the k
-    features, by the norm of their weights.
+    lose features one after the other, and have learned all rows before. With `standardize` also the steps are
+    in units of the features (the root mean square of their values that are not 0), and Remark 1's sigma has
+    the square root that its print forgets. Features never seen go before any that was. On rows with few
+    values features are not removed before a quarter of those seen is due, which makes a removal O(1); where
+    rows have more than twice as many values as there are features with a weight, and at maturity, M_t is kept
+    exactly. Several targets share the k features, by the norm of their weights.
     """
 
     k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA
     maturity = Param(
         "auto",
         Or("auto", Int(1)),
-        f"Mini-batches after which k features remain. 'auto' starts the ladder at {_FIRST}.",
+        f"Mini-batches after which k features remain. 'auto' starts the ladder at {_SHARE:.0%} of the rows "
+        f"in `fit`, which knows their number, else at {_FIRST}.",
         symbol="T",
     )
     ladder = Param(
         True,
         Bool(),
-        "When a model has matured, grow the next one, from nothing, to twice its maturity: T, 2 T, 4 T, ... "
-        "The latest that has matured answers. Without it there is one, and `maturity` must be given.",
+        "When a model has matured, let the next one mature after twice the batches: T, 2 T, 4 T, ... The "
+        "latest that has matured answers. Without it there is one, and `maturity` must be given.",
     )
     annealing = Param(3.0, Real(0), "The larger, the sooner most features go.", symbol="mu")
     warmup = Param(
-        0.1,
+        0.5,
         Real(0, below=1),
         "Share of `maturity` before the first feature goes: early weights are noise, and removed features "
-        "never return. 0 is the schedule of the paper.",
+        "never return. 0 is the schedule of the paper, down to k features by their own ranks; models of a "
+        "ladder after the first have at least 0.5.",
     )
     batch_size = Param(25, Int(1), "Rows of a mini-batch.")
     variant = Param(
@@ -131,34 +142,45 @@ class SFSA(Method):
 
     def start(self, p: int, q: int) -> State:
         return State(
-            growing=self._new_model(p, q, self._first_maturity()),  # None once it has matured, without ladder
+            base=self._new_model(p, q, 0),  # keeps all features; None once no other will begin
+            growing=optional(),
             answer=optional(),
+            next_maturity=self._first_maturity(0),  # of the model that grows, or is the next to do so
             detector=ChangeDetector() if self.restart else None,
             averages=optional(),
             n_restarts=0,
         )
 
-    def _first_maturity(self) -> int:
-        return _FIRST if self.maturity == "auto" else self.maturity
+    def plan(self, n: int) -> None:
+        self.state.next_maturity = self._first_maturity(n)
+
+    def _first_maturity(self, n_rows: int) -> int:
+        if self.maturity != "auto":
+            return int(self.maturity)
+        return max(_FIRST, int(_SHARE * n_rows / self.batch_size))
 
     def _new_model(self, p: int, q: int, maturity: int) -> AnnealedModel:
-        return AnnealedModel(p, q, maturity, _MOMENTS[self.variant])
+        return AnnealedModel(p, q, maturity, self.warmup * maturity, _MOMENTS[self.variant])
 
     def check_state(self) -> None:
         s = self.state
-        if s.growing is None and s.answer is None:
-            raise ValueError("there is neither a model that grows nor one that answers.")
+        if s.base is s.answer is None:
+            raise ValueError("there is no model to answer.")
         if (s.detector is not None) != self.restart or s.n_restarts < 0:
             raise ValueError("changes are looked for without `restart`, or the other way round.")
-        for model in (s.growing, s.answer):
+        for model in (s.base, s.growing, s.answer):
             if model is not None:
                 if not isinstance(model, AnnealedModel):
                     raise ValueError(f"a model is {type(model).__name__}, not AnnealedModel.")
                 model.check(self._new_model(self.p, self.q, 1))
                 if model.clock["filled"] >= self.batch_size:
                     raise ValueError(f"{model.clock['filled']} rows are in a batch of {self.batch_size}.")
-        if s.growing is not None and s.growing.mature:
+        if s.growing is not None and not 0 <= s.growing.clock["batches"] < s.growing.maturity:
             raise ValueError("a model has matured and does not answer.")
+        if (s.base is not None and s.base.maturity) or s.next_maturity < 1:
+            raise ValueError("the model that keeps all features matures, or the next one does not.")
+        if s.growing is None and s.base is not None and s.base.clock["batches"] >= s.next_maturity:
+            raise ValueError("a model has not begun and should have matured.")
         if s.averages is not None:
             if s.answer is None or not isinstance(s.averages, AveragesRefit):
                 raise ValueError("there is a refit of no model.")
@@ -174,35 +196,60 @@ class SFSA(Method):
 
     def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
         s, n, rule = self.state, len(rows), self._rule()
-        at = ahead = 0  # rows learned by the growing model, and by the answering one
+        at = ahead = 0  # rows learned by the models that keep or lose features, and by the answering one
         while at < n:
-            stop = n if s.growing is None else min(n, at + s.growing.rows_left(self.batch_size))
+            self._begin_annealing()
+            stop = min(n, at + self._rows_to_event())
             if s.answer is not None and ahead < stop:
                 begun = ahead
                 ahead, change = self._follow(rows, y, w, ahead, stop, rule)
                 if ahead < stop:
                     return ahead
                 if change is not None:
-                    s.growing = self._new_model(self.p, self.q, self._first_maturity())
-                    s.n_restarts += 1
+                    self._restart()
                     at = begun + change
                     continue
-            if s.growing is not None:
-                part, weights = slice(at, stop), None if w is None else w[at:stop]
-                done = s.growing.learn(rows[part], self.loss, y[part], weights, rule)
-                if done < stop - at:
-                    return at + int(done)
-                if s.growing.mature:
-                    self._promote()
-                    ahead = stop
+            part, weights = slice(at, stop), None if w is None else w[at:stop]
+            spare = _SPARE if self.warmup > 0 else 1
+            for model, k in ((s.base, self.k), (s.growing, spare * self.k)):
+                if model is not None:
+                    done = model.learn(rows[part], self.loss, y[part], weights, rule | {"k": k})
+                    if done < stop - at:
+                        return at + int(done)
+            if s.growing is not None and s.growing.mature:
+                self._promote()
+                ahead = stop
             at = stop
         return n
+
+    def _begin_annealing(self) -> None:
+        """Let the next model of the ladder begin, with all that has been learned, where it is time."""
+        s = self.state
+        if s.growing is None and s.base is not None:
+            batches, begin = int(s.base.clock["batches"]), self.warmup * s.next_maturity
+            if batches >= int(begin):
+                s.growing = s.base.annealed(s.next_maturity, max(begin, float(batches)))
+
+    def _rows_to_event(self) -> int:
+        """Rows until a model matures or begins."""
+        s = self.state
+        if s.growing is not None:
+            return int(s.growing.rows_to(s.growing.maturity, self.batch_size))
+        if s.base is not None:
+            return int(s.base.rows_to(int(self.warmup * s.next_maturity), self.batch_size))
+        return 2**62
+
+    def _restart(self) -> None:
+        """Begin anew after a change; the old model answers until a new one has matured."""
+        s = self.state
+        s.next_maturity = self._first_maturity(0)
+        s.base, s.growing = self._new_model(self.p, self.q, 0), None
+        s.n_restarts += 1
 
     def _rule(self) -> dict[str, Any]:
         return step_rule(self) | {
             "k": self.k,
             "annealing": self.annealing,
-            "warmup": self.warmup,
             "batch_size": self.batch_size,
             "variant": self.variant,
             "standardize": self.standardize,
@@ -231,11 +278,16 @@ class SFSA(Method):
         return b, None
 
     def _promote(self) -> None:
-        """The model that has matured answers, and the next one begins."""
+        """The model that has matured answers; the next one matures after twice the batches."""
         s = self.state
-        s.answer = s.growing
+        s.answer, s.growing = s.growing, None
+        if self.warmup > 0:
+            features, _, _ = s.base.largest(self.k, self.standardize)
+            s.answer = s.answer.restricted(features, s.base)
         s.answer.reserve(0)
-        s.growing = self._new_model(self.p, self.q, 2 * s.answer.maturity) if self.ladder else None
+        s.next_maturity *= 2
+        if not self.ladder:
+            s.base = None
         if self.restart:
             s.detector = ChangeDetector()
         if self.refit and self.loss == "squared":
@@ -248,7 +300,7 @@ class SFSA(Method):
         if s.averages is not None and s.averages.enough:
             weight, intercept = s.averages.solve(self.fit_intercept)
             return scatter(s.answer.id[: s.averages.k], weight, self.p), intercept
-        model = s.growing if s.answer is None else s.answer
+        model = s.answer or s.base
         if model.clock["batches"] == 0 and model.clock["filled"] > 0:
             model = model.ended(self.loss, self._rule())
         features, weight, intercept = model.largest(self.k, self.standardize)
