@@ -619,6 +619,17 @@ def test_bad_csv_is_named(folder, line):
     assert stream.rows_bad == 1
 
 
+def test_decimal_commas_are_named(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("a;word;y\n" + "".join(f"{j},5;w{j % 3};{j},25\n" for j in range(50)))
+    with pytest.raises(BadData, match="line 2, column 'a': '0,5' is not a number: it has a decimal comma"):
+        next(iter(read(file, target="y", delimiter=";")))
+    with pytest.raises(BadData, match="column 'y'"):
+        next(iter(read(file, target="y", delimiter=";", categorical=["a"])))
+    (block,) = read(file, target="y", delimiter=";", categorical=["a", "word", "y"])
+    assert len(block.y) == 50
+
+
 @pytest.mark.parametrize("cell", ["0x10", "1_000", "3,5"])
 def test_a_misspelt_number_is_no_category(folder, cell):
     rows = [f"{i}.5,{i % 7},{i}" for i in range(60)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,7 @@ from .base import TABLE, Batch, Format
 from .text import MISSING, Chunk, Files, bad_text
 
 SAMPLE = 1000  # rows that tell which columns hold text
+DECIMAL_COMMA = re.compile(rb'[+-]?\d+,\d+(?=[";\t\r\n| ])')
 DIRTY = 9  # numbers for each text from which on a text is taken for a number that is misspelt
 
 
@@ -101,24 +103,28 @@ class Csv(TableReader, Files):
         if self.options.skip_bad:
             is_text &= ~dirty  # rows with these cells are skipped
         table = Table(names, np.flatnonzero(is_text).tolist(), self.options, file.name)
-        for c in np.flatnonzero(dirty & is_text):
-            if c in table.text_columns:
-                quoted = first[c] > 0 and chunk.text[first[c] - 1] == ord('"')
-                raise bad_text(
-                    file,
-                    chunk,
-                    NOT_A_NUMBER,
-                    int(first[c]),
-                    column=names[c],
-                    ends=b'"' if quoted else (self.delimiter + "\r\n").encode(),
-                    as_before=f", as {numbers[c]:,} of the first {numbers[c] + texts[c]:,} cells of its "
-                    "column are",
-                    advice=Advice(
-                        "correct it, pass {} for a column of words, or {}",
-                        "categorical",
-                        ("on_bad_row", "skip"),
-                    ),
-                )
+        for c in np.flatnonzero(is_text & (texts > 0) & ~named):
+            comma = DECIMAL_COMMA.match(chunk.text[first[c] : first[c] + 40].tobytes())
+            if c not in table.text_columns or not (dirty[c] or comma):
+                continue
+            if dirty[c]:
+                seen = f", as {numbers[c]:,} of the first {numbers[c] + texts[c]:,} cells of its column are"
+                fix = "correct it, pass {} for a column of words, or {}"
+                advice = Advice(fix, "categorical", ("on_bad_row", "skip"))
+            else:
+                seen = ": it has a decimal comma"
+                advice = Advice("write numbers with a point, or pass {} for a column of words", "categorical")
+            quoted = first[c] > 0 and chunk.text[first[c] - 1] == ord('"')
+            raise bad_text(
+                file,
+                chunk,
+                NOT_A_NUMBER,
+                int(first[c]),
+                column=names[c],
+                ends=b'"' if quoted else (self.delimiter + "\r\n").encode(),
+                as_before=seen,
+                advice=advice,
+            )
         return table
 
     def _parse(self, file: File, chunk: Chunk) -> tuple[Chunk, Parsed]:
