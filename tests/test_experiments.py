@@ -385,7 +385,7 @@ def test_the_list_names_every_experiment():
     assert header == ["name", "reproduces", "quick, 1 run", "paper, 5 runs"]
     assert [row[0] for row in rows] == list(EXPERIMENTS)
     assert all(float(row[2]) > 0 for row in rows)
-    untimed = ["ma", "explained", "bounds", "inference"]
+    untimed = ["regret", "drift", "susan", "real", "ma", "explained", "bounds", "inference"]
     assert [row[0] for row in rows if row[3] == "-"] == untimed
 
 
