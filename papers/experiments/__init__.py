@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Experiment:
     """What an experiment reproduces, and its minutes on two cores (quick scale, 1 run; paper scale, 5 runs).
 
-    Measured, but for `wide` at paper scale and `drift`, extrapolated from shorter streams; None: not measured.
+    Measured, but for `drift`, and `wide` at paper scale: from shorter streams. None is not measured.
     """
 
     reproduces: str
