@@ -230,18 +230,6 @@ def test_rejection_anneals_from_beta_to_nothing():
     assert h["burst_size"][-1] > 3
 
 
-def test_with_a_budget_rejection_falls_by_orders_of_magnitude():
-    """By numbers the share that is left is next to nothing at 50 of 2,000, and rejection with it."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 2000)) * (rng.random((400, 2000)) < 0.1)
-    y = X[:, :5].sum(axis=1) + rng.normal(size=400) > 0
-    model = StabilizedSGDClassifier(5, tol=0.0).fit(X, y)
-    h = model.history_
-    left = np.log(h["stable"] / 5) / np.log(2000 / 5)
-    assert_allclose(h["rejection"], np.minimum(0.9 * left, np.maximum(0, 1 - 5 / h["stable"])))
-    assert h["rejection"][h["stable"] < 100].max() > 0.2  # by numbers 0.04
-
-
 def test_few_features_that_all_matter_stay():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 3))

@@ -255,7 +255,8 @@ class StageEnd {
         c.stage += 1;
         c.bursts = 0;
         const double stable = c.size - c.dead, kept = c.seen > 0 ? stable / c.seen : 1;
-        const double gone = 1 - share_left(stable);  // d of (12)
+        // (12), d the share purged of those that may be: where no more may go, nothing is rejected
+        const double left = c.seen > least() ? (stable - least()) / (c.seen - least()) : 0, gone = 1 - left;
         c.rejection = rule_.rejection_decay >= 0
                           ? rule_.rejection * (std::exp(-rule_.rejection_decay * gone) -
                                                gone * std::exp(-rule_.rejection_decay))
@@ -271,14 +272,6 @@ class StageEnd {
     }
 
   private:
-    // Of the features that may be purged, the share that is left: where no more may go, nothing is rejected.
-    // With a budget by orders of magnitude. By numbers it is next to nothing when thousands have gone and
-    // hundreds are left, rejection ends there, and the k largest of hundreds of weights would be the model.
-    double share_left(double stable) const {
-        if (!(c.seen > least())) return 0;
-        if (rule_.budget > 0) return std::log(stable / least()) / std::log(c.seen / least());
-        return (stable - least()) / (c.seen - least());
-    }
     // Features that are left at the end: the budget, or one.
     double least() const { return std::max(1.0, rule_.budget); }
     // Features whose changes are not rejected, in the mean.

@@ -147,12 +147,7 @@ class Twin:
         self.W[:, gone] = 0
         stable, seen = (self.stable & self.seen).sum(), self.seen.sum()
         kept = stable / seen
-        if seen <= least:
-            left = 0.0
-        elif self.k:
-            left = math.log(stable / least) / math.log(seen / least)
-        else:
-            left = (stable - least) / (seen - least)
+        left = (stable - least) / (seen - least) if seen > least else 0.0
         spared = min(5, self.k or 5)
         self.rejection = min(annealed(1 - left, self.beta, self.gamma), max(0, 1 - spared / stable))
         if kept > 0:

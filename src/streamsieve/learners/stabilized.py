@@ -51,10 +51,8 @@ class StabilizedSGD(Method):
 
     Differences from the paper: (11) and (12) are read as they must be meant, quantile and share purged.
     Shares are of the features seen so far, so that columns that are always zero do not count, and all but k
-    (or one) may be purged: where no more may go nothing is rejected, and what goes on is plain SGD. With k
-    the share that is left is one of orders of magnitude, ``log(left / k) / log(seen / k)``: else rejection
-    would all but end with hundreds of features, and their k largest weights be the model. Of n stable
-    features no more than ``1 - 5 / n`` of the changes are rejected, so that few that all matter stay.
+    (or one) may be purged: where no more may go nothing is rejected, and what goes on is plain SGD. Of n
+    stable features no more than ``1 - 5 / n`` of the changes are rejected, so that few that all matter stay.
     (16) is evaluated above delta_K and carried over up to it, so that no count is lost. With `standardize`
     steps are taken in units of the root mean square of a feature's non-zero values, and changes are weighed
     by its deviation in that unit: with data scaled to variance 1, and without that, a feature is kept for
