@@ -23,15 +23,6 @@ inline void prefetch(const void* line) {
 #endif
 }
 
-// The same for one that is only read.
-inline void prefetch_read(const void* line) {
-#if defined(__GNUC__)
-    __builtin_prefetch(line, 0);
-#else
-    (void)line;
-#endif
-}
-
 // sum a[i] b[i]
 double dot(const double* a, const double* b, Index n);
 

@@ -242,26 +242,22 @@ class Translator {
     std::vector<std::uint8_t> met_;  // by slot: whether the block has it; all 0 between blocks
 };
 
-// Rows order[0], ..., order[rows - 1] of X, or the first ones.
 template <class Rows>
 class TranslatorOf final : public Translator {
   public:
-    TranslatorOf(const StableState& state, const Rows& X, Index n, const std::int64_t* order,
-                 const double* weight)
-        : Translator(state, n, weight), X_(X), order_(order) {}
+    TranslatorOf(const StableState& state, const Rows& X, Index n, const double* weight)
+        : Translator(state, n, weight), X_(X) {}
 
     Index entries(Index a, Index b) const override {
         Index n = 0;
-        for (Index i = a; i < b; ++i) n += row(i).length;
+        for (Index i = a; i < b; ++i) n += X_[i].length;
         return n;
     }
 
   private:
-    auto row(Index i) const { return X_[order_ ? Index(order_[i]) : i]; }
-
     // New features of a dense row get their slots here, and only slots are looked at later; those of a sparse
     // one where they are looked up.
-    Index room(Index i) override { return room(row(i)); }
+    Index room(Index i) override { return room(X_[i]); }
     template <class T, class I>
     Index room(const CsrRow<T, I>& row) {
         return row.length;
@@ -276,20 +272,11 @@ class TranslatorOf final : public Translator {
 
     void look_up(Index from, Index to, Index at) override {
         for (Index i = from; i < to; ++i) {
-            if (order_ && i + 2 < to) ask(row(first_ + i + 2));
             out_.start[std::size_t(i)] = at;
-            look_up(row(first_ + i), i);
+            look_up(X_[first_ + i], i);
             at += out_.length[std::size_t(i)];
         }
     }
-
-    // Rows in a random order come from memory, and the processor sees a row's lines one after the other.
-    template <class T, class I>
-    static void ask(const CsrRow<T, I>& row) {
-        for (Index e = 0; e < row.length; e += Index(64 / sizeof(I))) prefetch_read(row.j + e);
-    }
-    template <class T>
-    static void ask(const DenseRow<T>&) {}
 
     template <class T, class I>
     void look_up(const CsrRow<T, I>& row, Index i) {
@@ -333,7 +320,6 @@ class TranslatorOf final : public Translator {
     }
 
     const Rows& X_;
-    const std::int64_t* order_;
 };
 
 // Slots of purged features go to others, once they are an eighth of all.

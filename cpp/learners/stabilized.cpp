@@ -55,20 +55,16 @@ StableState read_state(Fields& f) {
 }  // namespace
 
 const Binding bindings([](nb::module_& m) {
-    // Learns rows order[0], order[1], ... of X, or all of them; y and weight are in that order. rule
-    // "stages": where a line about each stage that ends goes. Returns (rows learned, stages ended, room for
-    // slots and for records that the next block needs: 0 if it has it).
+    // rule "stages": where a line about each stage that ends goes. Returns (rows learned, stages ended, room
+    // for slots and for records that the next block needs: 0 if it has it).
     m.def(
         "stabilized",
         [](const AnyRows& X, const Loss& loss, Matrix<const double> y, const Weights& weight,
-           std::optional<Vector<const std::int64_t>> order, nb::handle rule_, nb::handle state_) {
+           nb::handle rule_, nb::handle state_) {
             const Index n = Index(y.shape(0)), q = Index(y.shape(1));
             const Index held = std::visit([](const auto& rows) { return rows.rows; }, X.rows);
-            if ((order ? Index(order->shape(0)) : held) != n || (weight && Index(weight->shape(0)) != n))
+            if (held != n || (weight && Index(weight->shape(0)) != n))
                 throw nb::value_error("rows, targets and weights must be equally many");
-            for (Index i = 0; order && i < n; ++i)
-                if (order->data()[i] < 0 || order->data()[i] >= held)
-                    throw nb::value_error("order names a row that is not there");
             Fields rule_fields(rule_), state_fields(state_);
             const Stabilizing rule = read_rule(loss, rule_fields);
             const StableState state = read_state(state_fields);
@@ -82,16 +78,14 @@ const Binding bindings([](nb::module_& m) {
                 };
                 out = std::visit(
                     [&](const auto& x) {
-                        TranslatorOf<std::decay_t<decltype(x)>> rows(state, x, n,
-                                                                     order ? order->data() : nullptr, r);
+                        TranslatorOf<std::decay_t<decltype(x)>> rows(state, x, n, r);
                         return q == 1 ? run(rows, One{}) : run(rows, q);
                     },
                     X.rows);
             }
             return std::tuple(out.rows, out.stages, out.slots, out.records);
         },
-        "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(), "order"_a.noconvert().none(),
-        "rule"_a, "state"_a);
+        "rows"_a, "loss"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(), "rule"_a, "state"_a);
 });
 
 }  // namespace streamsieve

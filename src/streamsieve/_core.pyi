@@ -229,7 +229,6 @@ def stabilized(
     loss: str,
     y: _Doubles,
     weight: _Doubles | None,
-    order: _Ints | None,
     rule: dict[str, Any],
     state: Any,
 ) -> tuple[int, int, int, int]: ...

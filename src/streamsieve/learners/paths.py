@@ -147,29 +147,26 @@ class Paths(State):
         y: Array,
         w: Array | None,
         rule: dict[str, Any],
-        order: NDArray[np.int64] | None = None,
         pass_rows: float = np.inf,
     ) -> int:
-        """All paths over blocks of the rows, or of the rows `order`; how many, before a step overflowed.
+        """All paths over blocks of the rows; how many, before a step overflowed.
 
         `pass_rows` are the rows of a pass of `fit`, which bound a derived burst: a stage ends within a pass.
         """
         n, at = len(y), 0
         if not self.first_burst:
-            first = np.arange(min(n, _SAMPLE)) if order is None else order[:_SAMPLE]
             # bursts are that much longer from the second stage on
             stage = rule["n_bursts"] * max(1.0, -np.log(rule["burst_growth"]))
-            needed = min(_rows_to_see(rows.take(first)), pass_rows / stage)
+            needed = min(_rows_to_see(rows[:_SAMPLE].tight()), pass_rows / stage)
             self.clock["burst_size"] = self.first_burst = int(max(_SHORTEST, needed))
         stages = np.empty(n // (rule["n_bursts"] * self.first_burst) + 1, dtype=self.history.dtype)
         rule = rule | {"burst_size": self.first_burst, "stages": stages}
         while at < n:
             done, ended, slots, n_records = _core.stabilized(
-                (rows if order is not None else rows[at:n]).kernel,
+                rows[at:n].kernel,
                 loss,
                 y[at:],
                 None if w is None else w[at:],
-                None if order is None else order[at:],
                 rule,
                 self,
             )

@@ -174,9 +174,7 @@ class StabilizedSGD(Method):
             at = stop
         return n
 
-    def _run(
-        self, paths: Paths, rows: Rows, y: Array, w: Array | None, order: NDArray[np.int64] | None = None
-    ) -> int:
+    def _run(self, paths: Paths, rows: Rows, y: Array, w: Array | None) -> int:
         rule = {
             "n_bursts": self.n_bursts,
             "burst_growth": self.burst_growth,
@@ -193,7 +191,7 @@ class StabilizedSGD(Method):
             "threads": threads() if self.n_jobs == -1 else self.n_jobs,
         }
         pass_rows = getattr(self.state, "_pass_rows", np.inf)
-        return paths.learn(rows, self.loss, y, w, rule, order, pass_rows)
+        return paths.learn(rows, self.loss, y, w, rule, pass_rows)
 
     def changed_by(self, rows: Rows) -> None:  # noqa: ARG002
         return None  # the end of a stage purges features that its rows do not have
