@@ -525,6 +525,16 @@ def test_check_estimator(kind):
     check_estimator(model, expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail="raise")
 
 
+@pytest.mark.parametrize("kind", [k for k in LEARNERS if is_classifier(k())], ids=lambda kind: kind.__name__)
+def test_weights_of_a_class_decide(kind):
+    """A rare class that weighs as much as the other is predicted about as often."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 10))
+    y = X[:, 0] + 2 * rng.logistic(size=4000) > 5  # 9 %
+    model = make(kind).fit(X, y, sample_weight=np.where(y, (~y).sum() / y.sum(), 1.0))
+    assert 0.2 < model.predict(X).mean() < 0.8
+
+
 #: Learners by gradient steps, which centre columns that are far from zero.
 CENTERING = [kind for kind in LEARNERS if getattr(kind, "_method_class", None) and kind._method_class.centers]
 

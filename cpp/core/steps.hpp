@@ -19,10 +19,10 @@ inline double fade(Schedule schedule, double t, double& horizon) {
     return std::log(horizon) / horizon;
 }
 
-// State: rows so far, their total weight, the sum of their squared norms, the number of their non-zeros, and
-// the horizon `a` of the doubling trick. Five doubles of a NumPy array.
+// State: rows so far, their total weight, the sum of their squared norms, the number of their non-zeros, the
+// horizon `a` of the doubling trick, and the largest weight. Six doubles of a NumPy array.
 struct Clock {
-    double rows, weight, norms, entries, horizon;
+    double rows, weight, norms, entries, horizon, heaviest;
 };
 
 // The clock of learners whose steps depend on nothing else: rows so far and their total weight.
@@ -67,15 +67,18 @@ struct StepSize {
         }
     };
 
-    // A derived step is s(t) / (4 L max(R^2, r |x|^2) + lam), R^2 the mean squared norm so far, L the
-    // curvature of the loss, r the row's weight, s the schedule. 1 / (L |x|^2) would take a row to its own
-    // target, and no row can overshoot it; a quarter of that is the longest constant step whose noise stays
-    // bounded whatever the spectrum of the rows (Bach and Moulines 2013). The intercept takes part as one
-    // more feature, with the mean square of the non-zeros seen, so that the units of the data cancel.
+    // A derived step is s(t) / (4 L max(r R^2, r' |x|^2) + lam), R^2 the mean squared norm so far, L the
+    // curvature of the loss, s the schedule, r the mean weight of the rows, and r' that or, if it is more, a
+    // quarter of the largest. 1 / (L |x|^2) would take a row of weight 1 to its own target, and no row can
+    // overshoot it; a quarter of that is the longest constant step whose noise stays bounded whatever the
+    // spectrum of the rows (Bach and Moulines 2013). It does not depend on the weight of the row itself,
+    // which would undo it. The intercept takes part as one more feature, with the mean square of the
+    // non-zeros seen, so that the units of the data cancel.
     Step next(const Norm& norm, double r, double curvature) const {
         Clock& c = *clock;
         c.rows += 1;
         c.weight += r;
+        c.heaviest = std::max(c.heaviest, r);
         const double span = std::min(c.rows, memory);
         if (span < c.rows) {
             c.norms *= 1 - 1 / memory;
@@ -86,7 +89,8 @@ struct StepSize {
         const double s = fade(schedule, c.rows, c.horizon);
         if (eta > 0) return {eta * s, intercept ? eta * s : 0};
         const double unit = !intercept ? 0 : c.norms > 0 ? c.norms / c.entries : 1;
-        const double most = std::max(c.norms / span + unit, r * (norm.square + unit));
+        const double mean = c.weight / c.rows, heavy = std::max(mean, 0.25 * c.heaviest);
+        const double most = std::max(mean * (c.norms / span + unit), heavy * (norm.square + unit));
         // nothing but rows that are empty, or so small that their squares vanish: nothing to move
         if (!(most > 1e-200)) return {0, 0};
         const double step = s / (4 * curvature * most + lam);

@@ -22,7 +22,9 @@ def steps(X, r, eta, schedule, curvature):
             continue
         norms, count = (X[: t + 1] ** 2).sum(), np.count_nonzero(X[: t + 1])
         unit = norms / count if count else 1.0
-        most = max(norms / (t + 1) + unit, r[t] * ((X[t] ** 2).sum() + unit))
+        mean_weight, largest = r[: t + 1].mean(), r[: t + 1].max()
+        heavy = max(mean_weight, largest / 4)
+        most = max(mean_weight * (norms / (t + 1) + unit), heavy * ((X[t] ** 2).sum() + unit))
         yield s / (4 * curvature * most), s / (4 * curvature * most) * unit
 
 

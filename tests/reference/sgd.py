@@ -58,7 +58,8 @@ def descend(X, y, loss, eta, schedule, alpha, r, standardize, intercept=True, tr
         counts.append(count)
         if eta is None:
             unit = sum(norms) / sum(counts) if intercept and sum(counts) else float(intercept)
-            most = max(np.mean(norms) + unit, r[t] * (size + unit))
+            mean_weight, largest = r[: t + 1].mean(), r[: t + 1].max()
+            most = max(mean_weight * (np.mean(norms) + unit), max(mean_weight, largest / 4) * (size + unit))
             step = s / (4 * curvature * most + alpha) if most else 0.0
             step_b = step * unit
         else:

@@ -65,7 +65,7 @@ class Twin:
         self.gravity, self.rejection, self.length = 0.0, beta, K
         self.bursts, self.filled, self.stages, self.past = 0, 0, 0, []
         self.notes = []  # of the stage: path, feature, change over times seen, whether it was left non-zero
-        self.norms, self.counts = [[] for _ in range(n_paths)], [[] for _ in range(n_paths)]
+        self.norms, self.counts, self.weights = ([[] for _ in range(n_paths)] for _ in range(3))
         self.fading = list(fade(schedule, 10_000))
 
     def block(self, rows, orders):
@@ -96,6 +96,7 @@ class Twin:
                       for o in range(self.Y.shape[1])])  # fmt: skip
         self.norms[m].append(z @ z)
         self.counts[m].append((z != 0).sum())
+        self.weights[m].append(self.r[i])
         s = self.fading[len(self.norms[m]) - 1]
         eta = eta_b = self.eta
         if eta == "auto":
@@ -106,7 +107,9 @@ class Twin:
             size = (weight * self.norms[m]).sum()
             count = (weight * self.counts[m]).sum()
             unit = (size / count if size > 0 else 1.0) if self.intercept else 0.0
-            most = max(size / min(len(age), self.memory) + unit, self.r[i] * (z @ z + unit))
+            mean_weight = np.mean(self.weights[m])
+            heavy = max(mean_weight, max(self.weights[m]) / 4)
+            most = max(mean_weight * (size / min(len(age), self.memory) + unit), heavy * (z @ z + unit))
             eta = 1 / (4 * curvature * most) if most else 0.0
             eta_b = eta * unit
         self.start[m] = np.where(self.times[m][:, None] == 0, self.W[m], self.start[m])

@@ -50,8 +50,10 @@ GROW = Param(
 
 
 def clock() -> Field:
-    """Rows, their weight, squared norms and non-zeros so far, and the horizon of the doubling trick."""
-    return record(rows=0.0, weight=0.0, norms=0.0, entries=0.0, horizon=3.0)  # log(a) / a is largest at 3
+    """Rows, their weight, squared norms and non-zeros so far, the horizon of the doubling trick, the largest
+    weight."""
+    # log(a) / a is largest at 3
+    return record(rows=0.0, weight=0.0, norms=0.0, entries=0.0, horizon=3.0, heaviest=0.0)
 
 
 def check_clock(clock: NDArray[Any]) -> None:
