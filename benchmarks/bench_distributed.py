@@ -53,7 +53,7 @@ class Cluster:
     """A scheduler, and workers of one thread on a core each."""
 
     def __init__(self, folder, n):
-        self.file = os.path.join(folder, f"scheduler-{n}.json")
+        self.file = os.path.join(tempfile.mkdtemp(dir=folder), "scheduler.json")  # none of a cluster before
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         options = ("--no-dashboard", "--scheduler-file", self.file)
         self.processes = [

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _core
 from ..params import ParamError
-from ..sieve.memory import size_of
+from ..sizes import size_of
 from ..streams import BadData, Stream, read
 from ..streams.files import Bytes, File, find
 from ..streams.formats import FORMATS

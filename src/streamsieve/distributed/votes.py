@@ -14,11 +14,11 @@ import numpy as np
 
 from ..params import ParamError
 from ..rows import Array, Rows
-from ..sieve.memory import EXTRA
 from ..sieve.model import strengths
 from ..sieve.screen import marginal, measure, new_marginals, rank
 from ..sieve.sieve import Sieve
 from ..sieve.store import Ints, Store
+from ..sizes import EXTRA
 from ..state import zeros
 
 _MEMORY = 32 << 20  # of the sieve of a unit: it keeps O(n) of its rows, and ranks features quickly

@@ -13,10 +13,10 @@ from ..base import Method
 from ..losses import softmax
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ..rows import Array, Rows
+from ..sizes import EXTRA, Bytes, size_of
 from ..state import State, check_array, optional, zeros
 from . import errors, gram, room
 from .folds import assign
-from .memory import EXTRA, Bytes, size_of
 from .model import from_correlations, from_rows, prior, refit, strengths
 from .screen import best_columns, check_marginals, marginal, measure, new_marginals
 from .store import Ints, Store

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..interrupts import Deferred
 from ..rows import Rows
+from ..sizes import EXTRA
 from ..state import State
-from .memory import EXTRA
 from .store import Store
 
 

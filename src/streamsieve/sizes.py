@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
-EXTRA = 32 << 20  # beside `memory`, for work
+EXTRA = 32 << 20  # beside the memory of a sieve, for work
 
 
 class Bytes:
