@@ -120,3 +120,22 @@ def test_the_rows_are_not_copied_as_a_whole(name, order, monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < X.nbytes // 2
+
+
+def test_weights_whose_squares_overflow_do_not_settle():
+    huge = np.full((1, 3), 1e200)
+    assert not passes.settled(huge, 2 * huge, 0.1)
+    assert passes.settled(huge, 1.01 * huge, 0.1)
+    assert not passes.settled(np.zeros((1, 3)), huge, 0.1)
+
+
+@pytest.mark.parametrize("source", [{1.0, 2.0}, {(1, 2, 3, 4)}, range(3)], ids=str)
+def test_what_is_no_source_of_blocks_is_named(source):
+    with pytest.raises(TypeError, match="expected rows, or a source of blocks"):
+        streamsieve.SGDClassifier().fit(source)
+
+
+@pytest.mark.parametrize("kind", [SFSARegressor, streamsieve.SGDRegressor, streamsieve.OLSthRegressor])
+def test_targets_without_columns_are_refused(kind):
+    with pytest.raises(ValueError, match="at least one target"):
+        kind().fit(np.ones((2, 1)), np.empty((2, 0)))

@@ -6,7 +6,7 @@ another order, until the loss falls no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,8 +83,11 @@ class WeightsMove:
 
 def settled(before: Array, now: Array, tol: float) -> bool:
     """Whether the weights moved by at most `tol` of their norm; not while all are zero."""
-    norm = np.square(before).sum()
-    return bool(norm > 0 and np.square(now - before).sum() <= tol**2 * norm)
+    largest = np.abs(before).max(initial=0.0)  # squares of the weights themselves may overflow
+    if not largest > 0:
+        return False
+    moved = np.linalg.norm((now - before) / largest)
+    return bool(moved <= tol * np.linalg.norm(before / largest))
 
 
 def has_passes(method: Any) -> bool:
@@ -138,7 +141,7 @@ class MeanLoss:
     def add(self, scores: Array, y: Array, w: Array | None) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             losses = self.loss.value(scores, y).sum(axis=1)
-        self.total += float(losses.sum() if w is None else losses @ w)
+            self.total += float(losses.sum() if w is None else losses @ w)
         self.weight += len(losses) if w is None else float(w.sum())
 
     def mean(self) -> float:
@@ -149,6 +152,18 @@ def shuffled(n: int, seed: int, at: int) -> NDArray[np.int64]:
     """The order of n rows in pass `at`."""
     key = np.array([seed, at], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key)).permutation(n)
+
+
+def blocks_of(source: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """X, y and sample weights (or None) of each block of a source."""
+    for block in source:
+        if not isinstance(block, list | tuple) or len(block) not in (2, 3):
+            raise TypeError(
+                f"X is a {type(source).__name__} of {type(block).__name__}; expected rows, or a source of "
+                "blocks (X, y) or (X, y, sample_weight)."
+            )
+        X, y, weight = (*block, None)[:3]
+        yield X, y, weight
 
 
 def is_source(X: Any) -> bool:

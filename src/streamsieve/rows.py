@@ -449,6 +449,8 @@ def as_targets(y: Any, n: int, limit: float = math.inf) -> Array:
         raise ValueError(f"y has {y.ndim} dimensions; pass one value a row, or an array (rows, targets).")
     check_length(y, n)
     y = np.ascontiguousarray(y.reshape(n, -1) if n else y.reshape(0, y.shape[1] if y.ndim == 2 else 1))
+    if not y.shape[1]:
+        raise ValueError(f"y has shape {y.shape}; expected at least one target a row.")
     bad = _core.first_bad(y, False, limit)
     if bad >= 0:
         raise ValueError(f"Input y contains {_describe(y.ravel()[bad])} at row {bad // y.shape[1]}.")

@@ -20,7 +20,7 @@ from ..fitted import FittedModel
 from ..learners.refit import Refit
 from ..learners.start import continue_from
 from ..params import Parameter
-from ..passes import MeanLoss, fit_rows, has_passes, is_source, repeat
+from ..passes import MeanLoss, blocks_of, fit_rows, has_passes, is_source, repeat
 from ..rows import Array, Rows, as_rows, as_weights, check_any_weight, is_sparse
 from ..tasks import Task
 
@@ -199,8 +199,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         def one_pass(at: int) -> float:  # noqa: ARG001
             nonlocal started
             loss = MeanLoss(method)
-            for block in source:
-                X, y, weight = (*block, None)[:3]
+            for X, y, weight in blocks_of(source):
                 rows, Y, w = fresh._check_batch(X, y, None if started else classes, weight, first=not started)
                 if not started:
                     method.begin(rows.p, fresh._task.q)
@@ -216,15 +215,14 @@ class Estimator(SelectorMixin, BaseEstimator):
         fresh.n_iter_ = repeat(method, one_pass)
         if Refit.wanted(method):
             again = Refit(method)
-            for block in source:
-                X, y, weight = (*block, None)[:3]
+            for X, y, weight in blocks_of(source):
                 again.update(*fresh._check_batch(X, y, None, weight, first=False))
             again.finish()
         return self._become(fresh)
 
     def _count(self, source: Any) -> tuple[int, Any]:
         """Rows of a source, and its labels, where these must be known beforehand: a first reading."""
-        return (sum(len(block[1]) for block in source) if self.method_.plans else 0), None
+        return (sum(len(y) for _, y, _ in blocks_of(source)) if self.method_.plans else 0), None
 
     def _check_batch(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool

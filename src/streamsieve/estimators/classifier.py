@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from ..passes import blocks_of
 from ..rows import Array, as_vector
 from ..tasks import Classification, Task
 from .class_weight import CLASS_WEIGHT, WeightedSource, row_weights
@@ -148,8 +149,8 @@ class Classifier(ClassifierMixin, OneRow):
 
     def _count(self, source: Any) -> tuple[int, Any]:
         n, labels = 0, []
-        for block in source:
-            y = as_vector(block[1])
+        for _, targets, _ in blocks_of(source):
+            y = as_vector(targets)
             n += len(y)
             labels.append(np.unique(y))
         return n, np.unique(np.concatenate(labels)) if n else None

@@ -229,5 +229,6 @@ def _hc1(moments: FourthMoments, support: NDArray[np.int64], fit_intercept: bool
         both = np.append(where, len(inner.sums) - 1)
         M = inner.sums[np.minimum.outer(both, both), np.maximum.outer(both, both)].astype(np.float64)
         meat[t] = T @ M @ T.T
-    df = k + fit_intercept
-    return total.bread(meat, fit_intercept) * (total.n / (total.n - df)), total.n - df
+    left = total.n - k - fit_intercept
+    factor = total.n / left if left > 0 else np.nan  # as many weights as rows: nothing is known of errors
+    return total.bread(meat, fit_intercept) * factor, left

@@ -272,7 +272,8 @@ class SCAD(Penalty):
     def value(self, b: Array, alpha: float, at: Any = ALL) -> Array:
         lam, gamma = self.strength(alpha, at), self.gamma
         size = np.minimum(np.abs(b), gamma * lam)
-        bent = (2 * gamma * lam * size - size**2 - lam**2) / (2 * (gamma - 1))
+        near = np.minimum(size, lam)  # lam where it matters; its square may overflow
+        bent = (2 * gamma * near * size - size**2 - near**2) / (2 * (gamma - 1))
         return np.where(size <= lam, lam * size, bent)
 
     def free_prox(self, z: Array, d: Array, alpha: float, at: Any = ALL) -> Array:
