@@ -348,7 +348,9 @@ def snapshot(model):
     if method is None:
         return held, None
     state = method.state.copy()
-    for averages in (getattr(state, "averages", None), *getattr(getattr(state, "folds", None), "folds_", ())):
+    fourth = getattr(getattr(state, "fourth", None), "averages", None)
+    folds = getattr(getattr(state, "folds", None), "folds_", ())
+    for averages in (getattr(state, "averages", None), fourth, *folds):
         if averages is not None and hasattr(averages, "flush"):
             averages.flush()  # as readers do
     return held, (state, method.p, method.q, method.values)

@@ -113,7 +113,7 @@ class FTRLProximal(Method):
         intercept = _weight(s.bias_z, s.bias_root, 0.0, s.least["bias"])
         if self.k is None:
             return w.T.copy(), intercept
-        kept = chosen(self, variance(s) * np.einsum("jo,jo->j", w, w))
+        kept = chosen(self, variance(s) * steps.squares(w))
         return scatter(kept, w[kept], self.p), intercept
 
     def check_state(self) -> None:

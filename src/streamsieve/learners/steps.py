@@ -104,6 +104,15 @@ def variance(state: State) -> Array | float:
     return spread
 
 
+def squares(weight: Array) -> Array:
+    """Sum of the squared weights (p, q) of each feature, in a unit in which they do not overflow."""
+    most = np.abs(weight).max(initial=0.0)
+    if most > 1e100:
+        weight = weight / most
+    out: Array = np.einsum("jo,jo->j", weight, weight)
+    return out
+
+
 def largest(score: Array, k: int) -> NDArray[np.int64]:
     """The k features with the largest scores above 0, ascending; ties to the lower index."""
     kept = np.empty(min(k, len(score)), dtype=np.int64)

@@ -12,7 +12,7 @@ from ..state import State, array, zeros
 from . import steps
 from .refit import REFIT
 from .start import start_from
-from .steps import check_shrink, chosen, scatter, step_rule, variance
+from .steps import check_shrink, chosen, scatter, squares, step_rule, variance
 
 
 class TSGD(Method):
@@ -58,7 +58,7 @@ class TSGD(Method):
     def weights(self) -> tuple[Array, Array]:
         s = self.state
         # Remark 1 of [Sun]: rank by sigma_j |beta_j|; squared, times the same number for all
-        kept = chosen(self, variance(s) * np.einsum("jo,jo->j", s.weight, s.weight))
+        kept = chosen(self, variance(s) * squares(s.weight))
         return scatter(kept, s.weight[kept] * s.scale, self.p), s.bias.copy()
 
     def measure(self, rows: Rows, w: Array | None) -> None:
