@@ -9,7 +9,7 @@ import numpy as np
 
 from .rules import Failure
 
-PROGRAM = [sys.executable, "-c", "from streamsieve.cli import program; program()"]
+PROGRAM = [sys.executable, "-m", "streamsieve"]
 LEARN = ["--target", "y", "--method", "olsth", "-k", "2"]
 VERBS = {
     "fit": ["fit", "rows.csv", *LEARN, "-o", "{}"],

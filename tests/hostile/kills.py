@@ -12,8 +12,9 @@ from streamsieve import load
 
 from .rules import Failure
 
-PROGRAM = [sys.executable, "-c", "from streamsieve.cli import program; program()"]
+PROGRAM = [sys.executable, "-m", "streamsieve"]
 METHODS = ["sgd", "olsth", "sfsa", "siht", "barda", "fobos", "stabilizedsgd", "sieve", "ftrlproximal"]
+NEED_K = ("sfsa", "siht", "barda")
 
 
 def run(number, seed, folder):
@@ -24,7 +25,7 @@ def run(number, seed, folder):
     source, out, checkpoint = folder / "rows.svm", folder / "out", folder / "checkpoint"
     source.write_text("\n".join(rows) + "\n")
     method = str(rng.choice(METHODS))
-    words = ["fit", str(source), "--method", method, "-q"]
+    words = ["fit", str(source), "--method", method, "-q", *(["-k", "5"] if method in NEED_K else [])]
     alone = folder / "alone"
     for file in (out, checkpoint, alone):
         file.unlink(missing_ok=True)
