@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.sgd import Truncate, descend
 from streamsieve import (
+    SFSARegressor,
     SGDClassifier,
     SGDRegressor,
     SIHTClassifier,
@@ -175,3 +176,13 @@ def test_the_derived_step_bears_any_scale():
         assert_allclose(
             SGDRegressor().fit(X * unit, y).coef_ * unit, SGDRegressor().fit(X, y).coef_, rtol=1e-6
         )
+
+
+@pytest.mark.parametrize("kind", [TSGDRegressor, SGDRegressor, SFSARegressor], ids=lambda kind: kind.__name__)
+def test_a_first_value_whose_square_is_hardly_a_number(kind):
+    """Its inverse would overflow: such a feature has no unit until larger values come."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    X[:150, 2] *= 1e-155
+    model = kind().partial_fit(X, X[:, 0] + X[:, 1])
+    assert np.isfinite(model.coef_).all()

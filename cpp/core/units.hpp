@@ -10,6 +10,8 @@
 
 namespace streamsieve {
 
+constexpr double least_square = std::numeric_limits<double>::min();  // whose inverse does not overflow
+
 // Moments of the non-zero values of a feature: their weight, the first, and sum and sum of squares of the
 // differences from it, which keeps the digits that plain sums of squares lose when a mean is large. The
 // zeros, which nobody visits, are merged in when the variance is read. Four doubles of a NumPy array.
@@ -91,8 +93,8 @@ class Moments {
             const double before = feature.n > 0 && feature.n < settled ? feature.square() / feature.n : 0;
             feature.add(x, r);
             const double n = feature.n, square = feature.square();
-            const double over = square > 0 ? 1 / square : 0;  // 0 where the squares underflow
-            const double u = x * n * over;                    // x over the mean square of its feature
+            const double over = square >= least_square ? 1 / square : 0;  // 0 where the squares underflow
+            const double u = x * n * over;  // x over the mean square of its feature
             f(e, j, x, before > 0 ? std::sqrt(before * n * over) : 1.0);
             out[0] = u;
             out[1] = u * x * n;  // u^2 times the sum of squares, of which the scatter is a part

@@ -388,7 +388,7 @@ class AnnealedModel {
             const Slot& f = slot(at[e]);
             const double g = f.weights()[q_ + Index(c.output)], square = f.square();
             if (g == 0) continue;
-            sum += !units_ ? x[e] * g : square > 0 ? x[e] * g * (f.n / square) : 0;
+            sum += !units_ ? x[e] * g : square >= least_square ? x[e] * g * (f.n / square) : 0;
         }
         return sum;
     }
@@ -416,7 +416,7 @@ class AnnealedModel {
     // Brings the unit of a feature up to date. A weight belongs to the unit it was learned in: else a feature
     // whose first value happens to be tiny would have a huge weight when its usual values come.
     void renew(Slot& f) const {
-        const double square = f.square(), now = square > 0 ? f.n / square : 0;
+        const double square = f.square(), now = square >= least_square ? f.n / square : 0;
         const double ratio =
             f.inverse > 0 ? std::sqrt(now / f.inverse) : 0;  // at first 0, as are the weights
         for (Index o = 0; o < q_; ++o) f.weights()[o] *= ratio;

@@ -225,7 +225,7 @@ class Translator {
         }
         for (const std::int32_t s : own.met) {
             const Values& f = state_.values[s];
-            const double square = f.square(), unit = square > 0 ? std::sqrt(f.n / square) : 0;
+            const double square = f.square(), unit = square >= least_square ? std::sqrt(f.n / square) : 0;
             state_.unit[s] = {unit, std::sqrt(f.scatter(c.weight) / c.weight) * unit};
             met_[std::size_t(s)] = 0;
         }
