@@ -139,3 +139,27 @@ def test_what_is_no_source_of_blocks_is_named(source):
 def test_targets_without_columns_are_refused(kind):
     with pytest.raises(ValueError, match="at least one target"):
         kind().fit(np.ones((2, 1)), np.empty((2, 0)))
+
+
+def test_a_source_with_weights_of_classes_is_read_once_more_and_no_oftener():
+    class Source:
+        readings = 0
+
+        def __iter__(self):
+            self.readings += 1
+            X = np.random.default_rng(0).normal(size=(60, 3))
+            yield X, (X[:, 0] > 0).astype(int)
+
+    plain, weighted = Source(), Source()
+    streamsieve.SGDClassifier(max_iter=3, tol=0).fit(plain)
+    streamsieve.SGDClassifier(max_iter=3, tol=0, class_weight={1: 2.0}).fit(weighted)
+    assert weighted.readings == plain.readings + 1
+    with pytest.raises(TypeError, match="expected rows, or a source of blocks"):
+        streamsieve.SGDClassifier(class_weight={1: 2.0}).fit({1.0})
+
+
+def test_a_narrower_batch_misses_columns_that_are_centred():
+    X = 20 + np.random.default_rng(0).normal(size=(300, 4))
+    model = streamsieve.SGDRegressor(grow=True).partial_fit(sp.csr_array(X[:200]), X[:200, 0])
+    model.partial_fit(sp.csr_array(X[200:, :2]), X[200:, 0])
+    assert np.isfinite(model.coef_).all()

@@ -174,12 +174,12 @@ class Method:
         step = max(1, (1 << 17) * len(rows) // max(1, rows.n_values))
         for at in range(0, len(order), step):
             part = order[at : at + step]
-            learned = self.learn(self.taken(rows, part), y[part], None if w is None else w[part])
+            learned = self.learn(self.prepared(rows, part), y[part], None if w is None else w[part])
             if learned < len(part):
                 return at + learned
         return len(order)
 
-    def taken(self, rows: Rows, part: NDArray[np.int64]) -> Rows:
+    def prepared(self, rows: Rows, part: NDArray[np.int64]) -> Rows:
         """Some rows, about the centre and in units of their columns."""
         first = getattr(self.state, "centering", None)
         some = rows.take(part)

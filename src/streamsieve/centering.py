@@ -127,6 +127,7 @@ class Centering(State):
 
     def _subtract(self, rows: Rows) -> Rows:
         at = self._far()
+        at = at[: np.searchsorted(at, rows.p)]  # a batch may be narrower than those before
         if not len(at):
             return rows
         if rows.values is not None:

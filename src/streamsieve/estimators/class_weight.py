@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..params import Param
+from ..passes import blocks_of
 from ..rows import Array
 
 
@@ -36,8 +38,7 @@ CLASS_WEIGHT = Param(
     None,
     ClassWeights(),
     "Weights of the classes, factors of `sample_weight`: by label, 1 for those not named, or 'balanced', n "
-    "over "
-    "the number of classes times the rows of the class, which needs all rows at once, hence `fit` with "
+    "over the number of classes times the rows of the class, which needs all rows at once, hence `fit` with "
     "arrays.",
 )
 
@@ -73,8 +74,12 @@ class WeightedSource:
     def __init__(self, source: Any, class_weight: Any) -> None:
         self.source, self.class_weight = source, class_weight
 
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """All labels: a reading of its own, before the first pass."""
+        labels = [np.unique(np.asarray(y)) for _, y, _ in blocks_of(self.source)]
+        return np.unique(np.concatenate(labels)) if labels else np.empty(0)
+
     def __iter__(self) -> Iterator[tuple[Any, Any, Array]]:
-        classes = np.unique(np.concatenate([np.unique(np.asarray(block[1])) for block in self.source]))
-        for block in self.source:
-            X, y, weight = (*block, None)[:3]
-            yield X, y, row_weights(self.class_weight, np.asarray(y), classes, weight)
+        for X, y, weight in blocks_of(self.source):
+            yield X, y, row_weights(self.class_weight, np.asarray(y), self.classes, weight)

@@ -219,7 +219,7 @@ class StabilizedSGD(Method):
         step = int(np.clip((1 << 17) // values, 1, _CALL)) * self.block_size
         for at in range(0, len(order), step):
             part = order[at : at + step]
-            some = self.taken(rows, part)
+            some = self.prepared(rows, part)
             learned = self._run(self.state.paths, some, y[part], None if w is None else w[part])
             if learned < len(part):
                 return at + learned
