@@ -1,4 +1,5 @@
-"""Run benchmarks and write what they print to docs/benchmarks, to the page docs/benchmarks.md, to the README.
+"""Run benchmarks and write what they print to docs/benchmarks, to the page docs/benchmarks.md, and to all
+pages that show figures of them.
 
 python benchmarks/publish.py [NAME...]        # averages extract learners ...; default: all
 python benchmarks/publish.py --page           # the page from what is stored
@@ -14,11 +15,15 @@ from pathlib import Path
 HERE = Path(__file__).parent
 OUT = HERE.parent / "docs" / "benchmarks"
 
-#: Arguments that let a benchmark end within minutes.
+#: Arguments that let a benchmark end within minutes; NAME-PART is a part of bench_NAME.py.
 ARGUMENTS = {
     "averages": [],
     "bestsubset": ["--sizes", "5", "20", "100"],
     "budgeted": ["--rows", "20000"],
+    "distributed-memory": ["--only", "memory"],
+    "distributed-model": ["--mb", "60", "--only", "model"],
+    "distributed-shards": ["--mb", "2000", "--repeats", "3", "--only", "shards"],
+    "distributed-speed": ["--mb", "600", "--repeats", "3", "--only", "speed,shards"],
     "extract": [],
     "history": ["--rows", "60000", "--repeats", "5"],
     "learners": ["--rows", "30000", "--repeats", "3"],
@@ -42,16 +47,23 @@ ARGUMENTS = {
 }
 
 
+def script(name: str) -> Path:
+    return HERE / f"bench_{name.partition('-')[0]}.py"
+
+
+def command(name: str) -> str:
+    return shlex.join(["python", script(name).relative_to(HERE.parent).as_posix(), *ARGUMENTS[name]])
+
+
 def publish(name: str) -> None:
-    words = ["python", f"benchmarks/bench_{name}.py", *ARGUMENTS[name]]
     done = subprocess.run(
-        [sys.executable, *words[1:]], cwd=HERE.parent, capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONWARNINGS": "ignore"},
+        [sys.executable, script(name), *ARGUMENTS[name]], cwd=HERE.parent, capture_output=True, text=True,
+        check=False, env=os.environ | {"PYTHONWARNINGS": "ignore"},
     )  # fmt: skip
     if done.returncode:
-        raise SystemExit(f"{shlex.join(words)} failed:\n{done.stdout}{done.stderr}")
+        raise SystemExit(f"{command(name)} failed:\n{done.stdout}{done.stderr}")
     OUT.mkdir(parents=True, exist_ok=True)
-    lines = [f"$ {shlex.join(words)}", *(line.rstrip() for line in done.stdout.strip().splitlines())]
+    lines = [f"$ {command(name)}", *(line.rstrip() for line in done.stdout.strip().splitlines())]
     (OUT / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"wrote {OUT / name}.txt")
 
@@ -64,35 +76,17 @@ measured in the same run; absolute times are of a busy machine with two cores an
 """
 
 
-def write_page() -> None:
+def page() -> str:
     """The page: the purpose of each script, its command, its output."""
     parts = [INTRODUCTION]
     for name in ARGUMENTS:
         stored = OUT / f"{name}.txt"
         if stored.exists():
-            purpose = (ast.get_docstring(ast.parse((HERE / f"bench_{name}.py").read_text())) or "").split(
-                "\n\n"
-            )[0]
+            purpose = (ast.get_docstring(ast.parse(script(name).read_text())) or "").split("\n\n")[0]
             text = stored.read_text(encoding="utf-8")
-            parts += [f"## {name.capitalize()}\n", " ".join(purpose.split()) + "\n", f"```text\n{text}```\n"]
-    (OUT.parent / "benchmarks.md").write_text("\n".join(parts), encoding="utf-8")
-
-
-def write_readme() -> None:
-    """The table of the README, out of the output of bench_quality.py: the means of the methods."""
-    stored, readme = OUT / "quality.txt", HERE.parent / "README.md"
-    if not stored.exists():
-        return
-    text = stored.read_text(encoding="utf-8")
-    lines = text[text.index("| method ") :].split("\n\n")[0].splitlines()
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    places = [rows[0].index(name) for name in ("method", "mean", "cells", "median s", "peak MB")]
-    rows[0][places[1]], rows[0][places[2]] = "mean accuracy, %", "cells"
-    table = ["| " + " | ".join(row[at] for at in places) + " |" for row in rows]
-    table[1] = "|---|--:|--:|--:|--:|"
-    head, tail = "<!-- quality: begin -->\n", "<!-- quality: end -->"
-    before, _, rest = readme.read_text(encoding="utf-8").partition(head)
-    readme.write_text("".join([before, head, "\n".join(table), "\n", tail, rest.partition(tail)[2]]))
+            title = name.capitalize().replace("-", ", ")
+            parts += [f"## {title}\n", " ".join(purpose.split()) + "\n", f"```text\n{text}```\n"]
+    return "\n".join(parts)
 
 
 def main() -> None:
@@ -102,8 +96,8 @@ def main() -> None:
         raise SystemExit(f"no benchmark {unknown[0]}; there are {', '.join(ARGUMENTS)}.")
     for name in names:
         publish(name)
-    write_page()
-    write_readme()
+    (OUT.parent / "benchmarks.md").write_text(page(), encoding="utf-8")
+    subprocess.run([sys.executable, OUT.parent / "fill_pages.py"], check=True)
 
 
 if __name__ == "__main__":
