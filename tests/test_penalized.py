@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet, lasso_path
 
 from reference.proximal import mcp, proximal, scad, soft
-from streamsieve import _core
+from streamsieve import OAdaptiveLassoRegressor, _core
 from streamsieve.averages.extract._newton import Factor, Solver
 from streamsieve.averages.extract.oadaptivelasso import oadaptivelasso
 from streamsieve.averages.extract.oelasticnet import oelasticnet
@@ -346,6 +346,19 @@ def test_no_penalty_is_least_squares(name):
     s = standardized(X, y)
     model = EXTRACTORS[name](s, alpha=0.0, refit=False)
     assert_allclose(s.R @ (model.coef * s.x_scale / s.y_scale), s.r[:, 0], atol=1e-9)
+
+
+def test_weights_of_the_adaptive_lasso_that_underflow_still_penalise():
+    X, _ = sample(3, 60, 4)
+    y = 1e74 * (X[:, [1]] - 2 * X[:, [2]])
+    s = standardized(X, y)
+    for k, expected in ((0, []), (1, [2]), (2, [1, 2])):
+        assert oadaptivelasso(s, k, gamma=1e6).support.tolist() == expected
+    alphas, betas = penalty_path(s, "adaptivelasso", gamma=1e6)
+    assert betas[0].nnz == 0
+    assert np.isfinite(alphas).all()
+    row = OAdaptiveLassoRegressor("auto", gamma=1e6, fit_intercept=False).fit([[9e74, 9e74]], [1e74])
+    assert_array_equal(row.coef_, 0.0)
 
 
 @pytest.mark.parametrize("name", EXTRACTORS)

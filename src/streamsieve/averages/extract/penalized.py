@@ -28,6 +28,7 @@ LAST = 1e-4  # of alpha_max, where a walk of a folded concave penalty ends
 VANISHING = 1e-8  # of alpha_max, where every other walk ends
 CROWDED = 3  # times k: beyond this a folded concave path is not expected back
 ACCEPTED = 1e-8
+LIGHTEST = 1e-100  # weight of a penalty: one that has underflowed to 0 would leave no alpha without a feature
 
 ALPHA = Param(
     None,
@@ -307,7 +308,7 @@ def penalties_for(s: Standardized, name: str, **parameters: float) -> tuple[list
             for column in size.T:
                 column[at] = np.sqrt(np.bincount(s.group[at], column[at] ** 2))[s.group[at]]
         with np.errstate(divide="ignore", over="ignore"):
-            weights = size ** -given["gamma"]
+            weights = np.maximum(size ** -given["gamma"], LIGHTEST)
         found = [L1L2(weights=np.ascontiguousarray(w), **limit) for w, limit in zip(weights.T, limits)]
         return list[Penalty](found), float(ridge)
     if name == "elasticnet":
