@@ -31,7 +31,7 @@ from streamsieve import (
     save,
 )
 from streamsieve.persist import encode, files, read_plain
-from streamsieve.state import differences
+from streamsieve.state import State, differences
 
 N, P, K, HALF = 240, 30, 5, 101
 
@@ -358,6 +358,18 @@ def test_a_forged_file_is_refused(name, tmp_path):
     rewritten(file, change)
     with pytest.raises(CheckpointError, match="cannot be loaded"):
         load(file)
+
+
+def test_a_refit_of_another_class_is_refused_whatever_its_name():
+    X, y = np.random.default_rng(0).normal(size=(400, 4)), np.arange(400.0)
+    method = (
+        streamsieve.SFSARegressor(2, maturity=4, ladder=False, refit=True, batch_size=5).fit(X, y).method_
+    )
+    assert method.state.refitted is not None
+    method.verify_state()
+    method.state.refitted = type("Refitted", (State,), {})()
+    with pytest.raises(ValueError, match="refitted is Refitted, not Refitted of"):
+        method.verify_state()
 
 
 def test_what_is_foreign_or_newer_is_said_to_be(tmp_path, monkeypatch):

@@ -108,8 +108,10 @@ class Method:
             first.check(self.p, self.q, self.limit)
         refitted = getattr(self.state, "refitted", None)
         if refitted is not None:
-            if type(refitted).__name__ != "Refitted":
-                raise ValueError(f"refitted is {type(refitted).__name__}, not Refitted.")
+            from .learners.refit import Refitted  # which imports this module
+
+            if not isinstance(refitted, Refitted):
+                raise ValueError(f"refitted is {type(refitted).__name__}, not Refitted of learners/refit.py.")
             refitted.check(self.p, self.q)
 
     def resize(self, p: int) -> None:
