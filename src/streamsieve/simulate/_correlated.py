@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._check import choice, integer, interval, real
-from .stream import Array, Floats, Stream
+from .stream import Array, Floats, Stream, documented
 
 
+@documented
 class Correlated(Stream):
     """Equally correlated Gaussian features, k of which make the response; [Sun] 4.1, [Susan] 5.2.
 
@@ -40,12 +41,7 @@ class Correlated(Stream):
     unit_variance : bool, default=False
         Divide the features by sqrt(1 + alpha^2), so that each has variance 1 as in [Susan]. The signal
         applies to the features as they are yielded.
-    block_size : int >= 1, default=1000
-        Rows per block; it does not change the rows.
-    random_state : int >= 0 or None, default=0
-        Seed. None draws one.
-    dtype : {float64, float32}, default=float64
-        Of X and y.
+    {blocks}
 
     Attributes
     ----------
@@ -95,10 +91,8 @@ class Correlated(Stream):
         dtype: DTypeLike = np.float64,
     ) -> None:
         super().__init__(n, p, k, block_size=block_size, random_state=random_state, dtype=dtype)
-        self.alpha = real("alpha", alpha)
+        self.alpha, self.spacing, self.noise = design_parameters(alpha, spacing, noise)
         self.signal = real("signal", signal) if np.ndim(signal) == 0 else interval("signal", signal)
-        self.spacing = integer("spacing", spacing, 1)
-        self.noise = real("noise", noise, 0)
         self.task = choice("task", task, ("regression", "classification"))
         self.unit_variance = bool(unit_variance)
         low, high = self.signal if isinstance(self.signal, tuple) else (self.signal, self.signal)
@@ -112,6 +106,11 @@ class Correlated(Stream):
         if self.task == "classification":
             y = sign(y)
         return X.astype(self.dtype, copy=False), y.astype(self.dtype, copy=False)
+
+
+def design_parameters(alpha: Any, spacing: Any, noise: Any) -> tuple[float, int, float]:
+    """What the generators on this design have in common, checked."""
+    return real("alpha", alpha), integer("spacing", spacing, 1), real("noise", noise, 0)
 
 
 def spaced(k: int, spacing: int, p: int) -> NDArray[np.int64]:

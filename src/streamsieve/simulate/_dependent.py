@@ -7,11 +7,12 @@ import math
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._check import integer, real
-from ._correlated import design, spaced
-from .stream import Array, Stream
+from ._check import real
+from ._correlated import design, design_parameters, spaced
+from .stream import Array, Stream, documented
 
 
+@documented
 class Dependent(Stream):
     """Correlated features that remember the row before and answer to its response; [Sun] Appendix B.
 
@@ -33,18 +34,8 @@ class Dependent(Stream):
         depends on what was bought.
     signal : float, default=1.0
         The true coefficients.
-    alpha : float, default=1.0
-        Weight of the factor that all features share, as in `correlated`.
-    spacing : int >= 1, default=10
-        True features are spacing - 1, 2 spacing - 1, ..., counted from 0.
-    noise : float >= 0, default=1.0
-        Standard deviation of the noise.
-    block_size : int >= 1, default=1000
-        Rows per block; it does not change the rows.
-    random_state : int >= 0 or None, default=0
-        Seed. None draws one.
-    dtype : {float64, float32}, default=float64
-        Of X and y.
+    {design}
+    {blocks}
 
     Attributes
     ----------
@@ -94,9 +85,7 @@ class Dependent(Stream):
             raise ValueError(f"memory={memory!r} never fades; pass a number in [0, 1).")
         self.feedback = real("feedback", feedback)
         self.signal = real("signal", signal)
-        self.alpha = real("alpha", alpha)
-        self.spacing = integer("spacing", spacing, 1)
-        self.noise = real("noise", noise, 0)
+        self.alpha, self.spacing, self.noise = design_parameters(alpha, spacing, noise)
         self._set_truth(spaced(self.k, self.spacing, self.p), self.signal)
 
     def _draw(self, rng: np.random.Generator, rows: NDArray[np.int64]) -> tuple[Array, ...]:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._check import integer, real
-from ._correlated import design, response, spaced
-from .stream import Array, Floats, Stream
+from ._correlated import design, design_parameters, response, spaced
+from .stream import Array, Floats, Stream, documented
 
 
+@documented
 class Drifting(Stream):
     """Correlated features whose coefficients swing over time, each with a phase of its own; [Sun] 5.4.
 
@@ -35,18 +36,8 @@ class Drifting(Stream):
         Time steps between the phases of one true feature and the next: the 100 in (5.1).
     rows_per_step : int >= 1, default=1000
         Rows per time step, all with the same coefficients.
-    alpha : float, default=1.0
-        Weight of the factor that all features share, as in `correlated`.
-    spacing : int >= 1, default=10
-        True features are spacing - 1, 2 spacing - 1, ..., counted from 0.
-    noise : float >= 0, default=1.0
-        Standard deviation of the noise, hence the best RMSE possible.
-    block_size : int >= 1, default=1000
-        Rows per block; it does not change the rows.
-    random_state : int >= 0 or None, default=0
-        Seed. None draws one.
-    dtype : {float64, float32}, default=float64
-        Of X and y.
+    {design}
+    {blocks}
 
     Attributes
     ----------
@@ -99,9 +90,7 @@ class Drifting(Stream):
             raise ValueError("T=0 is no period; pass a number of time steps > 0.")
         self.lag = real("lag", lag)
         self.rows_per_step = integer("rows_per_step", rows_per_step, 1)
-        self.alpha = real("alpha", alpha)
-        self.spacing = integer("spacing", spacing, 1)
-        self.noise = real("noise", noise, 0)
+        self.alpha, self.spacing, self.noise = design_parameters(alpha, spacing, noise)
         self._set_truth(spaced(self.k, self.spacing, self.p), self.b)
 
     def step_of(self, row: int) -> int:

@@ -10,9 +10,10 @@ from numpy.typing import DTypeLike, NDArray
 from ._check import interval, real
 from ._correlated import design, response, spaced
 from ._drifting import Drifting, swing
-from .stream import Array, Floats
+from .stream import Array, Floats, documented
 
 
+@documented
 class Pricing(Drifting):
     """Demand as a linear function of a price and of covariates whose effects drift; [Sun] 5.4, eq. (5.2).
 
@@ -48,12 +49,7 @@ class Pricing(Drifting):
         The true covariates are j spacing - 1 for j = 2, ..., k, counted from 0.
     noise : float >= 0, default=1.0
         Standard deviation of epsilon, hence the best RMSE possible.
-    block_size : int >= 1, default=1000
-        Rows per block; it does not change the rows.
-    random_state : int >= 0 or None, default=0
-        Seed. None draws one.
-    dtype : {float64, float32}, default=float64
-        Of X and y.
+    {blocks}
 
     Attributes
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -21,6 +21,37 @@ CHUNK_VALUES = 2**20
 
 # What a seed is spent on: the truth, or the rows of one chunk.
 TRUTH, ROWS = 0, 1
+
+#: Parameters of several generators, by their mark in the docstrings.
+SHARED = {
+    "{design}": """
+alpha : float, default=1.0
+    Weight of the factor that all features share, as in `correlated`.
+spacing : int >= 1, default=10
+    True features are spacing - 1, 2 spacing - 1, ..., counted from 0.
+noise : float >= 0, default=1.0
+    Standard deviation of the noise, hence the best RMSE possible.
+""",
+    "{blocks}": """
+block_size : int >= 1, default=1000
+    Rows per block; it does not change the rows.
+random_state : int >= 0 or None, default=0
+    Seed. None draws one.
+dtype : {float64, float32}, default=float64
+    Of X and y.
+""",
+}
+Generator = TypeVar("Generator", bound=type)
+
+
+def documented(generator: Generator) -> Generator:
+    """Put the parameters that generators share into the docstring, at their marks."""
+    if generator.__doc__:  # not under -OO
+        text = inspect.cleandoc(generator.__doc__)
+        for mark, parameters in SHARED.items():
+            text = text.replace(mark, parameters.strip())
+        generator.__doc__ = text + "\n"
+    return generator
 
 
 class Stream:
