@@ -25,6 +25,8 @@ from streamsieve import (
     OFSARegressor,
     OLSRegressor,
     OLSthRegressor,
+    RunningAverages,
+    SieveRegressor,
     cross_validate,
 )
 from streamsieve.averages.extract.penalized import penalty_path
@@ -185,6 +187,43 @@ def test_frames_and_set_output(name, frame):
         assert isinstance(out, cls)
         assert list(out.columns) == ["f3", "f7", "f9"]
     assert_allclose(model.predict(table), X @ model.coef_ + model.intercept_)
+
+
+@pytest.mark.parametrize("frame", ["pandas", "arrow"])
+def test_two_columns_of_one_name_are_refused_by_it(frame):
+    X, y = data()
+    columns = ["a", "b", "a"]
+    table = (
+        pd.DataFrame(X[:, :3], columns=columns)
+        if frame == "pandas"
+        else pa.Table.from_arrays([pa.array(x) for x in X[:, :3].T], columns)
+    )
+    words = "The frame has 2 columns called 'a'; expected every name once, .* rename or drop the others"
+    fitted = OLSthRegressor(1).fit(X[:, :3], y)
+    for call in (
+        lambda: OLSthRegressor(1).fit(table, y),
+        lambda: SieveRegressor(1).fit(table, y),
+        lambda: fitted.predict(table),
+        lambda: RunningAverages().update(table, "b"),
+        lambda: list(streamsieve.read(table, target="b")),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
+def test_lazy_frames_are_to_be_collected():
+    X, y = data()
+    lazy = pl.DataFrame({"y": y}).lazy()
+    for call, name in (
+        (lambda: OLSthRegressor(1).fit(lazy, y), "X"),
+        (lambda: OLSthRegressor(1).fit(X, lazy), "y"),
+        (lambda: SieveRegressor(1).fit(X, lazy), "y"),
+        (lambda: OFSAClassifier(1).fit(X, lazy), "y"),
+        (lambda: OLSthRegressor(1).fit(X, y, sample_weight=lazy), "sample_weight"),
+    ):
+        words = f"{name} is a polars LazyFrame, which holds no rows yet; pass {name}.collect"
+        with pytest.raises(TypeError, match=words):
+            call()
 
 
 @pytest.mark.parametrize("name", SELECTING)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -396,20 +397,42 @@ def is_frame(X: Any) -> bool:
     """Whether narwhals knows X as a data frame; pandas, polars and Arrow are not imported for it."""
     import narwhals as nw
 
-    if nw.dependencies.is_polars_lazyframe(X):
-        raise TypeError("X is a polars LazyFrame, which holds no rows yet; pass X.collect().")
+    _check_collected(X, "X")
     return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def _check_collected(values: Any, name: str) -> None:
+    import narwhals as nw
+
+    if nw.dependencies.is_polars_lazyframe(values):
+        raise TypeError(f"{name} is a polars LazyFrame, which holds no rows yet; pass {name}.collect().")
+
+
+def read_frame(X: Any) -> Any:
+    """A data frame as narwhals', whose columns have different names; ValueError where two have one."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, eager_only=True)
+        columns = frame.columns
+    except nw.exceptions.DuplicateError:
+        columns = list(X.columns if nw.dependencies.is_pandas_dataframe(X) else X.column_names)
+    counts = Counter(map(str, columns))  # pandas allows names that are numbers
+    twice = [name for name, count in counts.items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"The frame has {counts[twice[0]]} columns called {twice[0]!r}; expected every name once, as "
+            "features are known by it: rename or drop the others."
+        )
+    return frame
 
 
 def _from_frame(X: Any, names: Sequence[str] | None) -> tuple[Array, list[str]]:
     import narwhals as nw
 
-    frame = nw.from_native(X, eager_only=True)
-    columns = [str(name) for name in frame.columns]  # pandas allows names that are numbers
+    frame = read_frame(X)
+    columns = [str(name) for name in frame.columns]
     at = {name: j for j, name in enumerate(columns)}
-    if len(at) < len(columns):
-        twice = next(name for j, name in enumerate(columns) if at[name] != j)
-        raise ValueError(f"The frame has two columns called {twice!r}; rename one of them.")
     if names is not None:
         absent = [name for name in names if name not in at]
         if absent:
@@ -430,9 +453,11 @@ def _from_frame(X: Any, names: Sequence[str] | None) -> tuple[Array, list[str]]:
 # ---------------------------------------------------------------- targets and weights
 
 
-def as_vector(y: Any) -> NDArray[Any]:
+def as_vector(y: Any, name: str = "y") -> NDArray[Any]:
     """What a user passes as one value a row, or several, as an array."""
     has_numpy = not isinstance(y, np.ndarray | list | tuple | float | int) and hasattr(y, "to_numpy")
+    if hasattr(y, "collect"):
+        _check_collected(y, name)
     return np.asarray(y.to_numpy() if has_numpy else y)
 
 
@@ -478,7 +503,7 @@ def as_weights(weights: Any, n: int, limit: float = math.inf) -> Array | None:
     """
     if weights is None:
         return None
-    w = as_vector(weights)
+    w = as_vector(weights, "sample_weight")
     if w.dtype.kind == "c":
         raise ValueError("Complex data not supported: sample_weight has dtype complex; pass real numbers.")
     w = as_float64(w, "sample_weight") if w.dtype != np.float64 else w
@@ -502,5 +527,5 @@ def as_weights(weights: Any, n: int, limit: float = math.inf) -> Array | None:
 
 def check_any_weight(weights: Any) -> None:
     """Raise ValueError where all rows weigh nothing."""
-    if weights is not None and len(w := np.atleast_1d(np.asarray(weights))) and not w.any():
+    if weights is not None and len(w := np.atleast_1d(as_vector(weights, "sample_weight"))) and not w.any():
         raise ValueError("All sample weights are zero; at least one row must weigh something.")

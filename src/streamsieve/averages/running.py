@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
 from ..params import Bool, OneOf, Param
-from ..rows import Array, Rows, as_rows, as_targets, as_weights, is_frame, is_sparse
+from ..rows import Array, Rows, as_rows, as_targets, as_weights, is_frame, is_sparse, read_frame
 from ..state import State, optional, zeros
 from . import buffer
 from .buffer import DenseBuffer, SparseBuffer
@@ -609,9 +609,7 @@ def _split_frame(X: Any, y: str | list[str]) -> tuple[Any, Any]:
     """The features and the named targets of a frame."""
     if isinstance(X, np.ndarray | list) or is_sparse(X) or not is_frame(X):
         raise ValueError(f"y={y!r} names columns, but X is no data frame; pass y as an array.")
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
+    frame = read_frame(X)
     names = [y] if isinstance(y, str) else y
     absent = [name for name in names if name not in frame.columns]
     if absent:

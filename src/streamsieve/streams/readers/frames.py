@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...params import Advice
+from ...rows import read_frame
 from ..bad_data import BadData
 from ..checks import good_rows
 from ..examples import Examples
@@ -101,7 +102,7 @@ class FrameFiles(Tabular, Files):
         pa = _pyarrow(self.options.format)
         try:
             total, schema, groups = _parquet(file) if self.options.format == "parquet" else _arrow(file, pa)
-            table = self.columns_for(nw.from_native(schema.empty_table(), eager_only=True), file.name)
+            table = self.columns_for(read_frame(schema.empty_table()), file.name)
             past = 0
             for group, batches in enumerate(groups(table.used())):
                 if file.stop is not None and group >= file.stop:
@@ -181,13 +182,11 @@ class Frames(Tabular):
         return "the frames"
 
     def batches(self, at: dict[str, Any]) -> Iterator[Batch]:
-        import narwhals as nw
-
         past = 0
         for number, native in enumerate(self.source):
             if number < at.get("frame", 0):
                 continue
-            frame = nw.from_native(native, eager_only=True)
+            frame = read_frame(native)
             past = max(past, at.get("past", 0))
             table = self.columns_for(frame, self.title())
             for row in range(at.get("row", 0) if number == at.get("frame", 0) else 0, len(frame), PIECE):
