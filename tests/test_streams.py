@@ -1,22 +1,16 @@
 """Streams: what is read equals plain Python's reading, whatever the threads, chunks and interruptions."""
 
-import bz2
 import csv
-import gzip
 import io
 import json
-import os
 import struct
 import subprocess
 import sys
 import threading
-import zipfile
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
@@ -25,53 +19,20 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from reference import streams as slow
+from stream_data import OPTIONS, TABLES, N, assert_same_blocks, frame, made_csv, rows_of, small, write_sources
 from streamsieve import OFSARegressor, SGDClassifier, read
-from streamsieve.persist import is_checkpoint
 from streamsieve.streams import BadData
 from streamsieve.streams import sources as read_module
-from streamsieve.streams.readers import csv as csv_reader
-from streamsieve.streams.readers import text as text_reader
-
-N = 6000
-
-
-def rows_of(source, **options):
-    """Everything that is read: X as one CSR or dense array, y, weight, and the stream."""
-    stream = read(source, **options)
-    blocks = list(stream)
-    return joined(blocks, stream.n_features), stream
-
-
-def joined(blocks, width):
-    if sp.issparse(blocks[0].X):
-        parts = [
-            sp.csr_array((b.X.data, b.X.indices, b.X.indptr), shape=(len(b.X.indptr) - 1, width))
-            for b in blocks
-        ]
-        X = sp.vstack(parts, format="csr")
-    else:
-        X = np.vstack([b.X for b in blocks])
-    return X, *(None if a[0] is None else np.concatenate(a) for a in zip(*((b.y, b.weight) for b in blocks)))
-
-
-def assert_same_blocks(one, other):
-    assert [len(b.X.indptr) if sp.issparse(b.X) else len(b.X) for b in one] == [
-        len(b.X.indptr) if sp.issparse(b.X) else len(b.X) for b in other
-    ]
-    for a, b in zip(one, other):
-        assert a.X.shape == b.X.shape
-        for left, right in [(a.y, b.y), (a.weight, b.weight)] + (
-            [(a.X.data, b.X.data), (a.X.indices, b.X.indices), (a.X.indptr, b.X.indptr)]
-            if sp.issparse(a.X)
-            else [(a.X, b.X)]
-        ):
-            assert (left is None and right is None) or left.dtype == right.dtype
-            assert_array_equal(left, right)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("streams")
+
+
+@pytest.fixture(scope="module")
+def sources(folder):
+    return write_sources(folder)
 
 
 # ---------------------------------------------------------------- numbers
@@ -186,15 +147,6 @@ def test_svmlight_equals_its_slow_twin(folder, lines, end, skip, zero_based, mis
     assert stream.rows_bad == bad
 
 
-def small(source, chunk, **options):
-    """`read` with chunks of a few bytes."""
-    before, read_module._CHUNK = read_module._CHUNK, chunk
-    try:
-        return read(source, **options)
-    finally:
-        read_module._CHUNK = before
-
-
 # ---------------------------------------------------------------- CSV
 
 CELL = st.one_of(
@@ -248,17 +200,6 @@ def test_csv_equals_its_slow_twin(folder, table, delimiter, end, quote, missing,
     assert targets.tolist() == y
 
 
-def made_csv(folder, n=3000):
-    rng = np.random.default_rng(0)
-    lines = ["a,colour,b,w,y"]
-    for i in range(n):
-        colour = ["red", '"sea\nblue"', '"the ""old"" one"', "", f"c{i // 500}"][rng.integers(5)]
-        label = "undecided" if i == 1000 else "yes" if i % 2 else "no"
-        lines.append(f"{rng.normal()!r},{colour},{rng.integers(100)},{i % 3},{label}")
-    (folder / "made.csv").write_text("\n".join(lines) + "\n")
-    return folder / "made.csv"
-
-
 def test_threads_and_chunks_do_not_matter(folder):
     options = dict(target="y", weight="w", missing="keep", block_size=700)
     file = made_csv(folder)
@@ -279,60 +220,6 @@ def test_quoted_newlines_do_not_cut_a_row(folder):
 
 
 # ---------------------------------------------------------------- every source
-
-
-def frame():
-    i = np.arange(N)
-    return pd.DataFrame(
-        {"a": i / 7, "c": [f"v{k % 5}" for k in i], "b": i % 11 - 5.0, "w": i % 3 + 0.5, "y": i % 2 * 1.0}
-    )
-
-
-TABLES = ["d.csv", "d.tsv", "d.csv.gz", "d.csv.bz2", "d.csv.zst", "d.parquet", "d.arrow", "d.arrows",
-          "part*.csv", "list", "pandas", "polars", "dicts"]  # fmt: skip
-OPTIONS = {
-    **{kind: dict(target="y", weight="w") for kind in [*TABLES, "d.npz"]},
-    "d.npy": dict(target=3, weight=2),
-    **{kind: {} for kind in ("sparse.npz", "d.svm", "d.svm.gz")},
-}
-
-
-@pytest.fixture(scope="module")
-def sources(folder):
-    """Every kind of source of the same 6,000 rows, with the options that read it."""
-    df = frame()
-    table = pa.Table.from_pandas(df, preserve_index=False)
-    raw = df.to_csv(index=False).encode()
-    (folder / "d.csv").write_bytes(raw)
-    (folder / "d.tsv").write_text(df.to_csv(index=False, sep="\t"))
-    (folder / "d.csv.gz").write_bytes(gzip.compress(raw))
-    (folder / "d.csv.bz2").write_bytes(bz2.compress(raw))
-    with pa.CompressedOutputStream(str(folder / "d.csv.zst"), "zstd") as out:
-        out.write(raw)
-    lines = raw.split(b"\n")
-    for k, part in enumerate((lines[1:2500], lines[2500:-1])):
-        (folder / f"part{k}.csv").write_bytes(b"\n".join([lines[0], *part]))
-    df.to_parquet(folder / "d.parquet", row_group_size=2500)
-    with pa.OSFile(str(folder / "d.arrow"), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
-        writer.write_table(table, max_chunksize=1700)
-    with pa.OSFile(str(folder / "d.arrows"), "wb") as out, pa.ipc.new_stream(out, table.schema) as writer:
-        writer.write_table(table, max_chunksize=900)
-    matrix = df[["a", "b", "w", "y"]].to_numpy()
-    np.save(folder / "d.npy", matrix)  # in Fortran order, as pandas has it
-    np.savez_compressed(
-        folder / "d.npz", X=np.ascontiguousarray(matrix[:, :2]), y=df["c"].to_numpy(str), w=matrix[:, 2]
-    )
-    sparse = sp.random_array((N, 40), density=0.1, format="csr", rng=np.random.default_rng(1))
-    sp.save_npz(folder / "sparse.npz", sparse)
-    dump_svmlight_file(sparse, df["y"], str(folder / "d.svm"), zero_based=False)
-    (folder / "d.svm.gz").write_bytes(gzip.compress((folder / "d.svm").read_bytes()))
-    python = {
-        "list": [folder / "part0.csv", str(folder / "part1.csv")],
-        "pandas": df,
-        "polars": [pl.from_pandas(df[:1000]), pl.from_pandas(df[1000:])],
-        "dicts": df.to_dict("records"),
-    }
-    return {kind: (python.get(kind, str(folder / kind)), options) for kind, options in OPTIONS.items()}
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -563,240 +450,6 @@ def test_blocks_feed_a_learner(folder):
     assert [stream.feature_names[j] for j in model.get_support(indices=True)] == ["x3", "x11"]
 
 
-# ---------------------------------------------------------------- bad data
-
-BAD_SVMLIGHT = {
-    "1 3:x": (5, "'x' is not a number"),
-    "one 3:1": (1, "the label 'one' is not a number"),
-    "1,2 3:1": (1, "several labels, '1,2'"),
-    "1 0:3": (3, "index 0, but indices count from one; pass zero_based=True"),
-    "1 5:1 x:3": (7, "expected index:value, found 'x:3'"),
-    "1 2147483648:1": (3, "the index in '2147483648:1' is beyond 2,147,483,647"),
-    "1 3:1 3:2": (1, "an index occurs twice"),
-    "1 3:nan": (5, "a missing value, 'nan'"),
-    "1 3:-inf": (5, "'-inf' is infinite"),
-    "1 3:1 4:": (9, "'' is not a number"),
-    "1 3:1\x002": (5, r"'1\\x002' is not a number"),
-    "nan 3:1": (1, "a missing value, 'nan'"),
-}
-
-
-@pytest.mark.parametrize("line", BAD_SVMLIGHT)
-def test_bad_svmlight_is_named(folder, line):
-    column, words = BAD_SVMLIGHT[line]
-    (folder / "bad.svm").write_text(f"1 1:2\n# note\n\n{line}\n1 1:3\n")
-    with pytest.raises(BadData, match=rf"bad\.svm: line 4, column {column}: .*") as caught:
-        list(read(folder / "bad.svm", n_jobs=2))
-    assert words.replace("\\\\", "\\") in str(caught.value)
-    assert (caught.value.line, caught.value.column) == (4, column)
-    stream = read(folder / "bad.svm", on_bad_row="skip", n_jobs=2)
-    assert [b.X.data.tolist() for b in stream] == [[2, 3]]
-    assert stream.rows_bad == 1
-
-
-BAD_CSV = {
-    "1,2": ("b", "fewer cells than the 3 columns"),
-    "1,2,3,4": ("y", "goes on with '4', with more cells than the 3"),
-    "1,two,3": ("b", "'two' is not a number, as in the rows before; pass categorical for"),
-    "1,,3": ("b", "a missing value, ''"),
-    "1,2,NA": ("y", "a missing value, 'NA'"),
-    '1,"2"x,3': ("b", "goes on after its closing quote"),
-    "1,1e999,3": ("b", "'1e999' is infinite or too large"),
-    "1,-inf,3": ("b", "'-inf' is infinite"),
-    "1,2\x00,3": ("b", "a NUL byte"),
-}
-
-
-@pytest.mark.parametrize("line", BAD_CSV)
-def test_bad_csv_is_named(folder, line):
-    column, words = BAD_CSV[line]
-    (folder / "bad.csv").write_text("a,b,y\n" + "1,2,3\n" * 1200 + line + "\n7,8,9\n")
-    with pytest.raises(BadData, match=rf"bad\.csv: line 1202, column '{column}': ") as caught:
-        list(read(folder / "bad.csv", target="y", n_jobs=2))
-    assert words in str(caught.value)
-    stream = read(folder / "bad.csv", target="y", on_bad_row="skip", n_jobs=2)
-    assert sum(len(b.y) for b in stream) == 1201
-    assert stream.rows_bad == 1
-
-
-def test_decimal_commas_are_named(tmp_path):
-    file = tmp_path / "rows.csv"
-    file.write_text("a;word;y\n" + "".join(f"{j},5;w{j % 3};{j},25\n" for j in range(50)))
-    with pytest.raises(BadData, match="line 2, column 'a': '0,5' is not a number: it has a decimal comma"):
-        next(iter(read(file, target="y", delimiter=";")))
-    with pytest.raises(BadData, match="column 'y'"):
-        next(iter(read(file, target="y", delimiter=";", categorical=["a"])))
-    (block,) = read(file, target="y", delimiter=";", categorical=["a", "word", "y"])
-    assert len(block.y) == 50
-
-
-@pytest.mark.parametrize("cell", ["0x10", "1_000", "3,5"])
-def test_a_misspelt_number_is_no_category(folder, cell):
-    rows = [f"{i}.5,{i % 7},{i}" for i in range(60)]
-    rows[20] = f'"{cell}",1,2'
-    (folder / "x.csv").write_text("a,b,y\n" + "\n".join(rows) + "\n")
-    said = f"line 22, column 'a': '{cell}' is not a number, as 59 of the first 60 cells of its column are"
-    with pytest.raises(BadData, match=said):
-        list(read(folder / "x.csv", target="y"))
-    with pytest.raises(BadData, match="column 'a'"):  # nor is a label
-        list(read(folder / "x.csv", target="a"))
-    (block,) = read(folder / "x.csv", target="y", categorical=["a"])
-    assert block.X.shape == (60, 61)
-    stream = read(folder / "x.csv", target="y", on_bad_row="skip")
-    assert sum(len(block.y) for block in stream) == 59
-    assert stream.feature_names == ["a", "b"]
-    assert sum(len(block.y) for block in read(folder / "x.csv", target="y", drop=["a"])) == 60
-
-
-def test_a_file_changed_in_the_middle_is_another_source(folder):
-    rows = ["1 1:2"] * 200_000
-    file = folder / "long.svm"
-    file.write_text("\n".join(rows) + "\n")
-    stream = read(file)
-    next(iter(stream))
-    position, then = stream.position(), file.stat()
-    with file.open("r+b") as text:
-        text.seek(6 * 100_003 + 4)
-        text.write(b"3")
-    with pytest.raises(ValueError, match=r"long.svm has been written to since"):
-        read(file).seek(position)
-    with file.open("r+b") as text:  # and, with its time put back, by the samples
-        text.write("\n".join(["1 1:3"] * 150_000).encode())
-    os.utime(file, ns=(then.st_atime_ns, then.st_mtime_ns))
-    with pytest.raises(ValueError, match=r"long.svm has changed since"):
-        read(file).seek(position)
-
-
-def test_a_header_cell_of_a_megabyte_is_bad_data(folder):
-    for length in (100_000, 1_000_000):
-        (folder / "h.csv").write_text("a" * length + ",b,y\n1,x,3\n")
-        with pytest.raises(BadData, match="line 1") as caught:
-            list(read(folder / "h.csv", target="z"))
-        assert len(str(caught.value)) < 1000
-
-
-def test_a_negative_weight_is_bad(folder):
-    (folder / "w.csv").write_text("x,w,y\n1,1,1\n2,-1,2\n")
-    with pytest.raises(BadData, match="line 3, column 'w': the weight '-1' is negative"):
-        list(read(folder / "w.csv", target="y", weight="w"))
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "options", "words"),
-    [
-        ("e.csv", b"", dict(target="y"), "the file is empty"),
-        ("e.svm", b"", {}, "not a single row"),
-        ("h.csv", b"a,y\n", dict(target="y"), "not a single row"),
-        ("c.svm", b"# nothing\n\n", {}, "not a single row"),
-        ("t.csv", b"price,sold\n1,2\n", dict(target="prices"), "no target 'prices'; did you mean 'price'"),
-        ("twice.csv", b"a,a\n1,2\n", dict(target="a"), "two columns are called 'a'"),
-        ("n.csv", b"a,,y\n1,2,3\n", dict(target="y"), "cell 2 of the header is empty"),
-        ("o.csv", b'a,y\n1,2\n"3,4\n5,6\n', dict(target="y"), "not closed"),
-        ("u16.csv", "a,y\n1,2\n".encode("utf-16"), dict(target="y"), "in UTF-16; save it as UTF-8"),
-        ("b.csv", b"a,y\n1\n2\n", dict(target="y", on_bad_row="skip"), "not a single row but 2 bad ones"),
-        ("f.csv", b"a,y\n1,2\n", dict(target="y", drop=["a"]), "no column is left for a feature"),
-        ("tw.csv", b"a,y\n1,2\n", dict(target="y", weight="y"), "cannot be both target and weight"),
-        ("k.csv", b"a,y\nx,2\n", dict(target="y", categories="error"), "1 columns are not numbers"),
-        (
-            "z.csv.gz",
-            gzip.compress(b"a,y\n" + b"1,2\n" * 9999, mtime=0)[:60],
-            dict(target="y"),
-            "the gzip is truncated",
-        ),
-        ("z.svm.bz2", bz2.compress(b"1 1:2\n" * 9999)[:40], {}, "the bz2 is truncated"),
-        ("z.parquet", b"PAR1 but not quite", dict(target="y"), "not a readable parquet"),
-        ("z.arrow", b"ARROW1 but not quite", dict(target="y"), "not a readable arrow"),
-        ("z.npy", b"\x93NUMPY but not quite", dict(target=0), "not a NumPy array"),
-        ("z.npz", b"PK but not quite", dict(target=0), "not a readable npz"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_damaged_and_empty_files_are_named(folder, name, content, options, words):
-    (folder / name).write_bytes(content)
-    with pytest.raises(BadData, match=words) as caught:
-        list(read(folder / name, **options))
-    assert name in str(caught.value)
-
-
-@pytest.mark.usefixtures("sources")
-def test_truncated_zstd_is_named(folder):
-    (folder / "x.csv.zst").write_bytes((folder / "d.csv.zst").read_bytes()[:9000])
-    with pytest.raises(BadData, match="the zstd is truncated"):
-        list(read(folder / "x.csv.zst", target="y"))
-
-
-def test_a_line_without_end_is_refused_in_bounded_memory(folder, monkeypatch):
-    monkeypatch.setattr(text_reader, "LONGEST", 1 << 16)
-    monkeypatch.setattr(read_module, "_CHUNK", 1 << 12)
-    (folder / "long.svm").write_text("1 1:2\n1 " + "3:4 " * 100_000 + "\n1 1:3\n")
-    with pytest.raises(BadData, match="line 2: a row of more than 0 MB, which begins with '1'"):
-        list(read(folder / "long.svm"))
-    stream = read(folder / "long.svm", on_bad_row="skip")
-    assert [b.X.data.tolist() for b in stream] == [[2, 3]]
-    assert stream.rows_bad == 1
-    (folder / "open.csv").write_text('a,y\n1,"2\n' + "3,4\n" * 100_000)
-    with pytest.raises(BadData, match=r"line 2: .*a quote that is not closed"):
-        list(read(folder / "open.csv", target="y"))
-
-
-def test_a_byte_order_mark_and_a_missing_last_newline_are_no_data(folder):
-    (folder / "bom.csv").write_bytes(b'\xef\xbb\xbf"a",y\n1,2\n3,4')
-    (X, y, _), stream = rows_of(folder / "bom.csv", target="y")
-    assert (X.tolist(), y.tolist(), stream.feature_names) == ([[1], [3]], [2, 4], ["a"])
-    (folder / "bom.svm").write_bytes(b"\xef\xbb\xbf1 1:2")
-    assert rows_of(folder / "bom.svm")[0][1].tolist() == [1]
-
-
-@pytest.mark.usefixtures("sources")
-def test_wrong_calls_say_what_to_pass(folder):
-    for options, words in (
-        (dict(format="xls"), "format='xls'; expected one of"),
-        (dict(missing="mean"), "missing='mean'; expected one of"),
-        (dict(block_size=0), "block_size=0; expected an integer of at least 1"),
-        (dict(hold_out=1), "hold_out=1; expected .* at least 2"),
-        (dict(held=True), "hold_out=0; expected .* at least 2"),
-        (dict(drop="a"), "drop='a'; expected a list"),
-        (dict(n_features=3), "n_features=3; expected for svmlight only"),
-        (dict(delimiter="::"), "delimiter='::'; expected one character"),
-        (dict(delimiter=""), "delimiter=''; expected one character"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            read(folder / "d.csv", target="y", **options)
-    with pytest.raises(ValueError, match=r"target='y'; expected for csv .* only; the source is svmlight"):
-        read(folder / "d.svm", target="y")
-    with pytest.raises(ValueError, match="of several formats"):
-        read([folder / "d.csv", folder / "d.svm"])
-    with pytest.raises(IsADirectoryError, match="is a directory; pass its files"):
-        read(folder)
-    with pytest.raises(FileNotFoundError, match="There is no file"):
-        read(folder / "none.csv")
-    with pytest.raises(FileNotFoundError, match="No file matches"):
-        read(str(folder / "none*.csv"))
-    with pytest.raises(TypeError, match="pass an iterable of dicts"):
-        read([1, 2])
-    with pytest.raises(TypeError, match="pass a path"):
-        read(3)
-
-
-def test_files_with_other_columns_are_refused(folder):
-    (folder / "m1.csv").write_text("a,y\n1,2\n")
-    (folder / "m2.csv").write_text("b,y\n1,2\n")
-    with pytest.raises(BadData, match=r"m2.csv: line 1: the columns are not those of .*m1.csv, first at 'b'"):
-        list(read(str(folder / "m?.csv"), target="y"))
-
-
-def test_the_format_is_detected_from_the_content(folder):
-    for content, columns in ((b"1 1:2 3:4\n", 3), (b"-1\n+1 2:1\n", 2), (b"# c\n1 qid:2 4:1\n", 4)):
-        (folder / "data").write_bytes(content)
-        assert rows_of(folder / "data")[1].n_features == columns
-    for content in (b"a,b,y\n1,2,3\n", b"a\tb\ty\n1\t2\t3\n"):
-        (folder / "data").write_bytes(content)
-        assert rows_of(folder / "data", target="y")[1].feature_names == ["a", "b"]
-    (folder / "data").write_bytes(b"")
-    with pytest.raises(ValueError, match="cannot be detected"):
-        read(folder / "data")
-
-
 # ---------------------------------------------------------------- categories and missing values
 
 
@@ -866,122 +519,3 @@ def test_missing_values_as_asked(folder, kind):
     if kind == "frame":
         with pytest.raises(BadData, match="column 'y': row 2 holds a missing value"):
             list(read(bad, target="y", missing="keep"))
-
-
-# ---------------------------------------------------------------- mutations
-
-
-def assert_named(file, error):
-    assert file.name in str(error)
-
-
-@given(
-    seed=st.integers(0, 2**32),
-    kind=st.sampled_from(["d.csv", "d.svm", "d.csv.gz", "d.npy", "d.npz", "sparse.npz", "d.arrow"]),
-)
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@pytest.mark.usefixtures("sources")
-def test_mutated_files_give_rows_or_bad_data(folder, seed, kind):
-    rng = np.random.default_rng(seed)
-    raw = bytearray((folder / kind).read_bytes()[: None if kind[-1] in "yzw" else 5000])
-    for place in rng.random(rng.integers(1, 8)):
-        at = int(place * len(raw))
-        change = rng.integers(3)
-        if change == 0:
-            raw[at] = rng.integers(256)
-        elif change == 1:
-            raw[at:at] = bytes(rng.choice(list(b'0123456789:,."\n\r #e-\x00'), 3).tolist())
-        else:
-            del raw[at : at + rng.integers(1, 20)]
-    file = folder / f"mutated.{kind}"
-    file.write_bytes(raw)
-    stream = read(file, **OPTIONS[kind], on_bad_row=["error", "skip"][seed % 2], block_size=97)
-    try:
-        for block in stream:
-            assert block.X.shape[1] == stream.n_features
-            if sp.issparse(block.X):
-                block.X.check_format()
-                assert block.X.has_canonical_format
-    except BadData as error:
-        assert_named(file, error)
-
-
-def test_the_words_for_faults_match_the_compiled_ones():
-    source = (__import__("pathlib").Path(__file__).parent.parent / "cpp" / "text" / "text.hpp").read_text()
-    faults = source.split("enum class Fault {")[1].split("};")[0].split("\n")
-    names = [line.split("//")[0].strip(" ,") for line in faults if line.strip()]
-    from streamsieve.streams.bad_data import FAULTS
-
-    assert len(names) == len(FAULTS)
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_an_array_truncated_while_it_is_read_is_bad_data(tmp_path, order):
-    X = np.asarray(np.arange(3_000_000.0).reshape(-1, 10), order=order)
-    np.save(tmp_path / "x.npy", X)
-    blocks = iter(read(tmp_path / "x.npy"))
-    assert_array_equal(next(blocks).X, X[:4096])
-    os.truncate(tmp_path / "x.npy", 2_000_000)
-    with pytest.raises(BadData, match="truncated"):
-        list(blocks)
-
-
-def test_members_of_a_zip_are_not_unpickled(folder):
-    with zipfile.ZipFile(folder / "obj.npz", "w") as pack:
-        out = io.BytesIO()
-        np.save(out, np.array([{}, None], dtype=object), allow_pickle=True)
-        pack.writestr("X.npy", out.getvalue())
-    with pytest.raises(BadData, match="X has type object"):
-        list(read(folder / "obj.npz"))
-
-
-def test_the_sample_that_tells_kinds_is_what_is_documented():
-    assert f"first {csv_reader.SAMPLE:,} rows" in read.__doc__
-
-
-def test_columns_of_a_frame_may_be_called_by_numbers():
-    (X, y, _), stream = rows_of(pd.DataFrame(np.arange(12.0).reshape(4, 3)), target="1")
-    assert stream.feature_names == ["0", "2"]
-    assert_array_equal(X, [[0, 2], [3, 5], [6, 8], [9, 11]])
-    assert_array_equal(y, [1, 4, 7, 10])
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="needs pipes that have a name")
-def test_no_row_of_a_pipe_is_lost_by_looking_at_it():
-    end, begin = os.pipe()
-    os.write(begin, b"1 1:2\n" * 20)
-    os.close(begin)
-    pipe = f"/dev/fd/{end}"
-    assert not is_checkpoint(pipe)
-    with pytest.raises(
-        ValueError, match=r"format='auto'; the format of .*, a pipe, cannot be detected; name it"
-    ):
-        read(pipe)
-    assert sum(len(block.y) for block in read(pipe, format="svmlight")) == 20
-    os.close(end)
-
-
-def test_of_a_packed_arrow_file_no_more_is_unpacked_than_is_in_use(folder):
-    batch = pa.RecordBatch.from_pydict({f"x{j}": np.zeros(4096) for j in range(32)})
-    packed = pa.ipc.IpcWriteOptions(compression="lz4")
-    with pa.ipc.new_file(str(folder / "packed.arrow"), batch.schema, options=packed) as writer:
-        for _ in range(40):
-            writer.write_batch(batch)
-    before = pa.total_allocated_bytes()
-    for _ in read(folder / "packed.arrow", target="x0"):
-        assert pa.total_allocated_bytes() - before < 10 * batch.nbytes
-
-
-def test_of_parquet_only_the_columns_in_use_are_read(sources, monkeypatch):
-    from pyarrow import parquet
-
-    asked, whole = [], parquet.ParquetFile.iter_batches
-
-    def iter_batches(self, *args, **options):
-        asked.append(options["columns"])
-        return whole(self, *args, **options)
-
-    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", iter_batches)
-    blocks = list(read(sources["d.parquet"][0], target="y", columns=["a"]))
-    assert_array_equal(np.concatenate([block.X for block in blocks])[:, 0], frame()["a"])
-    assert asked == [["a", "y"]] * 3  # row groups

@@ -29,7 +29,8 @@ def command(source: tuple[str, ...], output: str, as_json: bool, quiet: bool, **
     More than one machine: --shard 1/64 to 64/64 in a batch queue, then `merge`; or --scheduler, or --workers.
     """
     from ..persist import save
-    from .output import emit
+    from .model_files import note_unused_columns
+    from .output import Console, emit
 
     units = {name: options.pop(name) for name in ("shard", "scheduler", "workers", "unit")}
     units["folder"] = options.pop("unit_folder")
@@ -58,6 +59,7 @@ def command(source: tuple[str, ...], output: str, as_json: bool, quiet: bool, **
         from .pages import write_report
 
         write_report(report, model, trace=trace, test=test)
+    note_unused_columns(model, Console(quiet))
     result = {
         "model": output,
         "method": model.method_name.lower(),

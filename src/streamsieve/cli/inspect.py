@@ -44,8 +44,8 @@ def command(
     from ..fitted import FittedModel
     from ..persist import read_plain
     from ..words import format_bytes
-    from .model_files import feature_table
-    from .output import emit
+    from .model_files import feature_table, note_unused_columns
+    from .output import Console, emit
 
     held = read_plain(file)
     model, about = held.object, held.about
@@ -80,6 +80,8 @@ def command(
     columns, rows = feature_table(model) if show else ([], [])
     if as_json and show:
         facts["selection"] = [dict(zip(columns, row)) for row in rows]
+    if model.started:
+        note_unused_columns(model, Console(quiet))
     emit(["name", "value"], list(facts.items()), as_json=as_json, keyed=True)
     if show and not as_json:
         emit(columns, rows, as_json=False, title="Features")

@@ -52,6 +52,19 @@ def feature_table(model: FittedModel) -> tuple[list[str], list[list[Any]]]:
     return columns, rows
 
 
+def note_unused_columns(model: FittedModel, console: Console) -> None:
+    """Name the first columns that a model on averages cannot use."""
+    linear = model.method.linear_model()
+    if linear is None or not len(linear.dropped):
+        return
+    few = ", ".join(
+        str(j + model.first_index if linear.feature_names is None else linear.feature_names[j])
+        for j in linear.dropped[:5].tolist()
+    )
+    more = ", ..." if len(linear.dropped) > 5 else ""
+    console.note(f"Not used, as they are constant or copies of others: {few}{more}.")
+
+
 def averages_of(model: FittedModel, file: str) -> Any:
     """The running averages of all rows behind a model; CheckpointError where there are none."""
     if not hasattr(model.method, "averages"):

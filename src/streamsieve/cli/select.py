@@ -28,7 +28,7 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
     from ..persist import is_checkpoint, save
     from .files import check_outputs
     from .learning import fit_source
-    from .model_files import feature_table, select_from_file
+    from .model_files import feature_table, note_unused_columns, select_from_file
     from .output import Console, emit
 
     test: dict[str, float] = {}
@@ -54,13 +54,7 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
         **test,
     }
     linear = model.method.linear_model()
-    if linear is not None and len(linear.dropped):
-        few = ", ".join(
-            str(j + model.first_index if linear.feature_names is None else linear.feature_names[j])
-            for j in linear.dropped[:5].tolist()
-        )
-        more = ", ..." if len(linear.dropped) > 5 else ""
-        Console(quiet).note(f"Not used, as they are constant or copies of others: {few}{more}.")
+    note_unused_columns(model, Console(quiet))
     for name in ("q", "expected_false", "expected_false_unimodal"):
         if linear is not None and name in linear.info:
             about["fdr" if name == "q" else name] = linear.info[name]

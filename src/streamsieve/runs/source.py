@@ -122,14 +122,21 @@ class SourceRun:
         self.blocks = self.stream.blocks()
         for examples in self.blocks:
             if examples.y is None:
-                names = self.stream.feature_names or []
-                some = ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
-                raise ParamError("target", None, f"expected the column to predict, out of {some}.")
+                raise ParamError("target", None, self._missing_target(examples.rows.p))
             self.first.append(_block(examples, self.stream.position()))
             rows += len(examples.y)
             size += 8 * examples.rows.n_values
             if rows >= _FIRST_ROWS or size >= _FIRST_BYTES:
                 return
+
+    def _missing_target(self, p: int) -> str:
+        names = self.stream.feature_names
+        if names:
+            some = ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
+            return f"expected the column to predict, out of {some}."
+        if self.format == "npz":
+            return "expected the name of the array to predict, saved beside the rows."
+        return f"expected the column to predict, a number from 0 to {p - 1}."
 
     def _resume(self, model: FittedModel, position: Any, done: bool) -> None:
         file = self.checkpoint.file

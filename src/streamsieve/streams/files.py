@@ -28,12 +28,16 @@ class File(NamedTuple):
 
     @property
     def fingerprint(self) -> dict[str, Any]:
-        """What a position must agree with: name, size, time of the last change, and a digest of samples."""
+        """What a position must agree with: name, size, time of the last change, and a digest of samples.
+
+        `record` is device, inode and the time at which any of its properties changed, which nobody can put
+        back: a renamed file and a copy have others, so it may differ.
+        """
         found: dict[str, Any] = {"name": os.path.basename(self.name), "size": self.size}
         if self.path is not None and self.size is not None:
             now = os.stat(self.path)
             found["modified"] = now.st_mtime_ns
-            # nobody can put back the time of the last change of a file's record
+            found["record"] = [now.st_dev, now.st_ino, now.st_ctime_ns]
             found["digest"] = _digest_of_samples(self.path, self.size, now.st_ctime_ns)
         return found
 

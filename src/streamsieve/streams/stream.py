@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -126,12 +127,13 @@ class Stream:
         if position.get("version") != VERSION:
             raise ValueError(f"The position is of version {position.get('version')}, expected {VERSION}.")
         for name, ours in self._fingerprint.items():
-            theirs = position.get("mark", {}).get(name)
+            theirs, ours = _without_record(position.get("mark", {}).get(name)), _without_record(ours)
             if theirs != ours:
                 raise ValueError(
                     f"The position is of another stream: {_difference(name, theirs, ours)}; read the same "
                     "data with the same options."
                 )
+        _warn_of_touched_files(position["mark"]["source"], self._fingerprint["source"])
         self._begin({key: value for key, value in position.items() if key not in ("version", "mark")})
 
     def restrict(self, at: dict[str, Any], stop: int | None, state: dict[str, Any]) -> None:
@@ -268,6 +270,30 @@ class Stream:
             rows = Rows(p=width, csr=rows.kernel)
         self._width = rows.p
         return examples._replace(rows=rows, y=y)
+
+
+def _without_record(mark: Any) -> Any:
+    """A part of a fingerprint without what a copy of a file does not share with it."""
+    if not isinstance(mark, list):
+        return mark
+    return [
+        {part: value for part, value in file.items() if part != "record"} if isinstance(file, dict) else file
+        for file in mark
+    ]
+
+
+def _warn_of_touched_files(theirs: Any, ours: Any) -> None:
+    """Warn of the same files with another time of change: samples may not show what was written to them."""
+    pairs = zip(theirs, ours) if isinstance(ours, list) else ()
+    for then, now in pairs:
+        *inode, changed = then.get("record", [None]) if isinstance(then, dict) else [None]
+        if inode and now["record"][:-1] == inode and now["record"][-1] != changed:
+            warnings.warn(
+                f"{now['name']} has been touched since, though size, time of modification and samples of its "
+                "content are as before; if it was edited in place, begin anew: rows learned may be others "
+                "now. A new name, link or permission does no harm.",
+                stacklevel=3,
+            )
 
 
 def _difference(name: str, theirs: Any, ours: Any) -> str:

@@ -127,7 +127,9 @@ class Arrays(Files):
         except BadData:
             raise
         except Exception as error:  # a damaged archive fails in any of a dozen ways
-            raise BadData(f"not a readable {self.options.format} file: {error}", file.name) from error
+            raise BadData(
+                f"not a readable {self.options.format} file: {_reason(file.path, error)}", file.name
+            ) from error
 
     def _beside(
         self, arrays: Mapping[str, _Array], n: int, file: File
@@ -233,6 +235,17 @@ class Arrays(Files):
             read = int((file.size or 0) * (row + n) / n_rows)
             yield Batch({"row": row, "entry": entry}, examples, len(bad), read)
             row, entry = row + n, entry + used
+
+
+def _reason(path: str, error: Exception) -> str:
+    """Why a file cannot be read, where the library only says that it cannot."""
+    if isinstance(error, zipfile.BadZipFile) and not zipfile.is_zipfile(path):
+        with open(path, "rb") as raw:
+            begins = raw.read(2) == b"PK"
+        if begins:
+            return "it is truncated, as the list of its arrays is missing at its end; copy or save it again"
+        return "it is no zip archive, as numpy.savez writes; save it again, or pass its format"
+    return str(error) or type(error).__name__
 
 
 def _sorted(indptr: Any, indices: Any, data: Any, width: int, file: str) -> Rows:

@@ -1,0 +1,285 @@
+"""Runs of the command line that are killed, interrupted or out of disk, and resumed."""
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+from cli_data import LIMIT, PROGRAM, N, good, run, table, write_files
+from streamsieve import read_checkpoint
+from streamsieve.runs.checkpoint import CheckpointPolicy
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return write_files(tmp_path_factory.mktemp("data"))
+
+
+def test_resume_asks_for_the_same_run(files, tmp_path):
+    check = tmp_path / "c"
+    words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "--checkpoint", check, "--method", "sfsa"]
+    done = good(*words, "-k", 2, "--resume")
+    assert "There is no checkpoint" in done.stderr
+    done = good(*words, "-k", 2, "--resume")
+    assert "Resumed" in done.stderr
+    done = run(*words, "-k", 3, "--resume")
+    assert done.exit_code == 4
+    assert "k 2" in done.stderr
+    done = run("fit", files / "rows.csv", "--target", "y", *words[2:], "-k", 2, "--resume")
+    assert done.exit_code == 4
+    check.unlink()
+    good("fit", files / "rows.svm", "-o", check, "-k", 2, "-q")
+    done = run(*words, "-k", 2, "--resume")
+    assert done.exit_code == 4
+    assert "is a model, not a checkpoint" in done.stderr
+    check.write_bytes(check.read_bytes()[:-3])
+    assert run(*words, "-k", 2, "--resume").exit_code == 4
+
+
+def test_an_unfinished_run_is_not_written_over(files, tmp_path):
+    words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "--checkpoint", tmp_path / "c", "-k", "2"]
+    stop_after([*words, "--every", "1rows"], tmp_path / "c", signal.SIGKILL, 1)
+    done = run(*words)
+    assert done.exit_code == 2
+    assert "was not finished; resume it, or delete the file" in " ".join(done.stderr.split())
+    good(*words, "--resume")
+    good(*words)
+
+
+def test_products_are_named_by_both(files, tmp_path):
+    words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "-q", "--method", "ofsa", "-k", 3]
+    good(*words, "--set", "interactions=true", "--task", "regression")
+    names = {row["feature"] for row in table(good("select", tmp_path / "m"))}
+    assert {"4", "8"} <= names
+    assert len(good("predict", tmp_path / "m", files / "rows.svm", "--limit", 9).stdout.splitlines()) == 10
+    good("report", tmp_path / "m", "-o", tmp_path / "r.html")
+    good("inspect", tmp_path / "m", "--features")
+
+
+def test_a_source_that_changed_is_not_resumed(files, tmp_path):
+    rows = tmp_path / "rows.svm"
+    rows.write_bytes((files / "rows.svm").read_bytes())
+    words = [
+        "fit",
+        rows,
+        "-o",
+        tmp_path / "m",
+        "--checkpoint",
+        tmp_path / "c",
+        "-k",
+        "2",
+        "--every",
+        "1rows",
+        "-q",
+    ]
+    stop_after(words, tmp_path / "c", signal.SIGKILL, 1)
+    with rows.open("a") as file:
+        file.write("1 1:1\n")
+    done = run(*words, "--resume")
+    assert done.exit_code == 4
+    assert "cannot be resumed" in done.stderr
+
+
+def test_a_full_disk_while_checkpointing_leaves_the_old_checkpoint(files, tmp_path, monkeypatch):
+    words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "--checkpoint", tmp_path / "c", "-k", 2]
+    words += ["--every", "1rows", "--method", "sfsa"]
+    real, calls = os.fsync, []
+
+    def full(fd):
+        calls.append(fd)
+        if len(calls) > 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(fd)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        done = run(*words)
+    assert done.exit_code == 1
+    assert "No space left on device" in done.stderr
+    assert "is unchanged" in done.stderr
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["c"]
+    held = read_checkpoint(tmp_path / "c")
+    assert 0 < held.about["rows"] < N
+    done = good(*words, "--resume")
+    whole = tmp_path / "whole"
+    good("fit", files / "rows.svm", "-o", whole, "-k", 2, "--method", "sfsa")
+    assert (tmp_path / "m").read_bytes() == whole.read_bytes()
+
+
+def stop_after(words, check, how, writes, pause=0.0):
+    """Run a command, and end it once its checkpoint has been written so often; its exit code and stderr."""
+    seen = check.stat().st_mtime_ns if check.exists() else 0
+    child = subprocess.Popen([*PROGRAM, *map(str, words)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    left, deadline = writes, time.monotonic() + LIMIT
+    while child.poll() is None and left > 0 and time.monotonic() < deadline:
+        now = check.stat().st_mtime_ns if check.exists() else seen
+        left -= now != seen
+        seen = now
+        time.sleep(0.0005)
+    time.sleep(pause)
+    child.send_signal(how)
+    try:
+        said = child.communicate(timeout=LIMIT)[1].decode()
+    finally:
+        child.kill()
+    return child.returncode, said
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_writes_a_checkpoint_first(how, code, files, tmp_path):
+    words = ["fit", files / "rows.csv", "--target", "y", "-k", "3", "--passes", "400", "--method", "sfsa"]
+    words += ["-o", tmp_path / "m", "--checkpoint", tmp_path / "c", "--every", "10000rows"]
+    came, said = stop_after(words, tmp_path / "c", how, 2)
+    assert came == code, said
+    assert "Interrupted after" in said
+    assert "Traceback" not in said
+    assert read_checkpoint(tmp_path / "c").about["rows"] >= 20_000
+    assert not (tmp_path / "m").exists()
+
+
+def killed_until_done(words, check, kills, rng):
+    """Kill the command so often at random moments, resuming each time, then let it finish."""
+    killed = 0
+    while killed < kills:
+        code, said = stop_after(
+            [*words, "--resume"], check, signal.SIGKILL, rng.randrange(4), pause=rng.random() * 0.02
+        )
+        if code == 0:  # it was faster than the signal
+            return killed
+        assert code == -signal.SIGKILL, said
+        killed += 1
+    done = subprocess.run(
+        [*PROGRAM, *map(str, words), "--resume"], capture_output=True, text=True, check=False, timeout=LIMIT
+    )
+    assert done.returncode == 0, done.stderr
+    return killed
+
+
+CASES = [
+    (
+        "rows.svm",
+        ["--method", "sfsa", "-k", "3", "--passes", "12", "--shuffle-buffer", "5000", "--hold-out", "7"],
+    ),
+    ("rows.csv.gz", ["--target", "y", "-k", "3", "--passes", "10"]),
+    ("rows.csv", ["--target", "y", "--method", "barda", "-k", "3", "--passes", "10"]),
+    (
+        "rows.parquet",
+        ["--target", "y", "--method", "rda", "-k", "3", "--passes", "10", "--shuffle-buffer", "999"],
+    ),
+    ("words.csv", ["--target", "kind", "--method", "siht", "-k", "3", "--passes", "10"]),
+    ("rows.svm", ["--method", "olsth", "--set", "half_life=3000", "--passes", "10", "--limit", "9999"]),
+]
+
+
+def same_model_however_often_it_is_killed(files, tmp_path, case, kills, seed):
+    name, options = case
+    rows = ["fit", files / name, *options, "--every", "1rows"]
+    good(*rows, "-o", tmp_path / "whole", "--checkpoint", tmp_path / "c0")
+    words = [*rows, "-o", tmp_path / "killed", "--checkpoint", tmp_path / "c1"]
+    killed = killed_until_done(words, tmp_path / "c1", kills, random.Random(seed))
+    assert (tmp_path / "killed").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert [file for file in tmp_path.iterdir() if file.name.startswith(".")] == []
+    return killed
+
+
+@pytest.mark.parametrize("case", CASES[:2], ids=["sfsa-svmlight", "averages-csv.gz"])
+def test_killed_and_resumed_is_undisturbed(case, files, tmp_path):
+    same_model_however_often_it_is_killed(files, tmp_path, case, 2, 1)
+
+
+@pytest.mark.slow
+def test_killed_thirty_times_and_resumed_is_undisturbed(files, tmp_path):
+    killed = 0
+    for i, case in enumerate(CASES):
+        (tmp_path / str(i)).mkdir()
+        killed += same_model_however_often_it_is_killed(files, tmp_path / str(i), case, 5, i)
+    assert killed > 0
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("verb", ["fit", "evaluate"])
+def test_a_signal_ends_a_run_that_waits_for_standard_input(verb, how, code, files, tmp_path):
+    words = [
+        verb,
+        "-",
+        "--target",
+        "y",
+        "--method",
+        "sfsa",
+        "-k",
+        "3",
+        "-o",
+        tmp_path / "m",
+        "--format",
+        "csv",
+    ]
+    words += ["--checkpoint", tmp_path / "c", "--every", "1rows"] if verb == "fit" else []
+    child = subprocess.Popen(
+        [*PROGRAM, *map(str, words)], stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    text = (files / "rows.csv").read_bytes()
+    first = text.index(b"\n") + 1
+    child.stdin.write(text + 12 * text[first:])  # more than is read at a time, and no end
+    child.stdin.flush()
+    limit = threading.Timer(LIMIT, child.kill)
+    limit.start()
+    said = b""
+    while b"131,072 rows" not in said and b"102,400 rows" not in said and (line := child.stderr.readline()):
+        said += line
+    limit.cancel()
+    time.sleep(1)  # then all that can be is learned
+    child.send_signal(how)
+    try:
+        assert child.wait(20) == code  # standard input is still open
+    finally:
+        child.kill()
+        out, rest = child.communicate(timeout=LIMIT)
+    assert b"Traceback" not in rest
+    assert b"Fatal" not in rest
+    if verb == "fit":
+        assert read_checkpoint(tmp_path / "c").about["rows"] >= 131_072
+    else:
+        assert b"recent_loss" in out
+
+
+def test_a_signal_between_reading_a_block_and_learning_it_loses_nothing(files, tmp_path):
+    from streamsieve.cli.method_choice import MethodChoice
+    from streamsieve.runs.run import Interrupted
+    from streamsieve.runs.source import Source, SourceRun
+
+    source = Source((str(files / "rows.csv"),), {"target": "y", "passes": 3, "missing": "error"})
+    choice, file = MethodChoice(k=3, method="sfsa"), str(tmp_path / "c")
+
+    def late(blocks):
+        for number, block in enumerate(blocks):
+            if number == 4:  # the stream has moved on, and nobody has the block
+                raise Interrupted(signal.SIGTERM)
+            yield block
+
+    run = SourceRun(source, choice, checkpoint=CheckpointPolicy(file, rows=1))
+    run.begin()
+    run.blocks = late(run.blocks)
+    with pytest.raises(Interrupted):
+        run.learn()
+    assert run.interrupt()
+    rest = SourceRun(source, choice, checkpoint=CheckpointPolicy(file, rows=1, resume=True))
+    whole = SourceRun(source, choice)
+    for one in (rest, whole):
+        one.begin()
+        one.learn()
+    assert rest.run.rows == whole.run.rows == 3 * N
+    assert not list(rest.model.method.state.differences(whole.model.method.state))
+
+
+def test_resuming_says_which_option_has_changed(files, tmp_path):
+    words = ["fit", files / "rows.csv", "--target", "y", "-k", 3, "-o", tmp_path / "m"]
+    words += ["--checkpoint", tmp_path / "c"]
+    good(*words)
+    done = run(*words, "--drop", "x1", "--resume")
+    assert done.exit_code == 4
+    assert "with drop None, not ['x1'];" in done.stderr
