@@ -16,6 +16,7 @@ from papers.experiments import ma
 from reference.stabilized import Twin, annealed, shuffled
 from streamsieve import (
     SGDClassifier,
+    SieveClassifier,
     StabilizedSGDClassifier,
     StabilizedSGDRegressor,
     TruncatedGradientClassifier,
@@ -212,6 +213,18 @@ def test_purging_stops_at_the_budget(k):
     assert len(support) <= k
     if k >= 3:
         assert {7, 21} <= set(support)
+
+
+def test_fit_eliminates_stable_features_down_to_k():
+    X = np.random.default_rng(3).normal(size=(80, 400))
+    y = X[:, :3].sum(axis=1) + np.random.default_rng(4).normal(size=80) > 0
+    cut, fitted = (StabilizedSGDClassifier(4, refit=refit, n_paths=4).fit(X, y) for refit in (False, True))
+    stable = fitted.method_.candidates()
+    assert 4 < len(stable) <= fitted.n_stable_
+    assert np.isin(cut.get_support(indices=True), stable).all()
+    sieve = SieveClassifier(4).fit(X[:, stable], y)
+    assert_array_equal(fitted.get_support(indices=True), stable[sieve.get_support()])
+    assert_array_equal(fitted.coef_[0, stable], sieve.coef_[0])
 
 
 def test_rejection_anneals_from_beta_to_nothing():

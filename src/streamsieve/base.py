@@ -320,6 +320,10 @@ class Method:
             first = getattr(now.state, "centering", None)
             return (coef, intercept) if first is None else first.for_raw_rows(coef, intercept)
 
+    def candidates(self) -> NDArray[np.intp]:
+        """Features that a refit chooses from: those of the model."""
+        return np.flatnonzero(self.coefficients()[0].any(axis=0))
+
     def overflow_error(self, where: str = "") -> ValueError:
         return ValueError(
             f"The weights overflow{where}: {self.overflow_hint()}, or rescale the features and targets."

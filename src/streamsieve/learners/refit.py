@@ -65,10 +65,9 @@ class Refit:
         from ..sieve.sieve import Sieve
 
         self.method, self.heaviest = method, 0.0
-        coef, _ = method.coefficients()
-        self.features = np.flatnonzero(coef.any(axis=0))
+        self.features = method.candidates()
         self.model = Sieve(
-            k=max(1, len(self.features)),
+            k=max(1, min(method.k, len(self.features))),  # type: ignore[attr-defined]
             loss="squared" if method.loss == "squared" else "logistic",
             fit_intercept=method.fit_intercept,  # type: ignore[attr-defined]
         )
@@ -99,7 +98,10 @@ class Refit:
         """Let the method answer with the new weights, until it learns again."""
         if len(self.features):
             coef, intercept = self.model.coefficients()
-            self.method.state.refitted = Refitted(self.features, np.ascontiguousarray(coef.T), intercept)
+            kept = coef.any(axis=0)
+            self.method.state.refitted = Refitted(
+                self.features[kept], np.ascontiguousarray(coef.T[kept]), intercept
+            )
 
 
 class AveragesRefit(State):

@@ -61,13 +61,18 @@ class StabilizedSGD(Method):
     gravity its quantile, and weak signals are lost. An intercept, never truncated. Steps need not be given:
     they are derived as those of `SGD` are, from the features that are stable and the last 256 rows or so.
     Several targets share the features: a change is the largest over them.
+
+    The paper has no k. Rejection ends while some hundred features are stable, whose weights share the fit of
+    the rows more evenly with every pass: cut to few they predict worse the longer `fit` goes on. It ends,
+    therefore, by eliminating stable features, refitting those that are left (`refit`).
     """
 
     k = Param(
         None,
         Or(None, Int(1)),
         "Number of features to keep, at most: purging stops at k, and the answer is cut to k by selection "
-        "probability, then weight. None: what is stable.",
+        "probability, then weight; `fit` with `refit` chooses the k of the stable features by elimination. "
+        "None: what is stable.",
     )
     max_iter = passes.max_iter(60)
     tol = Param(
@@ -269,6 +274,12 @@ class StabilizedSGD(Method):
             kept = kept[rank[: self.k]]
         at = slots[kept]
         return scatter(paths.id[at], weights[kept] * paths.unit["scale"][at, None], self.p), bias
+
+    def candidates(self) -> NDArray[np.intp]:
+        """All stable features, of which the model has k."""
+        paths = self._settled()
+        slots, weights, _ = paths.mean()
+        return np.sort(paths.id[slots[weights.any(axis=1)]]).astype(np.intp)
 
     @property
     def selection_probabilities(self) -> Array:
