@@ -15,9 +15,10 @@ from ..params import Int, Or, Param
 from ..rows import Array, Rows, as_weights
 from ..state import State
 from .buffer import BLOCK
+from .combine import both_locks
 from .forgetting import Decay, Forgetting, decay_per_row
 from .interactions import Pairs
-from .running import RunningAverages, both_locks
+from .running import RunningAverages
 
 N_FOLDS = Param(
     "auto",

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..rows import Array, Rows
 from ..state import State, optional
+from .combine import both_locks
 from .interactions import Pairs
-from .running import RunningAverages, both_locks
+from .running import RunningAverages
 
 MOST = 200  # columns; 201 and a target take 3.4 GB
 

@@ -16,6 +16,7 @@ from ..rows import Array, Rows
 from ..state import State, optional
 from . import logistic
 from .bank import AveragesBank
+from .batch import LIMIT, TINY, WEIGHT_LIMIT
 from .constraints import BOUNDS, GROUP_CATEGORIES, GROUPS, KEEP, PENALTY_FACTOR, POSITIVE, Constraints
 from .crossval import cross_validate
 from .folds import FoldAverages
@@ -24,7 +25,7 @@ from .fourth import FourthMoments
 from .interactions import Pairs
 from .model import LinearModel, as_standardized
 from .path import Path, path
-from .running import DTYPE, INTERACTIONS, LIMIT, MISSING, TINY, WEIGHT_LIMIT, RunningAverages
+from .running import DTYPE, INTERACTIONS, MISSING, RunningAverages
 from .standardize import Standardized
 
 K = Param(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
@@ -13,21 +12,19 @@ from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
 from ..params import Bool, OneOf, Param
-from ..rows import Array, Rows, as_rows, as_targets, as_weights, is_frame, is_sparse, read_frame
+from ..rows import Array, Rows
 from ..state import State, optional, zeros
 from . import buffer
+from .batch import check_batch
 from .buffer import DenseBuffer, SparseBuffer
+from .combine import combine
 from .forgetting import Decay, Forgetting, decay_per_row
 from .interactions import Pairs
 from .moments import Moments
 from .undo import Undo
 
 DENSIFY = 30  # BLAS multiplies about that many times faster than entries are scattered one by one
-# A moment is two values and a weight, which forgetting lets grow by 1e60 (float32: 1e12).
-LIMIT = {"float64": 1e100, "float32": 1e10}  # largest value
-WEIGHT_LIMIT = {"float64": 1e30, "float32": 1e5}  # largest sample weight
-TINY = {"float64": 1e-100, "float32": 1e-18}  # the squares of smaller values vanish
-FEW_DIGITS = 4  # of a variance after subtracting, of which users are warned
+# How far forgetting lets weights grow before all are scaled down.
 GROWTH = {"float64": 1e60, "float32": 1e12}
 
 MISSING = Param(
@@ -184,23 +181,7 @@ class RunningAverages(State):
 
     def check_batch(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Array, Array | None, Any]:
         """Checked rows, targets and weights without rows of weight 0, and names. Changes nothing."""
-        if isinstance(y, str) or (isinstance(y, list) and y and all(isinstance(name, str) for name in y)):
-            X, y = _split_frame(X, y)
-        limit = LIMIT[self.dtype]
-        limit_x = limit**0.5 if self.interactions else limit
-        rows, names = as_rows(X, names=self.names, nan_ok=self.missing == "mean", limit=limit_x)
-        p = self.n_features_in_
-        if p is not None and rows.p != p:
-            raise ValueError(f"X has {rows.p} columns, but {p} were seen before; pass rows of {p} columns.")
-        if rows.p == 0:
-            raise ValueError("X has 0 columns; at least one feature is needed.")
-        y = as_targets(y, len(rows), limit)
-        if p is not None and y.shape[1] != self.n_targets_:
-            raise ValueError(f"y has {y.shape[1]} targets, but {self.n_targets_} were seen before.")
-        w = as_weights(sample_weight, len(rows), WEIGHT_LIMIT[self.dtype])
-        if w is not None and not w.all():
-            rows, y, w = rows.take(w > 0), y[w > 0], w[w > 0]
-        return rows, y, w, names
+        return check_batch(self, X, y, sample_weight)
 
     def add(self, rows: Rows, y: Array, w: Array | None = None, names: list[str] | None = None) -> Self:
         """Add checked rows with targets (n, q), none of weight 0; columns beyond those before are new.
@@ -305,7 +286,7 @@ class RunningAverages(State):
             self.moments.add_block(self.dense.rows)
             self.dense.clear()
             if self.moments.blocks < 8 or self.moments.blocks % 8 == 0:  # O(m) over scattered memory
-                self._recentre()
+                self.recentre()
 
     def _flush_sparse(self) -> None:
         if self.sparse.rows:
@@ -314,9 +295,9 @@ class RunningAverages(State):
             if not self.moments.placed:
                 self.moments.place(rows, y)
             self.moments.add_sparse(rows, y, r)
-            self._recentre()
+            self.recentre()
 
-    def _recentre(self) -> None:
+    def recentre(self) -> None:
         if 0 < self.n_samples_ < 64:  # the first few rows say little
             return
         if len(self.dense):  # packed about the present centre
@@ -422,76 +403,9 @@ class RunningAverages(State):
         """Add (1) or take out (-1) rows, whose weights are in multiples of `unit` (their latest row's)."""
         if not isinstance(other, RunningAverages):
             raise TypeError(f"Expected RunningAverages, got {type(other).__name__}.")
-        if other.n_features_in_ is None:
-            return self
-        other = other.copy() if other is self else other
-        with both_locks(self, other):
-            self.forgetting.check_same_decay(other.forgetting)
-            if self.interactions != other.interactions:
-                raise ValueError("One of the averages has interactions, the other has not.")
-            if self.n_features_in_ is None:
-                if sign < 0:
-                    raise ValueError("Nothing to subtract from: these averages hold no rows.")
-                self.begin(other.n_features_in_, other.n_targets_, other.names)
-                self.moments.center[:] = other.moments.center
-                self.moments.placed = True
-            self._check_compatible(other)
-            if sign < 0 and other.n_samples_ > self.n_samples_:
-                raise ValueError(f"Cannot subtract {other.n_samples_} rows from {self.n_samples_}.")
-            self.flush()
-            other.flush()
-            if self.forgetting.unit != 1.0:
-                self.scale(1.0 / self.forgetting.unit)
-            unit = other.forgetting.unit if unit is None else unit
-            factor, total = sign / unit, other.forgetting.total
-            digits = None
-            if sign < 0:
-                self.unpack()
-                other.unpack()
-                rows_left = self.n_samples_ - other.n_samples_
-                digits = self.moments.digits_without(other.moments, factor, rows_left)
-            self._changes += 1
-            self.moments.merge(other.moments, factor)
-            # from the moments: the other has its own only where it imputes
-            self.imputer_sums += factor * other.moments.column_sums(total)[: self.n_features_in_]
-            self.squares += sign * other.squares / unit**2
-            self.forgetting.total += factor * total
-            self.n_samples_ += sign * other.n_samples_
-            self.n_imputed_ += sign * other.n_imputed_
-            if self.n_samples_ == 0:
-                self.moments.clear()
-                self.imputer_sums[:] = 0
-                self.squares = self.forgetting.total = 0.0
-            elif digits is not None:
-                self._round_off(digits, warn)
-            self._recentre()
+        if other.n_features_in_ is not None:
+            combine(self, other.copy() if other is self else other, sign, unit, warn)
         return self
-
-    def _round_off(self, digits: Array, warn: bool) -> None:
-        """Make columns constant of whose variance only rounding is left; warn of those with few digits."""
-        self.moments.make_constant(np.flatnonzero(digits < 1))
-        worst, few = int(np.argmin(digits)), int(np.sum(digits < FEW_DIGITS))
-        if warn and few:
-            warnings.warn(
-                f"Subtracting cancels nearly all of the variance of {few} columns: of column {worst} about "
-                f"{digits[worst]:.0f} digits are left. If they matter, average the remaining rows anew.",
-                stacklevel=4,
-            )
-
-    def _check_compatible(self, other: RunningAverages) -> None:
-        mine = (self.n_features_in_, self.n_features_, self.n_targets_)
-        theirs = (other.n_features_in_, other.n_features_, other.n_targets_)
-        if mine != theirs:
-            raise ValueError(
-                f"These averages are of {mine[1]} features and {mine[2]} targets, the others of {theirs[1]} "
-                f"and {theirs[2]}; only averages of the same columns add up."
-            )
-        if (self.names is None) != (other.names is None):
-            raise ValueError("One of the averages has named columns, the other has not; name both or none.")
-        if self.names != other.names:
-            raise ValueError(
-                "The averages have the same number of features, but other names or another order."
-            )
 
     # ---------------------------------------------------------------- reading
 
@@ -595,23 +509,3 @@ class RunningAverages(State):
             raise ValueError(f"{len(self.names)} names are given to {p} columns.")
         if self.n_samples_ < 0:
             raise ValueError(f"{self.n_samples_} rows have been learned.")
-
-
-@contextmanager
-def both_locks(a: Any, b: Any) -> Iterator[None]:
-    """The locks of two averages, in one order everywhere, so that no two threads wait for each other."""
-    first, second = sorted((a._lock, b._lock), key=id)
-    with first, second:
-        yield
-
-
-def _split_frame(X: Any, y: str | list[str]) -> tuple[Any, Any]:
-    """The features and the named targets of a frame."""
-    if isinstance(X, np.ndarray | list) or is_sparse(X) or not is_frame(X):
-        raise ValueError(f"y={y!r} names columns, but X is no data frame; pass y as an array.")
-    frame = read_frame(X)
-    names = [y] if isinstance(y, str) else y
-    absent = [name for name in names if name not in frame.columns]
-    if absent:
-        raise ValueError(f"The frame has no column {absent[0]!r} to serve as target.")
-    return frame.drop(names).to_native(), frame.select(names).to_numpy()
