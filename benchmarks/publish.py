@@ -7,6 +7,7 @@ python benchmarks/publish.py --page           # the page from what is stored
 
 import ast
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -15,8 +16,20 @@ from pathlib import Path
 HERE = Path(__file__).parent
 OUT = HERE.parent / "docs" / "benchmarks"
 
-#: Arguments that let a benchmark end within minutes; NAME-PART is a part of bench_NAME.py.
+#: Arguments that let a benchmark end within minutes, in the order of the page; NAME-PART: of bench_NAME.py.
 ARGUMENTS = {
+    "quality": [
+        "--sets",
+        "dexter;basehock;arcene;colon;allaml;tox171;warppie;lymphoma;madelon",
+        "--k",
+        "10,50,100,500",
+        "--splits",
+        "1",
+        "--methods",
+        "Sieve;F + logistic;chi2 + logistic;l1 path + refit;RFE(LinearSVC);abess;VW --l1;river",
+    ],
+    "select": [],
+    "sieve": ["speed"],
     "averages": [],
     "bestsubset": ["--sizes", "5", "20", "100"],
     "budgeted": ["--rows", "20000"],
@@ -29,19 +42,7 @@ ARGUMENTS = {
     "learners": ["--rows", "30000", "--repeats", "3"],
     "olst": [],
     "penalized": ["--repeats", "3"],
-    "quality": [
-        "--sets",
-        "dexter;basehock;arcene;colon;allaml;tox171;warppie;lymphoma;madelon",
-        "--k",
-        "10,50,100,500",
-        "--splits",
-        "1",
-        "--methods",
-        "Sieve;F + logistic;chi2 + logistic;l1 path + refit;RFE(LinearSVC);abess;VW --l1;river",
-    ],
     "regularised": ["--rows", "10000", "--repeats", "3"],
-    "select": [],
-    "sieve": ["speed"],
     "stabilized": ["--rows", "20000", "--repeats", "3"],
     "streams": ["--rows", "30000", "--csv-mb", "200"],
 }
@@ -83,10 +84,19 @@ def page() -> str:
         stored = OUT / f"{name}.txt"
         if stored.exists():
             purpose = (ast.get_docstring(ast.parse(script(name).read_text())) or "").split("\n\n")[0]
-            text = stored.read_text(encoding="utf-8")
             title = name.capitalize().replace("-", ", ")
-            parts += [f"## {title}\n", " ".join(purpose.split()) + "\n", f"```text\n{text}```\n"]
+            parts += [f"## {title}\n", " ".join(purpose.split()) + "\n", output(stored.read_text("utf-8"))]
     return "\n".join(parts)
+
+
+def output(text: str) -> str:
+    """What a script printed, as the page shows it: Markdown from its first heading on, or else as it is."""
+    first, _, rest = text.partition("\n")
+    _, _, markdown = rest.partition("\n## ") if "\n|--" in rest else ("", "", "")
+    if not markdown:
+        return f"```text\n{text}```\n"
+    headings = re.sub(r"^(#+ )", r"#\1", f"## {markdown}", flags=re.M)
+    return f"```text\n{first}\n```\n\n{headings.strip()}\n"
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_gallery.g
 exclude_patterns = ["_build", "results/*", "benchmarks/*"]
 suppress_warnings = ["config.cache"]  # the scrapers of the gallery cannot be pickled
 default_role = "literal"
+smartquotes = False  # which would make a dash of the -- of options
 myst_enable_extensions = ["deflist", "colon_fence", "attrs_inline"]
 myst_heading_anchors = 3
 

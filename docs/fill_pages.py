@@ -167,13 +167,17 @@ def leaders(row: Row, columns: str, within: float = 0, least: bool = False) -> s
     return ", ".join(f"`{name}`" for name, x in cells if abs(x - cells[0][1]) <= within)
 
 
-def grid(rows: Sequence[Row], labels: Sequence[str], columns: str, digits: int = 0) -> str:
-    """A Markdown table of the first words of the rows, under these labels, and these columns."""
+def grid(rows: Sequence[Row], labels: Sequence[str], columns: str, digits: int = 0, p: str = "") -> str:
+    """A Markdown table of the first words of the rows, under these labels, and these columns.
+
+    Words that begin with `p`, the number of features that a heading has already, go without it.
+    """
     names = columns.split()
     lines = [[*labels, *(CLASSES.get(name, name) for name in names)], ["--:"] * (len(labels) + len(names))]
     for row in rows:
         cells = [row[name] for name in names]
-        lines.append([*row.words[: len(labels)], *("-" if c is None else f"{c:.{digits}f}" for c in cells)])
+        words = [word.removeprefix(f"{p}, ") for word in row.words[: len(labels)]]
+        lines.append([*words, *("-" if c is None else f"{c:.{digits}f}" for c in cells)])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

@@ -44,6 +44,13 @@ def test_the_page_of_benchmarks_shows_what_they_printed():
     assert page.read_text(encoding="utf-8") == publish.page(), "run `python benchmarks/publish.py --page`"
 
 
+def test_tables_that_a_benchmark_prints_are_shown_as_tables():
+    printed = "$ python x\n1/2 done\n## All\n\n| a |\n|---|\n| 1 |\n\n### More\n"
+    shown = "```text\n$ python x\n```\n\n### All\n\n| a |\n|---|\n| 1 |\n\n#### More\n"
+    assert publish.output(printed) == shown
+    assert publish.output("$ python x\n## 1\n") == "```text\n$ python x\n## 1\n```\n"
+
+
 def test_stored_output_begins_with_the_command_that_prints_it():
     for stored in publish.OUT.glob("*.txt"):
         command = stored.read_text(encoding="utf-8").splitlines()[0]
@@ -100,6 +107,11 @@ def test_a_figure_is_named_by_table_row_and_column(stored, text, shown):
 def test_an_unknown_figure_is_an_error(stored, text, message):
     with pytest.raises(UnknownFigure, match=message.replace("(", r"\(")):
         stored(text)
+
+
+def test_words_of_a_grid_go_without_the_number_of_features():
+    row = fill_pages.Row("here", ("1,000, 0.1", "1,000"), {"SFSA": fill_pages.Figure(0.24, 2)})
+    assert fill_pages.grid([row], ["signal", "n"], "SFSA", 1, "1,000").endswith("\n| 0.1 | 1,000 | 0.2 |")
 
 
 def test_only_what_is_between_the_marks_is_replaced():
