@@ -434,7 +434,7 @@ def test_sfsa_is_reported_beside_all_competitors(monkeypatch):
     monkeypatch.setattr(sfsa, "K", 10)
     pairs = []
     for task in ("regression", "classification"):
-        job = {"task": task, "signal": 1.0, "ns": [5_000, 10_000], "seed": 0}
+        job = {"task": task, "signal": 1.0, "ns": [5_000, 10_000], "ladders": True, "seed": 0}
         outcome = sfsa.measure(**job)
         for methods in outcome.values():
             assert {*sfsa.METHODS[task]} <= methods.keys()
@@ -451,6 +451,20 @@ def test_sfsa_is_reported_beside_all_competitors(monkeypatch):
     assert regression.rows[0][5].published == 98.05  # TSGD
     assert regression.rows[2][5].verdict == ""
     assert [len(t.rows) for t in (regression, classification, sparse)] == [6, 3, 0]
+
+
+def test_runs_of_sfsa_that_are_fewer_are_named():
+    jobs = sfsa.jobs(3, quick=False)
+    outcomes = Outcomes([(job, {}) for job in jobs])
+    tables = sfsa.report(outcomes)
+    for table in tables[:2]:
+        assert "3 runs, n = 300,000: 2, OPG and RDA: 1; published: 20." in table.note
+    assert "3 runs, OPG and RDA: 1; published: 20." in tables[2].note
+    job = {"p": 500, "k": 5, "nnz": 20, "n": 2_000, "seed": 0}
+    assert {*sfsa.measure(**job, ladders=True)["2000"]} - {*sfsa.measure(**job, ladders=False)["2000"]} == {
+        "OPG",
+        "RDA",
+    }
 
 
 def test_x1_is_read_in_every_way():

@@ -28,7 +28,8 @@ Annealing read_rule(Fields& rule, Fields& state) {
             schedule_of(rule),
             rule.number("alpha"),
             rule.flag("fit_intercept"),
-            rule.flag("standardize")};
+            rule.flag("standardize"),
+            rule.flag("choosing")};
 }
 
 AnnealedState read_state(Fields& f) {

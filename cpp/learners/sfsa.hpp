@@ -1,22 +1,15 @@
 // Stochastic feature selection with annealing ([Sun] Algorithm 1): one model on its way from p features to k.
 //
-// Only features that have been seen, and are alive, have a slot, where their weights, gradient sums and
-// moments are; of all others one number is kept. A row costs O(nnz) look-ups and O(alive nnz q) work; a batch
-// that ends, O(q) for each slot it touched (with momentum, Nesterov and Adam, which move every weight, for
-// each slot). Features never seen have weight 0 and go first, by counting. To find the others that go, all
-// slots must be looked at: after every batch that had twice as many entries, as dense ones have; else not
-// before a quarter of them is due, so that a removal costs O(1) amortised. Nothing is O(p) but the zeros of
-// the first layout. Before the first feature goes every row is a step of its own.
+// A row costs O(nnz) look-ups and O(alive nnz q) work; a batch that ends, O(q) for each slot it touched (with
+// momentum, Nesterov and Adam, which move every weight, for each slot). What a removal costs is in
+// annealed_slots.hpp. Before the first feature goes every row is a step of its own.
 #pragma once
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <limits>
 #include <vector>
 
-#include "core/fields.hpp"
 #include "core/losses.hpp"
-#include "core/ties.hpp"
+#include "learners/annealed_slots.hpp"
 #include "learners/sgd.hpp"
 
 namespace streamsieve {
@@ -32,80 +25,16 @@ struct Annealing {
     Schedule schedule;
     double alpha;  // of the penalty alpha / 2 |beta|^2
     bool fit_intercept, standardize;
-};
-
-// The numbers of a model's state; learners/annealed.py lists the same names in the same order.
-struct AnnealedClock {
-    double filled, batches, weight;  // rows in the unfinished batch, batches, total weight
-    double scale, horizon;           // of the weights; of the doubling trick
-    double norm, cross, pairs;       // running mean of |x|^2, of (x'x' / |x|^2)^2 over pairs, how many
-    double norms, entries, slope;    // sums of squares and counts for the intercept; rms of slopes
-    double curve;                    // running mean of the losses' second derivatives
-    double trace, mass, count, reach, slopes, bends;  // sums over the unfinished batch
-    double first, output, pair, loss;     // slope of its first row; x'x' of its first two; its loss
-    double size, limit, unseen, touched;  // slots; unseen features are alive below limit; how many
-    double work;                          // entries and slots visited, for those who count
-    double step;                          // of the batch that ended last
-};
-
-// The head of a slot: the values of its feature, 1 / mean square, to 1 / 16, and whether the unfinished batch
-// has met it. Then follow, q of each, the weights but for the scale, and the gradient sums of the batch. With
-// one output that is one cache line.
-struct Slot : Values {
-    double inverse, mark;
-    double* weights() { return &mark + 1; }
-    const double* weights() const { return &mark + 1; }
-    bool varies(double total) const { return squares > 0 || n < total; }
-};
-
-// Remark 1: sigma_j |beta_j|, squared, times the same number for all. Compared to 25 bits: what ties but for
-// rounding, as features seen once in the same row do, ties.
-template <class Q>
-inline double rank(const double* v, Q q, double scatter) {
-    double square = 0;
-    for (Index o = 0; o < q; ++o) square += v[o] * v[o];
-    return rounded<24>(square * scatter);
-}
-
-// Who of a row has a slot, s > 0: these less one and the values; how many. Alone, and without branches: every
-// entry passes here, be its feature gone or not.
-template <bool wide, class T, class I>
-inline Index compact(Index length, Index ahead, const I* __restrict j, const T* __restrict from,
-                     const std::int32_t* __restrict slots, std::int32_t* __restrict at,
-                     double* __restrict x) {
-    Index n = 0;
-    for (Index e = 0; e < length; ++e) {
-        if (wide && e + 24 < ahead) prefetch(slots + j[e + 24]);
-        const std::int32_t s = slots[j[e]];
-        const double value = double(from[e]);
-        at[n] = s - 1;
-        x[n] = value;
-        n += Index(s > 0) & Index((std::bit_cast<std::uint64_t>(value) << 1) != 0);  // neither 0 nor -0
-    }
-    return n;
-}
-
-struct AnnealedState {
-    AnnealedClock& clock;
-    std::span<std::int32_t> slot;  // by feature: 1 + slot, 0 unseen, -1 gone
-    std::int32_t* seen;            // how many of a page of features are seen or gone
-    std::int64_t* id;              // by slot
-    double* slots;                 // a Slot each
-    Table<double> moments;         // first and second moments of the gradient
-    std::int32_t* touched;         // the slots that are marked
-    double* bias;                  // (4, q): intercepts, and their gradient sums and moments
+    bool choosing;  // features are still being chosen: weights are to count all batches
 };
 
 template <class Q>
 class AnnealedModel {
   public:
-    static constexpr Index page = 4096;
-
     AnnealedModel(const AnnealedState& state, const Annealing& rule, Q q)
-        : state_(state),
-          slot_of_(state.slot.data()),
-          p_(Index(state.slot.size())),
-          extra_(state.moments.cols),
+        : slots_(state, rule.standardize, q),
+          touched_(state.touched),
+          bias_(state.bias),
           units_(rule.standardize),
           rule_(rule),
           q_(q),
@@ -114,42 +43,9 @@ class AnnealedModel {
     // ------------------------------------------------------------ rows
 
     // The alive non-zeros of a row: their slots and values; how many.
-    template <class T, class I>
-    Index gather(const CsrRow<T, I>& row, std::int32_t* at, double* x) {
-        if (c.unseen > 0) {
-            const Index limit = Index(c.limit);
-            for (Index e = 0; e < row.length; ++e) {
-                prefetch(slot_of_ + row.soon(e));
-                const Index j = Index(row.j[e]);
-                const std::int32_t s = slot_of_[j];
-                if (s > 0)
-                    prefetch(&slot(s - 1));
-                else if (s == 0 && j < limit && row.x[e] != 0)
-                    add(j);
-            }
-        }
-        // beyond the caches: ask beforehand
-        const Index n = c.unseen == 0 && p_ > 1 << 16
-                            ? compact<true>(row.length, row.rest, row.j, row.x, slot_of_, at, x)
-                            : compact<false>(row.length, row.rest, row.j, row.x, slot_of_, at, x);
-        if (c.unseen == 0 && c.size > 1 << 14)
-            for (Index e = 0; e < n; ++e) prefetch(&slot(at[e]));
-        return n;
-    }
-    template <class T>
-    Index gather(const DenseRow<T>& row, std::int32_t* at, double* x) {
-        if (c.unseen > 0)
-            for (Index j = 0; j < Index(c.limit); ++j)
-                if (slot_of_[j] == 0 && row.x[j] != 0) add(j);
-        Index n = 0;
-        const Index size = Index(c.size);
-        for (Index s = 0; s < size; ++s) {
-            const double value = double(row.x[state_.id[s]]);
-            at[n] = std::int32_t(s);
-            x[n] = value;
-            n += value != 0;
-        }
-        return n;
+    template <class Row>
+    Index gather(const Row& row, std::int32_t* at, double* x) {
+        return slots_.gather(row, at, x);
     }
 
     // m = W'x / scale; takes the moments in; returns |x|^2 in units of the features.
@@ -158,7 +54,7 @@ class AnnealedModel {
         // four sums, or the latency of one addition after the other is the time of the loop
         double dot[4] = {0, 0, 0, 0}, norms[4] = {0, 0, 0, 0};
         auto add_entry = [&](Index e, int lane) {
-            Slot& f = slot(at[e]);
+            Slot& f = slots_[at[e]];
             double square = x[e] * x[e];
             if (units_) {
                 f.add(x[e], r);
@@ -199,16 +95,16 @@ class AnnealedModel {
         }
         Index touched = Index(c.touched);
         for (Index e = 0; e < n; ++e) {
-            Slot& f = slot(at[e]);
+            Slot& f = slots_[at[e]];
             double* g = f.weights() + q_;
             for (Index o = 0; o < q_; ++o) g[o] += x[e] * d[o];
-            state_.touched[touched] = at[e];
+            touched_[touched] = at[e];
             touched += f.mark == 0;
             f.mark = 1;
         }
         c.touched = double(touched);
         for (Index o = 0; o < q_; ++o) {
-            state_.bias[q_ + o] += d[o];
+            bias_[q_ + o] += d[o];
             c.slopes += d[o] * d[o];
             c.bends += loss.second_derivative(d[o] / r);
         }
@@ -247,9 +143,9 @@ class AnnealedModel {
         if (rule_.alpha > 0) shrink(1 - step.weights * rule_.alpha);
         step.plain = step.weights / c.scale;
         const Index touched = Index(c.touched);
-        for (Index e = 0; e < touched; ++e) move_plain(state_.touched[e], step);
+        for (Index e = 0; e < touched; ++e) move_plain(touched_[e], step);
         for (Index o = 0; o < q_; ++o) {
-            double* f = state_.bias + o;
+            double* f = bias_ + o;
             if (rule_.fit_intercept) *f -= step.weights * step.unit * f[q_];
             f[q_] = 0;
         }
@@ -278,25 +174,22 @@ class AnnealedModel {
         const bool all = rule_.variant != Variant::plain;
         const Index size = Index(c.size), touched = Index(c.touched);
         for (Index e = 0; e < (all ? size : touched); ++e) {
-            if (!all && e + 8 < touched) prefetch(&slot(state_.touched[e + 8]));
-            move(all ? e : state_.touched[e], step, b);
+            if (!all && e + 8 < touched) prefetch(&slots_[touched_[e + 8]]);
+            move(all ? e : touched_[e], step, b);
         }
         for (Index o = 0; o < q_; ++o) {
-            double* f = state_.bias + o;
+            double* f = bias_ + o;
             const double root = std::sqrt(step.unit);
             if (rule_.fit_intercept) *f += change(f[q_] * root / b, f[2 * q_], f[3 * q_], step) * root;
             f[q_] = 0;
         }
         c.work += double(all ? size : touched);
-        truncate(all || 2 * double(size) <= c.count);
+        slots_.truncate(budget(), all || 2 * double(size) <= c.count, c.batches >= rule_.maturity);
         begin_batch();
         return true;
     }
 
-    double score(Index s) const {
-        return rank(slot(s).weights(), q_, units_ ? slot(s).scatter(c.weight) : 1);
-    }
-    const double* bias() const { return state_.bias; }
+    const double* bias() const { return bias_; }
     double scale() const { return c.scale; }
     AnnealedClock& clock() { return c; }
 
@@ -335,9 +228,9 @@ class AnnealedModel {
     // second derivative of the loss. Lambda^2 is at most the mean of (x'x')^2 over pairs of rows, of which
     // the first two rows of a batch give one; at first, R^4. As a share of R^4 it outlives the features that
     // go. A batch whose own pair, norms or second derivatives are larger than they have been gets a shorter
-    // step. And while features are chosen no step
-    // forgets the batches before it faster than their number grows: weights then weigh all of them, and the
-    // more features are gone, and the longer the steps that would be stable, the more this matters.
+    // step. And while features are chosen no step forgets the batches before it faster than their number
+    // grows: weights then weigh all of them, and the more features are gone, and the longer the steps that
+    // would be stable, the more this matters.
     Step derive(double curvature) {
         const double b = c.filled, mass = c.mass / b;
         c.norms += c.trace;
@@ -355,8 +248,7 @@ class AnnealedModel {
         }
         double length = std::max(c.norm, trace);
         if (b > 1) length = std::max(std::sqrt(c.cross) * trace, pair) + trace / b;
-        if (c.batches < rule_.maturity)
-            length = std::max(length, 0.5 * c.batches * c.norm / (c.size + c.unseen));
+        if (rule_.choosing) length = std::max(length, 0.5 * c.batches * c.norm / (c.size + c.unseen));
         Step step{};
         step.weights = fade(rule_.schedule, c.batches, c.horizon);
         if (rule_.eta > 0)
@@ -377,7 +269,7 @@ class AnnealedModel {
         c.scale *= by;
         if (c.scale >= tiny_scale) return;
         for (Index s = 0; s < Index(c.size); ++s)
-            for (Index o = 0; o < q_; ++o) slot(s).weights()[o] *= c.scale;
+            for (Index o = 0; o < q_; ++o) slots_[s].weights()[o] *= c.scale;
         c.scale = 1;
     }
 
@@ -385,7 +277,7 @@ class AnnealedModel {
     double crossed(Index n, const std::int32_t* at, const double* x) const {
         double sum = 0;
         for (Index e = 0; e < n; ++e) {
-            const Slot& f = slot(at[e]);
+            const Slot& f = slots_[at[e]];
             const double g = f.weights()[q_ + Index(c.output)], square = f.square();
             if (g == 0) continue;
             sum += !units_ ? x[e] * g : square >= least_square ? x[e] * g * (f.n / square) : 0;
@@ -427,7 +319,7 @@ class AnnealedModel {
     double inverse_unit(Slot& f) {
         double inverse = 1;
         if (units_) {
-            if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 16)) renew(f);
+            if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 256)) renew(f);
             // a feature that has not varied cannot be told from the intercept
             inverse = f.varies(c.weight) ? f.inverse : 0;
         }
@@ -436,7 +328,7 @@ class AnnealedModel {
     }
 
     void move_plain(Index at, const Step& step) {
-        Slot& f = slot(at);
+        Slot& f = slots_[at];
         const double inverse = inverse_unit(f);
         double *v = f.weights(), *g = v + q_;
         for (Index o = 0; o < q_; ++o) {
@@ -447,130 +339,30 @@ class AnnealedModel {
 
     void move(Index at, const Step& step, double b) {
         if (rule_.variant == Variant::plain) return move_plain(at, step);
-        Slot& f = slot(at);
+        Slot& f = slots_[at];
         const double root = std::sqrt(inverse_unit(f));
         double *v = f.weights(), *g = v + q_;
-        double *m = state_.moments.data + at * extra_, *s = m + q_;
+        double *m = slots_.moments(at), *s = m + q_;
         for (Index o = 0; o < q_; ++o) {
             v[o] += change(g[o] * root / b, m[o], s[o], step) * (root / c.scale);
             g[o] = 0;
         }
     }
 
-    // ------------------------------------------------------------ who stays
-
-    std::int32_t add(Index j) {
-        const Index s = Index(c.size);
-        c.size += 1;
-        c.unseen -= 1;
-        state_.seen[j / page] += 1;
-        state_.id[s] = j;
-        std::fill_n(state_.slots + s * width(), width(), 0.0);
-        if (extra_) std::fill_n(state_.moments.data + s * extra_, extra_, 0.0);
-        slot(s).inverse = std::numeric_limits<double>::infinity();
-        return slot_of_[j] = std::int32_t(s + 1);
-    }
-
     double budget() const {
         // the annealing schedule of [Sun], begun after the warmup
         const double T = rule_.maturity - rule_.begin, t = std::max(0.0, c.batches - rule_.begin);
         const double left = (T - t) / (t * rule_.annealing + T);
-        return rule_.k + std::floor(std::max(0.0, double(p_) - rule_.k) * std::max(0.0, left));
+        return rule_.k + std::floor(std::max(0.0, double(slots_.features()) - rule_.k) * std::max(0.0, left));
     }
 
-    // Keeps the M_t largest: of those that score the same the lower index, and none that was never seen.
-    void truncate(bool often) {
-        double surplus = c.size + c.unseen - budget();
-        if (surplus > 0 && c.unseen > 0) surplus -= forget(surplus);
-        if (surplus <= 0 || !(often || 4 * surplus >= c.size || c.batches >= rule_.maturity)) return;
-        const Lowest gone = lowest(Index(surplus));
-        // in order, so that dense rows are read in order; or by filling gaps, which moves less
-        Index to = 0, end = Index(c.size);
-        for (Index s = 0; s < end; ++s) {
-            if (!gone.has(scores_[std::size_t(s)], state_.id[s])) {
-                relocate(s, to++);
-                continue;
-            }
-            slot_of_[state_.id[s]] = -1;
-            if (often) continue;
-            while (--end > s && gone.has(scores_[std::size_t(end)], state_.id[end]))
-                slot_of_[state_.id[end]] = -1;
-            if (end > s) relocate(end, to++);
-        }
-        c.size = double(to);
-    }
-
-    // Drops up to `count` features never seen, from the highest index down, page by page; how many.
-    double forget(double count) {
-        Index at = Index(c.limit);
-        double done = 0;
-        while (done < count && at > 0) {
-            const Index start = (at - 1) / page * page;
-            const double there = double(page - state_.seen[start / page]);
-            if (at == start + page && done + there <= count) {
-                done += there;
-                at = start;
-            } else {
-                done += slot_of_[--at] == 0;
-            }
-        }
-        c.limit = double(at);
-        c.unseen -= done;
-        return done;
-    }
-
-    // The lowest of all, up to this one.
-    struct Lowest {
-        double score;
-        std::int64_t feature;
-        bool has(double other, std::int64_t j) const { return !ranks_before(other, j, score, feature); }
-    };
-    // A count of the leading bits of the scores finds where the last of `count` must be: then few are left.
-    Lowest lowest(Index count) {
-        const std::size_t size = std::size_t(c.size);
-        constexpr int shift = 64 - 17;  // sign, exponent, five bits of the mantissa
-        scores_.resize(size);
-        counts_.assign(std::size_t(1) << 17, 0);
-        for (std::size_t s = 0; s < size; ++s) {
-            scores_[s] = score(Index(s));
-            ++counts_[std::bit_cast<std::uint64_t>(scores_[s]) >> shift];
-        }
-        c.work += c.size;
-        std::uint64_t bin = 0;
-        for (; count > counts_[bin]; ++bin) count -= counts_[bin];
-        near_.clear();
-        for (std::size_t s = 0; s < size; ++s)
-            if (std::bit_cast<std::uint64_t>(scores_[s]) >> shift == bin)
-                near_.push_back({scores_[s], state_.id[s]});
-        const auto last = near_.begin() + (count - 1);
-        std::nth_element(near_.begin(), last, near_.end(), [](const Lowest& a, const Lowest& b) {
-            return ranks_before(b.score, b.feature, a.score, a.feature);
-        });
-        return *last;
-    }
-
-    void relocate(Index from, Index to) {
-        if (from == to) return;
-        state_.id[to] = state_.id[from];
-        slot_of_[state_.id[to]] = std::int32_t(to + 1);
-        std::copy_n(state_.slots + from * width(), width(), state_.slots + to * width());
-        if (extra_)
-            std::copy_n(state_.moments.data + from * extra_, extra_, state_.moments.data + to * extra_);
-    }
-
-    Index width() const { return Index(sizeof(Slot) / sizeof(double)) + 2 * q_; }
-    Slot& slot(Index s) const { return *reinterpret_cast<Slot*>(state_.slots + s * width()); }
-
-    const AnnealedState state_;
-    std::int32_t* slot_of_;
-    Index p_, extra_;  // features; numbers of a slot's moments
-    bool units_;       // in units of the features, or of the data
+    AnnealedSlots<Q> slots_;
+    std::int32_t* touched_;  // the slots that are marked
+    double* bias_;           // (4, q): intercepts, and their gradient sums and moments
+    bool units_;             // in units of the features, or of the data
     const Annealing& rule_;
     Q q_;
     AnnealedClock& c;
-    std::vector<double> scores_;
-    std::vector<Index> counts_;
-    std::vector<Lowest> near_;
 };
 
 // Returns the number of rows learned, fewer than there are where the next step would overflow. The mean loss

@@ -8,9 +8,8 @@ import numpy as np
 from reference.sgd import LOSSES
 
 
-def schedule(p, k, T, mu, batches, warmup=0.0):
-    """M_1, M_2, ... of chapter 2; with a warmup, t and T are counted from its end."""
-    first = T * warmup
+def schedule(p, k, T, mu, batches, first=0.0):
+    """M_1, M_2, ... of chapter 2; with a warmup of `first` batches, t and T are counted from its end."""
     t, T = np.maximum(0.0, np.arange(1, batches + 1) - first), T - first
     return k + np.floor((p - k) * np.maximum(0.0, (T - t) / (t * mu + T))).astype(int)
 
@@ -35,7 +34,12 @@ class Moments:
         return (self.m / (1 - 0.9**self.t)) / (np.sqrt(self.v / (1 - 0.999**self.t)) + 1e-8)
 
 
-SPARE = 4  # times k features that are left at maturity, of which those that SGD ranks highest stay
+SPARE = 2  # times k features that annealing leaves, the candidates
+
+
+def annealed(k, T, begin, batch):
+    """When features stop to go: the candidates then learn 8 k rows, or a quarter of those since `begin`."""
+    return T - min(-(-8 * k // batch), int((T - begin) / 4)) if begin else T
 
 
 def sfsa(
@@ -60,13 +64,14 @@ def sfsa(
     X (n, p), Y (n, q), r (n,) sample weights; `sizes` are the M_t, `steps` the eta_t. With `sigma`
     features are ranked by sigma_j |beta_j| (Remark 1), else by |beta_j|; several outputs by the norm.
     Without `begin` that is the paper's. Batches up to `begin`, where no feature may go, are learned as those
-    of `sgd` are, and 4 k features are left at T: the k that rank highest there are then kept, with their
-    weights there if they are gone here.
+    of `sgd` are. When 2 k features are left, some batches before T, the 2 k that rank highest there are kept,
+    with their weights there if they are gone here; at T, the k of these that then rank highest there.
     """
     slope = LOSSES[loss][0]
     p, q = X.shape[1], Y.shape[1]
     beta, bias, alive = np.zeros((p, q)), np.zeros(q), np.ones(p, bool)
     moments, bias_moments = Moments(variant, (p, q)), Moments(variant, q)
+    A = annealed(k, T, begin, batch)
     path = sgd(X, Y, r, steps, batch, slope, alpha, sigma, intercept)
     for t, (M, eta) in enumerate(zip(sizes, steps)):
         rows = slice(t * batch, (t + 1) * batch)
@@ -78,11 +83,12 @@ def sfsa(
         D = [[w * slope(s, y) for s, y in zip(*pair)] for w, *pair in zip(r[rows], scores, Y[rows])]
         beta = beta - eta * (moments.direction(x.T @ np.array(D) / batch) + alpha * beta)
         bias = bias - eta * bias_moments.direction(np.mean(D, axis=0)) * intercept
-        if t + 1 <= T:
+        if t + 1 <= A:
             alive = largest(beta, X[: rows.stop], r[: rows.stop], alive, M, sigma)
-        if t + 1 == T and begin:
-            seen = (X[: rows.stop] != 0).any(axis=0)
-            best = largest(all_beta, X[: rows.stop], r[: rows.stop], seen, k, sigma)
+        if begin and t + 1 in (A, T):
+            among = alive if t >= A else (X[: rows.stop] != 0).any(axis=0)
+            kept = k if t + 1 == T else SPARE * k
+            best = largest(all_beta, X[: rows.stop], r[: rows.stop], among, kept, sigma)
             back = best & ~alive
             beta[back], moments.m[back], moments.v[back] = all_beta[back], 0.0, 0.0
             alive = best

@@ -11,7 +11,7 @@ from .. import _core
 from ..rows import Array, Rows
 from ..state import Field, State, check_counts, record, resized, zeros
 
-_HEAD = 6  # numbers of a slot before its weights: `Slot` of cpp/learners/sfsa.hpp
+_HEAD = 6  # numbers of a slot before its weights: `Slot` of cpp/learners/annealed_slots.hpp
 _PAGE = 4096  # features that share one count of those seen
 _ROOM = 1024  # slots that are never given back
 _FAR = 1 << 24  # slots for which room is reserved at once, if so many features may come
@@ -20,7 +20,7 @@ _BY_SLOT = ("id", "slots", "moments", "touched")
 
 
 def _clock(p: int) -> Field:
-    """`AnnealedClock` of cpp/learners/sfsa.hpp."""
+    """`AnnealedClock` of cpp/learners/annealed_slots.hpp."""
     return record(
         **dict(filled=0, batches=0, weight=0, scale=1, horizon=3),  # log(a) / a is largest at 3
         **dict(norm=0, cross=0, pairs=0, norms=0, entries=0, slope=0, curve=0),
@@ -83,6 +83,11 @@ class AnnealedModel(State):
     def size(self) -> int:
         """Features that have a slot: alive, and seen."""
         return int(self.clock["size"])
+
+    @property
+    def features(self) -> NDArray[np.int64]:
+        """Those that have a slot, by slot."""
+        return self.id[: self.size]
 
     @property
     def mature(self) -> bool:
@@ -236,10 +241,19 @@ class AnnealedModel(State):
 
     # ---------------------------------------------------------------- reading
 
-    def largest(self, k: int, standardize: bool) -> tuple[NDArray[np.int64], Array, Array]:
-        """The at most k features of largest sigma_j |beta_j|, ascending, their weights (k, q), intercepts."""
+    def largest(
+        self, k: int, standardize: bool, among: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], Array, Array]:
+        """The at most k features of largest sigma_j |beta_j|, ascending, their weights (k, q), intercepts.
+
+        Of those given, if any are.
+        """
         score = np.empty(self.size)
         _core.sfsa_scores(self.slots, self.q, float(self.clock["weight"]), standardize, score)
+        if among is not None:
+            others = np.ones(self.size, dtype=bool)
+            others[self.slot[among] - 1] = False
+            score[others] = 0.0
         order = np.argsort(self.id[: self.size])
         kept = np.empty(min(k, self.size), dtype=np.int64)
         kept = order[kept[: _core.top_k(score[order], kept)]]

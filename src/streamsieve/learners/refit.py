@@ -154,6 +154,16 @@ class AveragesRefit(State):
                 self.filled = 0
             at = stop
 
+    def restricted(self, columns: NDArray[np.int64]) -> AveragesRefit:
+        """Those of some of the features."""
+        q = len(self.mean) - self.k
+        other = AveragesRefit(len(columns), q)
+        used = np.concatenate([columns, np.arange(self.k, self.k + q)])
+        other.rows, other.filled, other.weight = self.rows, self.filled, self.weight
+        other.mean[:], other.moments[:] = self.mean[used], self.moments[np.ix_(used, used)]
+        other.block[:, :-1], other.block[:, -1] = self.block[:, used], self.block[:, -1]
+        return other
+
     def _averages(self) -> tuple[float, Array, Array]:
         """Weight, means and co-moments of all rows (Chan, Golub and LeVeque 1983)."""
         if not self.filled:

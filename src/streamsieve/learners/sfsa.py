@@ -19,7 +19,8 @@ from .steps import check_shrink, scatter, step_rule
 
 _FIRST = 4  # mini-batches to the first maturity where neither that nor the number of rows is known
 _SHARE = 0.9  # of the rows, where their number is known; the rest is for the weights of what was chosen
-_SPARE = 4  # times k features that a model keeps to maturity, of which the k best are then the answer
+_SPARE = 2  # times k features that annealing leaves: the candidates, of which the k best are the answer
+_CANDIDATE_ROWS = 8  # times k rows that the candidates learn alone, or a quarter of those since the warmup
 _MOMENTS = {"plain": 0, "momentum": 1, "nesterov": 1, "adam": 2}
 
 
@@ -42,8 +43,10 @@ class SFSA(Method):
     *The warmup*. Before the first feature goes rows are learned one by one, by the steps of `SGD`: as many
     rows as a mini-batch has take weights farther than one step for all of them can. A model goes on like this
     and keeps all features. What goes was part of the fit of what stays, whose gradients are noise until the
-    rest has made up for it; in the model that keeps all they are not. So 4 k features are left at
-    maturity, and those k stay, or return, which rank highest in the model that keeps all.
+    rest has made up for it; in the model that keeps all they are not. So features go until 2 k are left, and
+    those 2 k stay, or return, which rank highest in the model that keeps all: the candidates. They learn the
+    last 8 k rows before maturity alone (or a quarter of the rows since the warmup, if that is less); then the
+    k of them that rank highest in the model that keeps all are the answer.
 
     *The ladder* (Fig. 2.1). A copy of the model that keeps all loses features from batch T / 2 to T, the next
     from T to 2 T, then from 2 T to 4 T, ... (a longer `warmup` shortens that). When one has matured, it
@@ -70,8 +73,9 @@ class SFSA(Method):
     it. A one-sided CUSUM test sums what exceeds one deviation, no batch counting more than four; a sum above
     12 is a change. A large change is found in 100 rows or so.
 
-    *The refit* of a stream. With k features left, their k x k running averages are cheap, and least squares
-    on all rows since maturity is exact where gradient steps are not.
+    *The refit* of a stream. With few features left, their running averages are cheap, and least squares is
+    exact where gradient steps are not. They begin with the candidates, 2 k x 2 k, so that at maturity those
+    of the answer have their rows, and go on with the k.
 
     Differences from the paper: the warmup, since ranks of the first batches are noise. Models of the ladder
     lose features one after the other, and have learned all rows before. With `standardize` also the steps are
@@ -120,8 +124,8 @@ class SFSA(Method):
     refit = Param(
         True,
         Bool(),
-        f"{REFIT.text} A stream with the squared loss too: when k features remain, their k x k running "
-        "averages give the ridge solution on the rows since, once these are more than twice as many.",
+        f"{REFIT.text} A stream with the squared loss too: running averages of the features that remain give "
+        "the ridge solution on the rows since there were 2 k, once these are more than twice as many as k.",
     )
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
@@ -144,6 +148,7 @@ class SFSA(Method):
         return State(
             base=self._new_model(p, q, 0),  # keeps all features; None once no other will begin
             growing=optional(),
+            candidates=optional(),  # averages of what annealing has left in `growing`
             answer=optional(),
             next_maturity=self._first_maturity(0),  # of the model that grows, or is the next to do so
             detector=ChangeDetector() if self.restart else None,
@@ -175,16 +180,17 @@ class SFSA(Method):
                 model.check(self._new_model(self.p, self.q, 1))
                 if model.clock["filled"] >= self.batch_size:
                     raise ValueError(f"{model.clock['filled']} rows are in a batch of {self.batch_size}.")
-        if s.growing is not None and not 0 <= s.growing.clock["batches"] < s.growing.maturity:
+        if s.growing is not None and not 0 <= s.growing.clock["batches"] < s.next_maturity:
             raise ValueError("a model has matured and does not answer.")
         if (s.base is not None and s.base.maturity) or s.next_maturity < 1:
             raise ValueError("the model that keeps all features matures, or the next one does not.")
         if s.growing is None and s.base is not None and s.base.clock["batches"] >= s.next_maturity:
             raise ValueError("a model has not begun and should have matured.")
-        if s.averages is not None:
-            if s.answer is None or not isinstance(s.averages, AveragesRefit):
-                raise ValueError("there is a refit of no model.")
-            s.averages.check(AveragesRefit(s.answer.size, self.q))
+        for averages, model in ((s.candidates, s.growing), (s.averages, s.answer)):
+            if averages is not None:
+                if model is None or not isinstance(averages, AveragesRefit):
+                    raise ValueError("there is a refit of no model.")
+                averages.check(AveragesRefit(model.size, self.q))
 
     def changed_by(self, rows: Rows) -> None:  # noqa: ARG002
         return None  # the end of a batch removes features that its rows do not have
@@ -210,15 +216,19 @@ class SFSA(Method):
                     at = begun + change
                     continue
             part, weights = slice(at, stop), None if w is None else w[at:stop]
-            spare = _SPARE if self.warmup > 0 else 1
-            for model, k in ((s.base, self.k), (s.growing, spare * self.k)):
+            for model, k in ((s.base, self.k), (s.growing, self._annealed_to)):
                 if model is not None:
-                    done = model.learn(rows[part], self.loss, y[part], weights, rule | {"k": k})
+                    options = rule | {"k": k, "choosing": True}
+                    done = model.learn(rows[part], self.loss, y[part], weights, options)
                     if done < stop - at:
                         return at + int(done)
-            if s.growing is not None and s.growing.mature:
+            if s.candidates is not None:
+                s.candidates.update(s.growing, rows[part], y[part], weights)
+            if s.growing is not None and s.growing.rows_to(s.next_maturity, self.batch_size) == 0:
                 self._promote()
                 ahead = stop
+            elif s.growing is not None and s.growing.rows_to(s.growing.maturity, self.batch_size) == 0:
+                self._begin_candidates()
             at = stop
         return n
 
@@ -228,13 +238,36 @@ class SFSA(Method):
         if s.growing is None and s.base is not None:
             batches, begin = int(s.base.clock["batches"]), self.warmup * s.next_maturity
             if batches >= int(begin):
-                s.growing = s.base.annealed(s.next_maturity, max(begin, float(batches)))
+                begin = max(begin, float(batches))
+                alone = 0
+                if self.warmup > 0:
+                    wanted = -(-_CANDIDATE_ROWS * self.k // self.batch_size)
+                    alone = min(wanted, int((s.next_maturity - begin) / 4))
+                s.growing = s.base.annealed(s.next_maturity - alone, begin)
+
+    @property
+    def _annealed_to(self) -> int:
+        """Features that annealing leaves: candidates, or without warmup the answer."""
+        return (_SPARE if self.warmup > 0 else 1) * self.k
+
+    def _begin_candidates(self) -> None:
+        """Let those features that rank highest in the model that keeps all learn alone until maturity."""
+        s = self.state
+        features, _, _ = s.base.largest(self._annealed_to, self.standardize)
+        s.growing = s.growing.restricted(features, s.base)
+        if self._averages_refit:
+            s.candidates = AveragesRefit(s.growing.size, self.q)
+
+    @property
+    def _averages_refit(self) -> bool:
+        return bool(self.refit and self.loss == "squared")
 
     def _rows_to_event(self) -> int:
-        """Rows until a model matures or begins."""
+        """Rows until a model begins, has candidates, or matures."""
         s = self.state
         if s.growing is not None:
-            return int(s.growing.rows_to(s.growing.maturity, self.batch_size))
+            batches = s.next_maturity if s.growing.mature else s.growing.maturity
+            return int(s.growing.rows_to(batches, self.batch_size))
         if s.base is not None:
             return int(s.base.rows_to(int(self.warmup * s.next_maturity), self.batch_size))
         return 2**62
@@ -243,7 +276,7 @@ class SFSA(Method):
         """Begin anew after a change; the old model answers until a new one has matured."""
         s = self.state
         s.next_maturity = self._first_maturity(0)
-        s.base, s.growing = self._new_model(self.p, self.q, 0), None
+        s.base, s.growing, s.candidates = self._new_model(self.p, self.q, 0), None, None
         s.n_restarts += 1
 
     def _rule(self) -> dict[str, Any]:
@@ -253,6 +286,7 @@ class SFSA(Method):
             "batch_size": self.batch_size,
             "variant": self.variant,
             "standardize": self.standardize,
+            "choosing": False,
             "losses": None,
         }
 
@@ -280,18 +314,23 @@ class SFSA(Method):
     def _promote(self) -> None:
         """The model that has matured answers; the next one matures after twice the batches."""
         s = self.state
-        s.answer, s.growing = s.growing, None
+        model, candidates = s.growing, s.candidates
         if self.warmup > 0:
-            features, _, _ = s.base.largest(self.k, self.standardize)
-            s.answer = s.answer.restricted(features, s.base)
-        s.answer.reserve(0)
+            among = model.features if model.maturity < s.next_maturity else None
+            features, _, _ = s.base.largest(self.k, self.standardize, among)
+            if candidates is not None:
+                candidates = candidates.restricted(model.slot[features] - 1)
+            model = model.restricted(features, s.base)
+        model.maturity = s.next_maturity
+        model.reserve(0)
+        s.answer, s.growing, s.candidates = model, None, None
         s.next_maturity *= 2
         if not self.ladder:
             s.base = None
         if self.restart:
             s.detector = ChangeDetector()
-        if self.refit and self.loss == "squared":
-            s.averages = AveragesRefit(s.answer.size, self.q)
+        if self._averages_refit:
+            s.averages = candidates or AveragesRefit(model.size, self.q)
 
     # ---------------------------------------------------------------- reading
 
