@@ -196,22 +196,16 @@ def test_all_that_a_folder_holds_is_gathered_on_one_page(tmp_path, monkeypatch):
     assert page.read_text() == again
 
 
-def test_a_search_within_a_job_reports_progress():
-    """From other processes too."""
+def test_processes_give_what_one_gives_and_report_the_progress_within_a_job():
     job = {"signal": "strong", "k": 10, "ns": [20], "seed": 0}  # searches 200 penalties for the Lasso
-    for jobs, n_workers in (([job], 1), ([job, job | {"seed": 1}], 2)):
+    jobs, outcomes = [job, job | {"seed": 1}], []
+    for n_workers in (1, 2):
         messages = []
-        list(workers.run_jobs("susan", jobs, n_workers, messages.append))
+        done = workers.run_jobs("susan", jobs, n_workers, messages.append)
+        outcomes.append({j["seed"]: without_seconds(outcome) for j, outcome, _ in done})
         assert any("seed 0: 3 of 200 tried" in message for message in messages)
-
-
-def test_processes_give_what_one_gives():
-    job = {"signal": "strong", "k": 10, "ns": [20], "seed": 0}
-    other = job | {"seed": 1}
-    alone = [without_seconds(workers.run_job("susan", j)[0]) for j in (job, other)]
-    done = workers.run_jobs("susan", [job, other], 2, print)
-    pooled = {j["seed"]: without_seconds(outcome) for j, outcome, _ in done}
-    assert [pooled[0], pooled[1]] == alone
+    assert outcomes[0] == outcomes[1]
+    assert list(outcomes[0]) == [0, 1]
 
 
 def without_seconds(outcome):

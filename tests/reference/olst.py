@@ -66,6 +66,6 @@ def deviance(X, y, ridge):
     """-2 log marginal likelihood of standardised y with beta ~ N(0, sigma^2 / ridge), but for constants."""
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     t = (y - y.mean()) / y.std()
-    n = len(t)
-    V = np.eye(n) + Z @ Z.T / ridge
-    return (n - 1) * np.log(t @ np.linalg.solve(V, t)) + np.linalg.slogdet(V)[1]
+    A = Z.T @ Z + ridge * np.eye(Z.shape[1])  # V = I + Z Z' / ridge, by Woodbury and Sylvester
+    rest = t @ t - (t @ Z) @ np.linalg.solve(A, Z.T @ t)
+    return (len(t) - 1) * np.log(rest) + np.linalg.slogdet(A / ridge)[1]
