@@ -26,6 +26,7 @@ CLASSES = {
     "B-ARDA": "BARDA",
     "B-AMD": "BAMD",
     "refit": "SFSA(refit=True)",
+    "own weights": "SFSA(refit=False)",
     "RAVE": "RunningAverages",
     "Lasso": "Lasso (scikit-learn)",
 }
@@ -149,30 +150,33 @@ def _split(line: str) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def ranked(row: Row, columns: str, least: bool = False) -> list[tuple[str, Figure]]:
-    """The methods of these columns that were run, the best first."""
-    cells = [(CLASSES.get(name, name), row[name]) for name in columns.split()]
+def ranked(row: Row, columns: str | None, least: bool = False) -> list[tuple[str, Figure]]:
+    """The methods of these columns, or of all, that were run, the best first."""
+    names = list(row.figures) if columns is None else columns.split()
+    cells = [(CLASSES.get(name, name), row[name]) for name in names]
     return sorted((cell for cell in cells if cell[1] is not None), key=lambda c: c[1] if least else -c[1])
 
 
-def listing(row: Row, columns: str, least: bool = False, digits: int | None = None) -> str:
+def listing(row: Row, columns: str | None = None, least: bool = False, digits: int | None = None) -> str:
     """The methods with their figures, the best first."""
     cells = ranked(row, columns, least)
     return ", ".join(f"`{name}` {x:.{x.digits if digits is None else digits}f}" for name, x in cells)
 
 
-def leaders(row: Row, columns: str, within: float = 0, least: bool = False) -> str:
+def leaders(row: Row, columns: str | None = None, within: float = 0, least: bool = False) -> str:
     """The methods within so much of the best."""
     cells = ranked(row, columns, least)
     return ", ".join(f"`{name}`" for name, x in cells if abs(x - cells[0][1]) <= within)
 
 
-def grid(rows: Sequence[Row], labels: Sequence[str], columns: str, digits: int = 0, p: str = "") -> str:
-    """A Markdown table of the first words of the rows, under these labels, and these columns.
+def grid(
+    rows: Sequence[Row], labels: Sequence[str], columns: str | None = None, digits: int = 0, p: str = ""
+) -> str:
+    """A Markdown table of the first words of the rows, under these labels, and these columns, or all.
 
     Words that begin with `p`, the number of features that a heading has already, go without it.
     """
-    names = columns.split()
+    names = list(rows[0].figures) if columns is None else columns.split()
     lines = [[*labels, *(CLASSES.get(name, name) for name in names)], ["--:"] * (len(labels) + len(names))]
     for row in rows:
         cells = [row[name] for name in names]

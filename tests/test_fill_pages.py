@@ -77,6 +77,10 @@ def test_stored_output_begins_with_the_command_that_prints_it():
             "| signal | n | SFSA | FOBOS |\n| --: | --: | --: | --: |\n| 1 | 5,000 | 0.2 | - |",
         ),
         ('{{ results("small", "Found").across("1", "5,000", "SFSA")["seconds"] }}', "0.2"),
+        (
+            '{{ results("small", "Found").row("1", "5,000", "found %") | listing }}',
+            "`FOBOS` 91.0, `SFSA` 60.0",
+        ),
         ('{{ results("small", "Found").values("OPG") | max }}', "91.0"),
         ('{{ printed("set", "method").row("a b").mean }}', "1.5"),
         ('{{ printed("set", "set").row("wine").rows }}', "1,000"),
