@@ -465,6 +465,7 @@ def test_fit_is_the_stream_again_and_again(kind):
         pytest.skip("this learner learns every row once")
     known = inspect.signature(kind).parameters
     options = {name: False for name in ("standardize", "refit") if name in known}  # units are from other rows
+    options |= {"init": "zero"} if "init" in known else {}
     X, y = data(kind, n=150)
     fitted = make(kind, max_iter=2, shuffle=False, **options).fit(X, y)
     assert fitted.n_iter_ == 2

@@ -5,13 +5,14 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_wine
 
 import streamsieve
 from streamsieve import SFSARegressor, centering, metrics, passes, simulate
+from streamsieve.learners.siht import SIHT
 from streamsieve.learners.tsgd import TSGD
-from streamsieve.rows import Rows, as_rows
+from streamsieve.rows import Rows, as_rows, from_scipy
 from streamsieve.tasks import Classification
 
 
@@ -164,3 +165,42 @@ def test_a_narrower_batch_misses_columns_that_are_centred():
     placed.place(Rows(X), X[:, :1])
     narrow = placed.transform(as_rows(sp.csr_array(X[:5, :2]))[0])
     assert_array_equal(narrow.to_array(), placed.transform(Rows(X[:5, :2])).to_array())
+
+
+@pytest.mark.parametrize("name", ["SIHT", "OFS", "BAMD"])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_fit_of_truncating_learners_begins_from_all_rows(name, layout):
+    """Features that the first row does not show, among 1,000: from nothing they are found by chance."""
+    X = np.random.default_rng(0).normal(size=(120, 1_000))
+    y = X[:, [5, 50, 500]].sum(axis=1) > 0
+    kind = getattr(streamsieve, f"{name}Classifier")
+    found = {
+        init: np.isin(
+            [5, 50, 500], kind(5, init=init, refit=False).fit(layout(X), y).get_support(indices=True)
+        )
+        for init in ("gradient", "zero")
+    }
+    assert found["gradient"].all()
+    assert not found["zero"].all()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_the_start_is_a_step_of_normalised_hard_thresholding(layout, standardize, intercept):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.6) * [1, 2, 3, 1, 2, 3]
+    X[:, 2] = 3.0 if intercept else X[:, 2]
+    y, w = rng.normal(size=(50, 2)), rng.random(50)
+    method = SIHT(k=2, fit_intercept=intercept, standardize=standardize).begin(6, 2)
+    method.begin_fit(Rows(X) if layout is np.asarray else from_scipy(sp.csr_array(X)), y, w)
+    Z, target = (a - np.average(a, axis=0, weights=w) * intercept for a in (X, y))
+    unit = np.sqrt(w @ Z**2) if standardize else np.ones(6)
+    unit[unit < 1e-9] = np.inf  # constant
+    gradient = (Z / unit).T @ (target * w[:, None])
+    gradient[np.argsort((gradient**2).sum(axis=1))[:-2]] = 0.0
+    scores = Z @ (gradient / unit[:, None])
+    coef = gradient / unit[:, None] * (w @ (scores * target) / (w @ scores**2))
+    assert_allclose(method.weights()[0], coef.T, rtol=1e-10, atol=1e-14)
+    origin = np.average(y - X @ coef, axis=0, weights=w) * intercept
+    assert_allclose(method.weights()[1], origin, rtol=1e-10, atol=1e-14)

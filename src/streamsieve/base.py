@@ -12,6 +12,7 @@ Facades call `begin`, `update`, `weights` and `scores`; see `methods.py` for the
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from threading import RLock
 from typing import Any, ClassVar, Self
 
@@ -65,7 +66,8 @@ class Method:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
-        inherited = {name: value for name, value in cls.params.items() if name not in own}
+        # what a subclass sets to a plain value is no parameter of its own
+        inherited = {name: value for name, value in cls.params.items() if name not in vars(cls)}
         cls.params = own | inherited
 
     def __init__(self, *, loss: str = "squared", **values: Any) -> None:
@@ -173,13 +175,23 @@ class Method:
 
         What is copied and transformed of them is some blocks at a time, never the whole.
         """
+        at = 0
+        for part, some in self.parts(rows, order):
+            learned = self.learn(some, y[part], None if w is None else w[part])
+            if learned < len(part):
+                return at + learned
+            at += len(part)
+        return len(order)
+
+    def parts(
+        self, rows: Rows, order: NDArray[np.int64] | None = None
+    ) -> Iterator[tuple[NDArray[np.int64], Rows]]:
+        """Places of some rows, in this order, and the rows about the centre and in units of their columns."""
+        order = np.arange(len(rows)) if order is None else order
         step = max(1, (1 << 17) * len(rows) // max(1, rows.n_values))
         for at in range(0, len(order), step):
             part = order[at : at + step]
-            learned = self.learn(self.prepared(rows, part), y[part], None if w is None else w[part])
-            if learned < len(part):
-                return at + learned
-        return len(order)
+            yield part, self.prepared(rows, part)
 
     def prepared(self, rows: Rows, part: NDArray[np.int64]) -> Rows:
         """Some rows, about the centre and in units of their columns."""
@@ -187,6 +199,9 @@ class Method:
         some = rows.take(part)
         some = some if some.sparse else Rows(np.ascontiguousarray(some.values))
         return some if first is None else first.transform(some)
+
+    def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
+        """Look at all rows, before the first pass of `fit` over data in memory."""
 
     def end_pass(self) -> None:
         """Learn what is held back, at the end of a pass."""

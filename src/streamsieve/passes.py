@@ -103,6 +103,7 @@ def fit_rows(method: Method, rows: Rows, y: Array, w: Array | None) -> int:
     if centering is not None:
         centering.place_by_sample(rows, y)
     method.plan(n)
+    method.begin_fit(rows, y, w)
 
     def one_pass(at: int) -> float:
         loss = MeanLoss(method)

@@ -209,6 +209,10 @@ class Rows:
         matrix.has_canonical_format = True
         return matrix
 
+    def matrix(self) -> Any:
+        """The array of dense rows, a `csr_array` of sparse ones; no copy."""
+        return self.to_scipy() if self.sparse else self.values
+
     def to_array(self) -> NDArray[Any]:
         if self.values is not None:
             return self.values

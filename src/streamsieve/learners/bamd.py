@@ -6,12 +6,14 @@ import numpy as np
 
 from .. import _core, passes
 from ..base import Method
+from ..losses import LOSSES
 from ..rows import Array, Rows
 from ..state import State, check_finite, zeros
 from . import adaptive, heap, steps
 from .adaptive import adaptive_rule
-from .heap import check_heap, new_heap, resize_heap
+from .heap import check_heap, new_heap, resize_heap, set_heap
 from .refit import REFIT
+from .start import INIT, start_by_gradient
 from .steps import check_clock
 
 
@@ -36,7 +38,7 @@ class BAMD(Method):
 
     k, eta, alpha, delta = heap.K, adaptive.ETA, adaptive.ALPHA, adaptive.DELTA
     standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
-    refit = REFIT
+    refit, init = REFIT, INIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     losses = adaptive.LOSSES
@@ -75,6 +77,32 @@ class BAMD(Method):
 
     def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
         return _core.bamd(rows.kernel, self.loss, y, w, adaptive_rule(self), self.state)
+
+    def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
+        if self.init == "zero":
+            return
+        start_by_gradient(self, rows, y, w)
+        s = self.state
+        features = np.flatnonzero(s.weight[:, 1:].any(axis=1))
+        if not len(features):
+            return
+        # what the gradients of the rows would have summed to
+        coef, loss = np.ascontiguousarray(s.weight[:, 1:]), LOSSES[self.loss]
+        for part, some in self.parts(rows):
+            slope = np.square(loss.derivative(some.scores(coef, s.bias), y[part])).sum(axis=1)
+            slope *= 1.0 if w is None else np.square(w[part])
+            X = some.matrix()
+            s.weight[: some.p, 0] += (X * X).T @ slope
+            s.bias_gradient[0] += slope.sum() if self.fit_intercept else 0.0
+        size = np.linalg.norm(coef[features], axis=1)
+        score = (adaptive_rule(self)["delta"] + np.sqrt(s.weight[features, 0])) * size
+        set_heap(s.kept, s.place, features, score)
+
+    def set_weights(self, coef: Array, intercept: Array) -> None:
+        """Begin with weights (q, p) of at most k features, and intercepts (q,)."""
+        s = self.state
+        s.weight[:, 1:] = coef.T
+        s.bias[:] = s.bias_gradient[1:] = intercept
 
     def weights(self) -> tuple[Array, Array]:
         return self.state.weight[:, 1:].T.copy(), self.state.bias.copy()

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..params import Int, Param, Real
+from ..rows import Array
 from ..state import Field, State, array, record, zeros
 
 ENTRY = np.dtype([("score", np.float64), ("feature", np.float64)])
@@ -38,6 +39,16 @@ def heap_features(heap: State) -> NDArray[np.int64]:
     """The features in the heap, in its order."""
     features: NDArray[np.int64] = heap.entry["feature"][: heap.size[0]].astype(np.int64)
     return features
+
+
+def set_heap(heap: State, place: NDArray[np.int32], features: NDArray[np.int64], score: Array) -> None:
+    """Put these features, with their scores, into an empty heap."""
+    # worst first, and of equals the higher index: sorted like that it is a heap
+    order = np.lexsort((-features, score))
+    n = len(features)
+    heap.entry["feature"][:n], heap.entry["score"][:n] = features[order], score[order]
+    heap.size[0] = n
+    place[features[order]] = 1 + np.arange(n)
 
 
 def resize_heap(heap: State, room: int) -> None:

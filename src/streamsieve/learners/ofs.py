@@ -10,8 +10,9 @@ from ..params import Param
 from ..rows import Array, Rows
 from ..state import State, array, check_finite, record, zeros
 from . import heap, steps
-from .heap import NOT_NEGATIVE, POSITIVE, check_heap, new_heap, resize_heap
+from .heap import NOT_NEGATIVE, POSITIVE, check_heap, new_heap, resize_heap, set_heap
 from .refit import REFIT
+from .start import INIT, start_by_gradient
 from .steps import check_clock, check_shrink
 
 
@@ -43,7 +44,7 @@ class OFS(Method):
         live=True,
     )
     standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
-    refit = REFIT
+    refit, init = REFIT, INIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     losses = {"classification": ("hinge",)}
@@ -78,6 +79,21 @@ class OFS(Method):
     def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
         rule = {"eta": self.eta, "alpha": self.alpha, "fit_intercept": self.fit_intercept}
         return _core.ofs(rows.kernel, self.loss, y, w, rule, self.state)
+
+    def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
+        if self.init == "gradient":
+            start_by_gradient(self, rows, y, w)
+
+    def set_weights(self, coef: Array, intercept: Array) -> None:
+        """Begin with weights (q, p) of at most k features, and intercepts (q,)."""
+        s = self.state
+        size = np.linalg.norm(coef, axis=0)
+        features = np.flatnonzero(size)
+        set_heap(s.kept, s.place, features, size[features])
+        s.weight[:], s.bias[:] = coef.T, intercept
+        s.norm["squares"] = s.norm["last_squares"] = square = float(np.square(size).sum())
+        if self.alpha * square > self.q:
+            s.scale[0] = np.sqrt(self.q / (self.alpha * square))
 
     def weights(self) -> tuple[Array, Array]:
         return self.state.weight.T * self.state.scale, self.state.bias.copy()

@@ -38,6 +38,7 @@ class OLSTThenTSGD(SIHT):
         live=True,
     )
     ridge: Any = OLST.params["ridge"]
+    init: Any = "zero"  # no parameter: OLST is the start
 
     uses_blas = True
     attributes = {"olst": "State or None: The p^2 state of OLST; None once C rows were learned."}

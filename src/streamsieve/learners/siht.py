@@ -11,7 +11,7 @@ from ..state import State, array, zeros
 from . import steps
 from .kept import check_kept, kept_features, new_kept, resize_kept, set_kept
 from .refit import REFIT
-from .start import start_from
+from .start import INIT, start_by_gradient, start_from
 from .steps import check_shrink, largest, scatter, step_rule, variance
 
 
@@ -34,7 +34,7 @@ class SIHT(Method):
 
     k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
-    refit = REFIT
+    refit, init = REFIT, INIT
     max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     estimator_methods = (start_from,)
@@ -65,6 +65,13 @@ class SIHT(Method):
 
     def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
         return _core.siht(rows.kernel, self.loss, y, w, step_rule(self), self.state)
+
+    def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
+        if self.init == "zero":
+            return
+        for part, some in self.parts(rows):
+            self.measure(some, None if w is None else w[part])
+        start_by_gradient(self, rows, y, w)
 
     def weights(self) -> tuple[Array, Array]:
         s = self.state

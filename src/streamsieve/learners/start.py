@@ -1,4 +1,4 @@
-"""Continue from a model that was fitted on a first batch, [Susan] 3.2."""
+"""Where truncating learners start: from a model of a first batch ([Susan] 3.2), or in `fit` from all rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..centering import ROWS
-from ..rows import Array
+from ..params import OneOf, Param
+from ..rows import Array, Rows
+from .steps import largest
+
+INIT = Param(
+    "gradient",
+    OneOf("gradient", "zero"),
+    "Where `fit` of data in memory starts from. 'gradient': a step along the gradient of all rows, cut to "
+    "the k features with the largest; 'zero': nothing, as `partial_fit` does and the paper has it. What is "
+    "kept first is seldom replaced.",
+)
 
 
 def start_from(
@@ -40,6 +50,46 @@ def continue_from(method: Any, model: Any, rows: Any, w: Array | None) -> None:
     for at, part in rows.in_row_order():
         method.measure(part, None if w is None else w[at])
     method.set_weights(coef, intercept)
+
+
+def start_by_gradient(method: Any, rows: Rows, y: Array, w: Array | None) -> None:
+    """Begin `fit` with a step of least squares on all rows, cut to k features before its length is chosen.
+
+    That is the first step of normalised iterative hard thresholding (Blumensath and Davies 2010), in units of
+    the features where the method has units. The step of one row cannot tell a true feature from noise, and
+    what is kept first is seldom replaced.
+    """
+    weight = np.ones(len(rows)) if w is None else w / w.max()
+    centre = weight @ y / weight.sum() if method.fit_intercept else np.zeros(y.shape[1])
+    y = y - centre
+    mean, unit, gradient = first_gradient(method, rows, y, weight)
+    kept = largest(np.square(gradient).sum(axis=1), method.k)
+    coef = np.zeros_like(gradient)
+    coef[kept] = gradient[kept] / unit[kept]
+    covered, square = np.zeros(y.shape[1]), np.zeros(y.shape[1])
+    for part, some in method.parts(rows):
+        scores = some.scores(coef, -mean @ coef)
+        covered += weight[part] @ (scores * y[part])
+        square += weight[part] @ np.square(scores)
+    coef *= np.where(square > 0, covered / np.where(square > 0, square, 1.0), 0.0)
+    if np.isfinite(coef).all():
+        method.set_weights(coef.T, centre - mean @ coef)
+
+
+def first_gradient(method: Any, rows: Rows, y: Array, weight: Array) -> tuple[Array, Array, Array]:
+    """Means (p,) and units (p, 1) of the features, and the gradients (p, q) at zero in these units."""
+    p = method.p
+    total, square, gradient = np.zeros(p), np.zeros(p), np.zeros((p, y.shape[1]))
+    for part, some in method.parts(rows):
+        r, X = weight[part], some.matrix()
+        total[: some.p] += X.T @ r
+        square[: some.p] += (X * X).T @ r
+        gradient[: some.p] += X.T @ (y[part] * r[:, None])
+    mean = total / weight.sum() if method.fit_intercept else np.zeros(p)
+    spread = square - mean * total if method.fit_intercept else square
+    varies = spread > 1e-12 * square  # of a constant column rounding is left
+    unit = np.sqrt(np.where(varies, spread, 1.0))[:, None] if method.standardize else np.ones((p, 1))
+    return mean, unit, np.where(varies[:, None], gradient, 0.0) / unit
 
 
 def model_weights(model: Any, p: int, q: int) -> tuple[Array, Array]:

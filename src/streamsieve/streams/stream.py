@@ -159,10 +159,7 @@ class Stream:
     # ---------------------------------------------------------------- blocks
 
     def __iter__(self) -> Iterator[Block]:
-        return (
-            Block(rows.to_scipy() if rows.sparse else rows.values, y, weight)
-            for rows, y, weight, _ in self.blocks()
-        )
+        return (Block(rows.matrix(), y, weight) for rows, y, weight, _ in self.blocks())
 
     def blocks(self) -> Iterator[Examples]:
         """The blocks as `Examples`, whose rows are `Rows`: what methods learn, without SciPy."""
