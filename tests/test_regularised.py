@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import streamsieve
 from reference import regularised as twins
-from streamsieve.learners.ladder import answering, planned_by_error
+from streamsieve.learners.ladder import answering, planned_by_error, planned_moves
 
 pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
 
@@ -392,3 +392,14 @@ def test_threads_may_change_in_mid_stream_and_penalties_not():
     assert_array_equal(model.coef_, learner("RDA", "Regressor", 3).fit(X, target).coef_)
     with pytest.raises(ValueError, match=r"alpha was 0.001 .* call fit"):
         model.set_params(alpha=0.1).partial_fit(X, target)
+
+
+@pytest.mark.parametrize(("size", "sign"), [(0, -1), (100, 1)])
+def test_a_ladder_that_has_closed_in_gets_wide_again(size, sign):
+    """Supports that all became too small, or too large, leave penalties within 1 % that must get far."""
+    penalty, first = 1.0 + 0.0005 * np.arange(20.0), 1.0
+    for _ in range(3):
+        for move in planned_moves(penalty, np.full(20, size), k=10, alpha=1.0):
+            penalty[move.rung] = move.penalty
+    reached = penalty.min() if sign < 0 else penalty.max()
+    assert (reached / first) ** sign > 8

@@ -218,23 +218,26 @@ def planned_moves(penalty: Array, sizes: NDArray[np.int64], k: int, alpha: float
             order.insert(order.index(below), far)
         elif all(fits):  # below the lowest
             lowest, next_lowest = order[-1], order[-2]
-            step = Move(
-                order.pop(0), lowest, float(penalty[lowest] / (penalty[next_lowest] / penalty[lowest]))
-            )
+            stride = _wider(penalty[next_lowest] / penalty[lowest])
+            step = Move(order.pop(0), lowest, float(penalty[lowest] / stride))
             if step.penalty < alpha / RANGE:  # there are no more than k features to find
                 break
             order.append(step.rung)
         else:  # above the highest
             highest, next_highest = order[0], order[1]
-            step = Move(
-                order.pop(), highest, float(penalty[highest] * (penalty[highest] / penalty[next_highest]))
-            )
+            stride = _wider(penalty[highest] / penalty[next_highest])
+            step = Move(order.pop(), highest, float(penalty[highest] * stride))
             if step.penalty > alpha * RANGE:
                 break
             order.insert(0, step.rung)
         moves.append(step)
         penalty[step.rung], sizes[step.rung] = step.penalty, sizes[step.source]
     return moves
+
+
+def _wider(stride: float) -> float:
+    """The next stride beyond an end: rungs that had come close must get far again in few moves."""
+    return min(max(stride, CLOSE) ** 2, max(stride, STRIDE))
 
 
 def restart(state: State, step: Move) -> None:

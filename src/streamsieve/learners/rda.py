@@ -33,7 +33,9 @@ class RDA(Method):
 
     With k, penalties whose supports are farthest from k start again, from the state of a neighbour, between
     the last support of at most k and the first above it, or beyond the end. The answer is the largest support
-    of at most k; where supports leap from fewer than k to more, the k largest weights of the next.
+    of at most k; where supports leap from fewer than k to more, the k largest weights of the next. Of several
+    outputs, whose union of k features has few of each, the k largest weights at the penalty whose model was
+    least off on the rows before it learned them.
 
     Differences from the paper: eta stands for 1 / gamma, and beta_t = 1 / eta_t for any schedule; a derived
     step never grows, as beta_t must not fall. An intercept, by plain gradient steps, never penalised.
@@ -80,7 +82,8 @@ class RDA(Method):
             if learned < len(part):
                 break
             if ladder.is_due(s):
-                ladder.move(s, self.k, self.alpha, np.abs(s.sum) > self.least())
+                move = ladder.move_by_error if self.q > 1 else ladder.move
+                move(s, self.k, self.alpha, np.abs(s.sum) > self.least())
         return done
 
     def least(self) -> Array:
@@ -99,7 +102,7 @@ class RDA(Method):
         return -soft(s.sum, self.least()) * (step / (1 + step * l2))
 
     def weights(self) -> tuple[Array, Array]:
-        return ladder.answer(self.state, self.columns(), self.k)
+        return ladder.answer(self.state, self.columns(), self.k, by_error=self.q > 1)
 
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         return None if ladder.moves_within(self.state, len(rows)) else rows.features
