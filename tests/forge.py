@@ -1,4 +1,4 @@
-"""Forged model files of one method: `python tests/forge.py METHOD FOLDER`; prints how many there were.
+"""Forged model files: `python tests/forge.py FOLDER METHOD...`; prints how many there were of each method.
 
 Every array and number of a state is replaced by wild ones, with a checksum that is right. Each file must be
 refused, or the model must learn and predict on: a crash or a hang is what the caller looks for.
@@ -79,10 +79,16 @@ def write(file, tree, tensors):
     files.write_tensors(file, table, "forged", "0")
 
 
-def main(name, folder):
+def main(folder, *names):
     faulthandler.enable()
     files.os.fsync = lambda _: None  # these files need not outlive the process
-    file = Path(folder) / "model"
+    for name in names:
+        print(name, flush=True)
+        print(f"{name}: {forge(name, Path(folder) / name)} files")
+
+
+def forge(name, file):
+    """Try all forged files of a method; how many there were."""
     save(fitted(name), file)
     tensors = safetensors.numpy.load_file(file)
     text = tensors.pop("state.json").tobytes()
@@ -108,7 +114,7 @@ def main(name, folder):
             continue
         finally:
             faulthandler.cancel_dump_traceback_later()
-    print(count)
+    return count
 
 
 if __name__ == "__main__":
