@@ -589,8 +589,8 @@ def test_no_command_loads_scikit_learn_nor_scipy_unless_it_solves(method, files,
 
     k = [] if method == "sgd" else ["-k", 3]
     data, model, solves = files / "rows.svm", tmp_path / "m", method in ("olst", "ofsa")
-    rows = [data, "--method", method, *k, "-q"]
-    for words in (["fit", *rows, "-o", model], ["select", *rows], ["evaluate", *rows, "--limit", 500]):
+    rows = [data, "--method", method, *k, "--limit", 500, "-q"]
+    for words in (["fit", *rows, "-o", model], ["select", *rows], ["evaluate", *rows]):
         assert loaded_by(*words) == (["scipy"] if solves else [])
     for words in (
         ["select", model, "-q"],
