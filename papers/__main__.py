@@ -36,8 +36,18 @@ from .report.pages import rewrite_results, write_overview
 @click.option(
     "--stale", is_flag=True, help="Use outcomes made by other sources of the library or the experiment, too."
 )
+@click.option("--stored", is_flag=True, help="Compute nothing: report on the outcomes that the folder holds.")
 @click.option("--workers", type=click.IntRange(1), help="Processes; as many as processors by default.")
-def main(name: str, scale: str, runs: int, out: Path, fresh: bool, stale: bool, workers: int | None) -> None:
+def main(
+    name: str,
+    scale: str,
+    runs: int,
+    out: Path,
+    fresh: bool,
+    stale: bool,
+    stored: bool,
+    workers: int | None,
+) -> None:
     """Reproduce tables and figures of the papers with this library's methods.
 
     An interrupted run continues where it stopped when it is started again. Outcomes made by other sources of
@@ -48,6 +58,8 @@ def main(name: str, scale: str, runs: int, out: Path, fresh: bool, stale: bool, 
         raise click.UsageError(
             "--fresh ignores stored outcomes, --stale uses more of them: pass one of the two."
         )
+    if fresh and stored:
+        raise click.UsageError("--fresh computes, --stored does not: pass one of the two.")
     if name == "list":
         print_list()
         return
@@ -78,6 +90,7 @@ def main(name: str, scale: str, runs: int, out: Path, fresh: bool, stale: bool, 
                     quick=scale == "quick",
                     fresh=fresh,
                     stale=stale,
+                    stored=stored,
                     workers=workers,
                     progress=lambda message, done, total, update=update: update(  # type: ignore[misc]
                         description=escape(message), completed=done, total=total

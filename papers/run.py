@@ -26,6 +26,7 @@ def run(
     quick: bool = False,
     fresh: bool = False,
     stale: bool = False,
+    stored: bool = False,
     workers: int | None = None,
     progress: Progress = lambda *_: None,
 ) -> list[Part]:
@@ -33,16 +34,23 @@ def run(
 
     Outcomes are stored in ``out/outcomes.jsonl`` and not computed again by the same version of the code,
     unless `fresh`. With `stale` those of other versions are used too, where there are no others, and the
-    report says so.
+    report says so. With `stored` nothing is computed: the report has the jobs that are stored, and says how
+    many are not.
     """
     experiment = load_experiment(name)
     jobs = [json.loads(json.dumps(job)) for job in experiment.jobs(runs, quick)]
+    total = len(jobs)
     version = current_version(Path(str(experiment.__file__)))
     out.mkdir(parents=True, exist_ok=True)
     store = Store(out / "outcomes.jsonl")
     records = {} if fresh else store.find(version, stale)
     missing = [job for job in jobs if job_key(job) not in records]
     done = len(jobs) - len(missing)
+    if stored:
+        if not done:
+            raise FileNotFoundError(f"{store.file} has no outcome of {name}; run it without --stored.")
+        missing, jobs = [], [job for job in jobs if job_key(job) in records]
+    left_out = total - len(jobs)
     progress(describe(missing[0]) if missing else "done", done, len(jobs))
 
     def on_message(message: str) -> None:
@@ -56,6 +64,9 @@ def run(
         progress(describe(job), done, len(jobs))
     used = [records[job_key(job)] for job in jobs]
     parts: list[Part] = experiment.report(Outcomes([(r.job, r.outcome) for r in used]))
+    if left_out:
+        point = f"{left_out} of {total} jobs of this command have not been run; their rows are missing."
+        parts = [*parts, Note([point], "What is not here")]
     if name in CAUSES:
         parts = [*parts, Note(CAUSES[name])]
     counts = Counter(str(record.version) for record in used)

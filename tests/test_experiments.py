@@ -91,6 +91,19 @@ def test_an_interrupted_run_goes_on_where_it_stopped(coin, tmp_path):
     assert parts[0].rows[0][2].values == [0.0, 1.0]
 
 
+def test_what_is_stored_is_reported_without_the_rest(coin, tmp_path):
+    with pytest.raises(FileNotFoundError, match="no outcome of coin"):
+        run.run("coin", tmp_path / "out", runs=2, workers=1, stored=True)
+    run.run("coin", tmp_path / "out", runs=2, workers=1)
+    parts = run.run("coin", tmp_path / "out", runs=3, workers=1, stored=True)
+    assert len(coin.measured) == 4
+    assert parts[0].rows[0][1].values == [0.0, 1.0]
+    assert "2 of 6 jobs" in (tmp_path / "out" / "results.md").read_text()
+    rewrite_results("coin", tmp_path / "out")
+    assert "2 of 6 jobs" in (tmp_path / "out" / "results.md").read_text()
+    assert "jobs" not in run.run("coin", tmp_path / "out", runs=2, stored=True)[1].markdown()
+
+
 def test_outcomes_of_another_experiment_source_do_not_count(coin, tmp_path):
     run.run("coin", tmp_path / "out", runs=1, workers=1)
     (tmp_path / "coin.py").write_text("# changed")
@@ -452,7 +465,7 @@ def test_runs_of_sfsa_that_are_fewer_are_named():
     outcomes = Outcomes([(job, {}) for job in jobs])
     tables = sfsa.report(outcomes)
     for table in tables[:2]:
-        assert "3 runs, n = 300,000: 2, OPG and RDA: 1; published: 20." in table.note
+        assert "3 runs, n = 100,000: 2, n = 300,000: 2, OPG and RDA: 1; published: 20." in table.note
     assert "3 runs, OPG and RDA: 1; published: 20." in tables[2].note
     job = {"p": 500, "k": 5, "nnz": 20, "n": 2_000, "seed": 0}
     assert {*sfsa.measure(**job, ladders=True)["2000"]} - {*sfsa.measure(**job, ladders=False)["2000"]} == {

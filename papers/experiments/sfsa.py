@@ -1,11 +1,11 @@
 """[Sun] Tables 4.1 to 4.4: SFSA, its variants and competitors; p = 10,000 correlated features, sparse rows.
 
 Every method is given k, SFSA also the number of rows, with which it matures, as published. One stream serves
-all n of a signal but 300,000: shorter ones are its beginning. With targets SFSA answers by its refit, beyond
-the paper; its own weights, those of its gradient steps, are beside it. TSGD is [Sun] Algorithm 2, FOFS
+all n of a signal below 100,000: shorter ones are its beginning. With targets SFSA answers by its refit,
+beyond the paper; its own weights, those of its gradient steps, are beside it. TSGD is [Sun] Algorithm 2, FOFS
 `OFSClassifier`, OPG `FOBOS...`. On sparse rows `SieveClassifier`, beyond the paper, is beside them.
 
-300,000 rows, OPG and RDA take most of the time and have fewer runs, the first ones.
+100,000 rows and more, OPG and RDA take most of the time and have fewer runs, the first ones.
 """
 
 from __future__ import annotations
@@ -37,26 +37,27 @@ METHODS = {
     "classification": ("SFSA", "SFSA-AG", "SFSA-Adam", "TSGD", "FOFS", "SOFS", "OPG", "RDA"),
 }
 ROWS = 100_000
-LONG, LONG_RUNS = 300_000, 2  # rows, and the runs with so many
+LONG, LONG_RUNS = 100_000, 2  # rows from which there are fewer runs of correlated features, and how many
 LADDERS, LADDER_RUNS = ("OPG", "RDA"), 1
 
 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
     """A stream each, the long ones last."""
-    longest = 10_000 if quick else ROWS
-    designs = dict.fromkeys((task, signal) for task, signal, _ in reversed(PUBLISHED))
-    correlated: list[dict[str, Any]] = [
-        {"task": task, "signal": signal, "ns": ns}
-        for task, signal in designs
-        for ns in [[n for t, s, n in PUBLISHED if (t, s) == (task, signal) and n <= longest]]
-    ]
+    short: list[dict[str, Any]] = []
+    for task, signal in dict.fromkeys((task, signal) for task, signal, _ in PUBLISHED):
+        lengths = [n for t, s, n in PUBLISHED if (t, s) == (task, signal)]
+        ns = [n for n in lengths if n < (20_000 if quick else LONG)]
+        short.append({"task": task, "signal": signal, "ns": ns})
     sparse = [
         {"p": p, "k": k, "nnz": nnz, "n": 30_000 if quick else ROWS}
         for p, k, nnz in SPARSE
         if not quick or p <= P
     ]
-    long = [{"task": task, "signal": signal, "ns": [n]} for task, signal, n in PUBLISHED if n == LONG]
-    out = [(run, design) for run in range(runs) for design in [*sparse, *correlated]]
+    long = sorted(
+        ({"task": task, "signal": signal, "ns": [n]} for task, signal, n in PUBLISHED if n >= LONG),
+        key=lambda job: job["ns"],
+    )
+    out = [(run, design) for run in range(runs) for design in [*short, *sparse]]
     out += [(run, design) for run in range(min(runs, LONG_RUNS)) for design in ([] if quick else long)]
     return [design | {"ladders": run < LADDER_RUNS, "seed": 2000 + run} for run, design in out]
 
@@ -179,14 +180,13 @@ def report(outcomes: Outcomes) -> list[Part]:
 def _runs(outcomes: Outcomes) -> str:
     """How many runs there were, and of what fewer."""
 
-    def count(part: list[dict[str, Any]]) -> int:
-        return len({job["seed"] for job in part})
+    def count(jobs: list[dict[str, Any]]) -> int:
+        return len({job["seed"] for job in jobs})
 
     every = [job for job, _ in outcomes]
-    fewer = {
-        f"n = {LONG:,}": count([job for job in every if LONG in job.get("ns", [])]),
-        "OPG and RDA": count([job for job in every if job["ladders"]]),
-    }
+    lengths = sorted({n for job in every for n in job.get("ns", [])})
+    fewer = {f"n = {n:,}": count([job for job in every if n in job.get("ns", [])]) for n in lengths}
+    fewer["OPG and RDA"] = count([job for job in every if job["ladders"]])
     runs = [f"{count(every)} runs", *(f"{what}: {n}" for what, n in fewer.items() if 0 < n < count(every))]
     return f"{', '.join(runs)}; published: 20."
 

@@ -66,6 +66,8 @@ def _read_part(record: dict[str, Any]) -> Part | None:
         return Table.from_json(record)
     if "panels" in record:
         return Figure(record["name"], record["title"], (), record["note"])  # its picture is drawn already
+    if "points" in record and record["title"] != Note.title:
+        return Note(record["points"], record["title"])
     return Provenance(record["version"], record["outcomes"]) if "version" in record else None
 
 
