@@ -15,6 +15,7 @@ from papers.baselines import fit_averages, fofs_params, lasso, omp
 from papers.causes import CAUSES
 from papers.experiments import (
     EXPERIMENTS,
+    attainable,
     bounds,
     detection,
     drift,
@@ -99,7 +100,7 @@ def test_what_is_stored_is_reported_without_the_rest(coin, tmp_path):
     assert len(coin.measured) == 4
     assert parts[0].rows[0][1].values == [0.0, 1.0]
     assert "2 of 6 jobs" in (tmp_path / "out" / "results.md").read_text()
-    rewrite_results("coin", tmp_path / "out")
+    pages.rewrite_results("coin", tmp_path / "out")
     assert "2 of 6 jobs" in (tmp_path / "out" / "results.md").read_text()
     assert "jobs" not in run.run("coin", tmp_path / "out", runs=2, stored=True)[1].markdown()
 
@@ -392,7 +393,18 @@ def test_the_list_names_every_experiment():
     assert header == ["name", "reproduces", "quick, 1 run", "paper, 5 runs"]
     assert [row[0] for row in rows] == list(EXPERIMENTS)
     assert all(float(row[2]) > 0 for row in rows)
-    untimed = ["regret", "drift", "susan", "real", "ma", "explained", "bounds", "inference"]
+    untimed = [
+        "sfsa",
+        "regret",
+        "drift",
+        "susan",
+        "real",
+        "ma",
+        "explained",
+        "attainable",
+        "bounds",
+        "inference",
+    ]
     assert [row[0] for row in rows if row[3] == "-"] == untimed
 
 
@@ -575,3 +587,42 @@ def test_clusters_and_sizes_of_rows_are_in_the_noise():
     X, e, _ = inference.rows_with_noise(rng, "independent", "rows", 5000, 3)
     assert (e**2).mean() == pytest.approx(1, abs=0.15)
     assert ((X[:, 0] * e) ** 2).mean() > 1.4 * (X[:, 0] ** 2).mean() * (e**2).mean()
+
+
+def test_what_can_be_found_is_what_is_found():
+    """The rates that the distribution of least squares gives are those of streams."""
+    expected = attainable.expected_rates(100_000, 0)
+    assert 0.25 < expected["by size"] < expected["with known signs"] < 0.45
+    found = []
+    for seed in range(5):
+        X, y = simulate.correlated(
+            3000, 200, 10, signal=0.058, spacing=1, unit_variance=True, random_state=seed
+        ).take(3000)
+        weights = np.linalg.lstsq(X, y)[0]
+        found.append(np.mean(np.argsort(-np.abs(weights))[:10] < 10))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attainable, "P", 200)
+        patch.setattr(attainable, "SIGNAL", 0.058)
+        assert abs(attainable.expected_rates(3000, 0)["by size"] - np.mean(found)) < 0.15
+
+
+def test_attainable_errors_and_rates_have_rows(monkeypatch):
+    for name, value in {"P": 200, "RUN_ROWS": 1000, "ROWS": 400, "MANY_ROWS": 1000, "DRAWS": 50}.items():
+        monkeypatch.setattr(attainable, name, value)
+    monkeypatch.setattr(attainable, "WEAK", {1000: 23.51})
+    jobs = attainable.jobs(2, quick=True)
+    tables = attainable.report(Outcomes([(job, attainable.measure(**job)) for job in jobs]))
+    assert [len(table.rows) for table in tables] == [3, 2]
+    strong, weak = (row[2].mean for row in tables[1].rows)
+    assert strong > 1.15 > weak
+
+
+def test_other_halves_have_as_many_of_each_class():
+    labels = np.array([1, -1, 1, -1, -1, 1, -1, 1])
+    (_, first), *others = attainable._halves(labels, 4, 0)
+    assert first.tolist() == [0, 1, 2, 3]
+    assert len(others) == attainable.SPLITS
+    for kind, rows in others:
+        assert kind == "random"
+        assert labels[rows].sum() == 0
+        assert len(np.unique(rows)) == 4
