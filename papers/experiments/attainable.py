@@ -6,13 +6,15 @@
 - [Susan] Table 2, weak signal, k = 100, n = 1,000: OLST is published with 11 % found and an RMSE of 1.096. A
   model without 89 of the 100 true features has at least the error of what these add to y, however many rows
   it is fitted on; at signal 0.1 that is more, at 0.01 it is not.
-- [Ma] Table 3, arcene, logistic: 100 rows to learn and 100 to test. Other halves of the same 200 rows have
-  errors that differ by more than ours and the published one.
+- [Ma] Table 2, arcene, logistic: 100 rows to learn and 100 to test, and the paper names no others to choose
+  parameters by. What choosing by the rows of the test gains, and how far the errors on other halves of the
+  same 200 rows differ, stand beside the published error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -133,7 +135,21 @@ def measure_halves(seed: int) -> dict[str, Any]:
                 passes=(params.get("passes", 0),),
             )
             out[name][kind].append(100 - 100 * float(model.score(rows[test], labels[test])))
-    return out
+    return out | {"best on test": best_on_test(seed)}
+
+
+def best_on_test(seed: int) -> float:
+    """The least test error (%) of SGD in the ranges of the paper, parameters and passes chosen by it."""
+    X, y, X_test, y_test = ma.scaled_rows("arcene")
+    ranges = ma.METHODS["SGD"][2]
+    errors = [
+        100 - 100 * float(model.score(X_test, y_test))
+        for values in product(*ranges.values())
+        for _, model in ma.fit_passes(
+            "SGD", "logistic", dict(zip(ranges, values)), X, y, seed, passes=ma.PASSES
+        )
+    ]
+    return min(errors)
 
 
 def _halves(labels: Any, n: int, seed: int) -> Iterator[tuple[str, NDArray[np.int64]]]:
@@ -203,10 +219,12 @@ def _halves_table(part: Outcomes) -> Table:
                 f"{min(errors['random']):.0f} to {max(errors['random']):.0f}",
             ]
         )
+    best = Cell(part.values("best on test"), PUBLISHED_ERROR, "", 2)
+    rows.append(["SGD, chosen by the rows of the test", best, "-", "-", "-"])
     note = (
         f"Test errors in percent, 100 rows to learn and 100 to test; {part.runs()} orders of the halves as "
         f"distributed, {SPLITS * part.runs()} other halves with as many of each class. Published: "
         "StabilizedSGD."
     )
     columns = ["method", "as distributed", "other halves", "sd", "least and most"]
-    return Table("[Ma] Table 3, arcene, logistic: which rows are the test", columns, rows, note)
+    return Table("[Ma] Table 2, arcene, logistic: which rows are the test", columns, rows, note)
