@@ -67,7 +67,7 @@ class Refit:
         self.method, self.heaviest = method, 0.0
         self.features = method.candidates()
         self.model = Sieve(
-            k=max(1, min(method.k, len(self.features))),  # type: ignore[attr-defined]
+            k=max(1, int(method.coefficients()[0].any(axis=0).sum())),  # with groups more than the method's k
             loss="squared" if method.loss == "squared" else "logistic",
             fit_intercept=method.fit_intercept,  # type: ignore[attr-defined]
         )

@@ -34,7 +34,9 @@ class TSGD(Method):
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
     keep, groups, group_categories = KEEP, GROUPS, GROUP_CATEGORIES
     refit = REFIT
-    max_iter, tol, shuffle, random_state = passes.MAX_ITER, passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
+    # of weights that have come to fit few rows the k largest are worse features than after some passes
+    max_iter = passes.max_iter(5)
+    tol, shuffle, random_state = passes.TOL, passes.SHUFFLE, passes.RANDOM_STATE
 
     estimator_methods = (start_from,)
 
