@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from scipy.special import logsumexp
 
 from reference import sieve as twin
 from streamsieve import SieveClassifier, SieveRegressor
@@ -16,7 +17,7 @@ from streamsieve.rows import as_rows
 from streamsieve.sieve import gram
 from streamsieve.sieve.problem import problem_of
 from streamsieve.sieve.sieve import Sieve
-from streamsieve.sieve.solve import Start
+from streamsieve.sieve.solve import Fit, Start
 
 
 def data(n=300, p=30, q=1, seed=0, loss="logistic", sparse=False):
@@ -62,7 +63,10 @@ def target(method):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize(("loss", "q"), [("logistic", 1), ("logistic", 3), ("poisson", 1), ("squared", 2)])
+@pytest.mark.parametrize(
+    ("loss", "q"),
+    [("logistic", 1), ("logistic", 3), ("logistic", 7), ("logistic", 8), ("poisson", 1), ("squared", 2)],
+)
 def test_elimination_equals_the_slow_twin(loss, q, sparse):
     X, y, _ = data(200, 12, q, loss=loss, sparse=sparse)
     w = np.random.default_rng(1).integers(1, 4, 200).astype(float)
@@ -91,6 +95,17 @@ def test_finds_the_true_features(loss, q, sparse):
     X, y, true = data(1500, 40, q, loss=loss, sparse=sparse)
     method = learned(csr_array(X) if sparse else X, y, k=4, loss=loss)
     assert_array_equal(support(method), true)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 30.0, 1e4])
+def test_losses_of_many_classes_are_those_of_any_margins(size):
+    X, y, _ = data(200, 10, 6)
+    problem, active = problem_of(learned(X, y, k=4, loss="logistic"))
+    B = size * np.random.default_rng(1).normal(size=(6, len(active)))
+    fit = Fit(active, B, np.arange(6.0))
+    margins, code = problem.margins(fit), y.argmax(axis=1)
+    expected = logsumexp(margins, axis=1) - margins[np.arange(200), code]
+    assert_allclose(problem.losses(fit), expected, rtol=1e-12, atol=1e-10 * size)
 
 
 @pytest.mark.parametrize("loss", ["poisson", "huber"])
@@ -139,8 +154,9 @@ def test_pickled_mid_stream_equals_uninterrupted(loss, memory):
     assert_array_equal(again.weights()[0], whole.weights()[0])
 
 
-def test_threads_change_no_bit():
-    X, y, _ = data(2000, 200)
+@pytest.mark.parametrize("q", [1, 8])
+def test_threads_change_no_bit(q):
+    X, y, _ = data(2000, 200, q)
     one, two = (learned(X, y, k=5, loss="logistic", n_jobs=jobs) for jobs in (1, 3))
     assert_array_equal(one.weights()[0], two.weights()[0])
 

@@ -1,13 +1,84 @@
 // Losses of a row's margins, with their first two derivatives, a block of rows at a time.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
-#include "core/simd.hpp"
+#include "operators.hpp"
 
 namespace streamsieve::sieve {
 
 enum class Kind { squared, logistic, softmax, poisson, huber };
+
+// e^x for x <= 0, to a few units in the last place; without branches, so that a loop of it is vectorised.
+STREAMSIEVE_INLINE double exp_negative(double x) {
+    x = x > -700.0 ? x : -700.0;
+    constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
+    const double shifted = x * 1.4426950408889634 + magic, k = shifted - magic;
+    const double r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;  // |r| <= log(2) / 2
+    double p = 1.0 / 479001600;
+    p = p * r + 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    const std::uint64_t power = (std::bit_cast<std::uint64_t>(shifted) + 1023) << 52;
+    return p * std::bit_cast<double>(power);
+}
+
+// Of a block of R rows with margins e[a * R + i] of c classes: the largest margin of each row, and the sum of
+// exp(e - top); these into `curve`, where it is given.
+STREAMSIEVE_CLONES inline void softmax_sums(Index R, const double* e, Index c, double* top, double* sum,
+                                            float* curve) {
+    for (Index i = 0; i < R; ++i) top[i] = e[i], sum[i] = 0;
+    for (Index a = 1; a < c; ++a)
+#pragma omp simd
+        for (Index i = 0; i < R; ++i) top[i] = e[a * R + i] > top[i] ? e[a * R + i] : top[i];
+    for (Index a = 0; a < c; ++a)
+        if (curve) {
+#pragma omp simd
+            for (Index i = 0; i < R; ++i) {
+                const double p = exp_negative(e[a * R + i] - top[i]);
+                sum[i] += p;
+                curve[a * R + i] = float(p);
+            }
+        } else {
+#pragma omp simd
+            for (Index i = 0; i < R; ++i) sum[i] += exp_negative(e[a * R + i] - top[i]);
+        }
+}
+
+// Probabilities from these, and their product with the weight.
+STREAMSIEVE_CLONES inline void softmax_slopes(Index R, Index c, const double* w, const double* sum,
+                                              float* curve, float* r) {
+    for (Index a = 0; a < c; ++a)
+#pragma omp simd
+        for (Index i = 0; i < R; ++i) {
+            const float p = float(double(curve[a * R + i]) / sum[i]);
+            curve[a * R + i] = p;
+            r[a * R + i] = float(w[i] * double(p));
+        }
+}
+
+// The second derivative times the margins e: w p (e - p'e).
+STREAMSIEVE_CLONES inline void softmax_curved(Index R, Index c, const double* w, const float* curve,
+                                              const double* e, double* mean, float* z) {
+    for (Index i = 0; i < R; ++i) mean[i] = 0;
+    for (Index a = 0; a < c; ++a)
+#pragma omp simd
+        for (Index i = 0; i < R; ++i) mean[i] += double(curve[a * R + i]) * e[a * R + i];
+    for (Index a = 0; a < c; ++a)
+#pragma omp simd
+        for (Index i = 0; i < R; ++i)
+            z[a * R + i] = float(w[i] * double(curve[a * R + i]) * (e[a * R + i] - mean[i]));
+}
 
 struct Target {
     Kind kind;
@@ -20,11 +91,11 @@ struct Target {
     // `each` gets the losses.
     double value(Index first, Index rows, Index R, const float* weight, const double* e, float* r,
                  float* curve, double* each) const {
+        if (kind == Kind::softmax) return softmax(first, rows, R, weight, e, r, curve, each);
         double total = 0;
         for (Index i = 0; i < rows; ++i) {
             const double w = weight ? double(weight[first + i]) : 1.0;
-            const double f = kind == Kind::softmax ? softmax(first + i, i, R, w, e, r, curve)
-                                                   : separate(first + i, i, R, w, e, r, curve);
+            const double f = separate(first + i, i, R, w, e, r, curve);
             total += w * f;
             if (each) each[i] = f;
         }
@@ -41,13 +112,9 @@ struct Target {
             for (Index at = 0; at < c * R; ++at) z[at] = float(double(curve[at]) * e[at]);
             return;
         }
-        for (Index i = 0; i < R; ++i) {
-            const double w = i >= rows ? 0.0 : weight ? double(weight[first + i]) : 1.0;
-            double mean = 0;
-            for (Index a = 0; a < c; ++a) mean += double(curve[a * R + i]) * e[a * R + i];
-            for (Index a = 0; a < c; ++a)
-                z[a * R + i] = float(w * double(curve[a * R + i]) * (e[a * R + i] - mean));
-        }
+        double w[kMostRows], mean[kMostRows];
+        weights(first, rows, R, weight, w);
+        softmax_curved(R, c, w, curve, e, mean, z);
     }
 
     // Sum of the second derivatives of the block, a mean over the margins.
@@ -64,22 +131,25 @@ struct Target {
     }
 
   private:
-    double softmax(Index row, Index i, Index R, double w, const double* e, float* r, float* curve) const {
-        double top = e[i], sum = 0;
-        for (Index a = 1; a < c; ++a) top = std::max(top, e[a * R + i]);
-        const Index code = Index(y[row]);
-        for (Index a = 0; a < c; ++a) {
-            const double p = std::exp(e[a * R + i] - top);
-            sum += p;
-            if (curve) curve[a * R + i] = float(p);
+    // Of the rows of a block; zero for those that a last tile lacks
+    static void weights(Index first, Index rows, Index R, const float* weight, double* w) {
+        for (Index i = 0; i < R; ++i) w[i] = i >= rows ? 0.0 : weight ? double(weight[first + i]) : 1.0;
+    }
+    double softmax(Index first, Index rows, Index R, const float* weight, const double* e, float* r,
+                   float* curve, double* each) const {
+        double top[kMostRows], sum[kMostRows], w[kMostRows];
+        weights(first, rows, R, weight, w);
+        softmax_sums(R, e, c, top, sum, r ? curve : nullptr);
+        if (r) softmax_slopes(R, c, w, sum, curve, r);
+        double total = 0;
+        for (Index i = 0; i < rows; ++i) {
+            const Index code = Index(y[first + i]);
+            const double f = std::log(sum[i]) + top[i] - e[code * R + i];
+            if (r) r[code * R + i] = float(w[i] * (double(curve[code * R + i]) - 1.0));
+            total += w[i] * f;
+            if (each) each[i] = f;
         }
-        if (r)
-            for (Index a = 0; a < c; ++a) {
-                const float p = float(double(curve[a * R + i]) / sum);
-                curve[a * R + i] = p;
-                r[a * R + i] = float(w * (double(p) - (a == code ? 1.0 : 0.0)));
-            }
-        return std::log(sum) + top - e[code * R + i];
+        return total;
     }
     double separate(Index row, Index i, Index R, double w, const double* e, float* r, float* curve) const {
         double total = 0;
