@@ -59,7 +59,8 @@ def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
     )
     out = [(run, design) for run in range(runs) for design in [*short, *sparse]]
     out += [(run, design) for run in range(min(runs, LONG_RUNS)) for design in ([] if quick else long)]
-    return [design | {"ladders": run < LADDER_RUNS, "seed": 2000 + run} for run, design in out]
+    online = [design | {"ladders": run < LADDER_RUNS, "seed": 2000 + run} for run, design in out]
+    return online + [design | {"sieve": True, "seed": 2000 + run} for run in range(runs) for design in sparse]
 
 
 def sfsa_variants(task: str, k: int, n: int) -> dict[str, Any]:
@@ -90,10 +91,15 @@ def measure_correlated(task: str, signal: Any, ns: list[int], ladders: bool, see
     return learn_stream(stream, task, K, ns, test, any_n)
 
 
-def measure_sparse(p: int, k: int, nnz: int, n: int, ladders: bool, seed: int) -> dict[str, Any]:
+def measure_sparse(
+    p: int, k: int, nnz: int, n: int, seed: int, ladders: bool = False, sieve: bool = False
+) -> dict[str, Any]:
+    """Of the online methods, or of `SieveClassifier` alone, which takes longer to read than to learn."""
     stream = simulate.sparse(n, p, k, nnz, random_state=seed)
-    any_n = any_n_methods("classification", k, ladders, SPARSE_FOFS) | {"Sieve": SieveClassifier(k)}
-    return learn_stream(stream, "classification", k, [n], stream.take(10_000, start=n), any_n)
+    any_n = {"Sieve": SieveClassifier(k)} if sieve else {}
+    any_n = any_n or any_n_methods("classification", k, ladders, SPARSE_FOFS)
+    ns = [] if sieve else [n]
+    return learn_stream(stream, "classification", k, ns, stream.take(10_000, start=n), any_n, n)
 
 
 def any_n_methods(task: str, k: int, ladders: bool, fofs: Params) -> dict[str, Any]:
@@ -104,8 +110,15 @@ def any_n_methods(task: str, k: int, ladders: bool, fofs: Params) -> dict[str, A
 
 
 def learn_stream(
-    stream: Any, task: str, k: int, ns: list[int], test: tuple[Any, Any], any_n: dict[str, Any]
+    stream: Any,
+    task: str,
+    k: int,
+    ns: list[int],
+    test: tuple[Any, Any],
+    any_n: dict[str, Any],
+    last: int | None = None,
 ) -> dict[str, Any]:
+    """By n and method: those of any n, and SFSA for each of `ns`; read there, and after `last` rows."""
     labels = {} if task == "regression" else {"classes": (-1, 1)}
     models = {(name, 0): model for name, model in any_n.items()}
     models |= {(name, n): model for n in ns for name, model in sfsa_variants(task, k, n).items()}
@@ -117,7 +130,7 @@ def learn_stream(
             if at[1] == 0 or rows <= at[1]:
                 with timed(seconds, at):
                     model.partial_fit(X, y, **labels)
-        if rows in ns:
+        if rows in ns or rows == last:
             out[str(rows)] = {
                 name: quality(model, stream.support, *test) | {"seconds": seconds[name, n]}
                 for (name, n), model in models.items()
@@ -186,7 +199,7 @@ def _runs(outcomes: Outcomes) -> str:
     every = [job for job, _ in outcomes]
     lengths = sorted({n for job in every for n in job.get("ns", [])})
     fewer = {f"n = {n:,}": count([job for job in every if n in job.get("ns", [])]) for n in lengths}
-    fewer["OPG and RDA"] = count([job for job in every if job["ladders"]])
+    fewer["OPG and RDA"] = count([job for job in every if job.get("ladders")])
     runs = [f"{count(every)} runs", *(f"{what}: {n}" for what, n in fewer.items() if 0 < n < count(every))]
     return f"{', '.join(runs)}; published: 20."
 
