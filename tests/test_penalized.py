@@ -107,7 +107,7 @@ def slope(name, size, lam, weights=1.0):
     """P'(|b|), from the definitions in the extractors' notes."""
     return {
         "lasso": lambda: np.full(size.shape, lam),
-        "elasticnet": lambda: lam * (0.99 + 0.01 * size),
+        "elasticnet": lambda: lam * (0.999 + 0.001 * size),
         "adaptivelasso": lambda: lam * weights,
         "mcp": lambda: np.maximum(lam - size / 3.0, 0),
         "scad": lambda: np.where(size <= lam, lam, np.maximum(3.7 * lam - size, 0) / 2.7),
@@ -215,7 +215,7 @@ def test_solutions_are_optimal(name, s, share):
     ("name", "theta", "constants"),
     [
         ("lasso", soft, {}),
-        ("elasticnet", soft, {"l1_ratio": 0.99}),
+        ("elasticnet", soft, {"l1_ratio": 0.999}),
         ("mcp", mcp, {"b": 3.0}),
         ("scad", scad, {"a": 3.7}),
     ],

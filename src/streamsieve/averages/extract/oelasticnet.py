@@ -21,7 +21,7 @@ def oelasticnet(
     k: int | None = None,
     *,
     alpha: float | None = None,
-    l1_ratio: float = 0.99,
+    l1_ratio: float = 0.999,
     refit: bool = True,
     fit_intercept: bool = True,
     standardize: bool = True,
@@ -32,10 +32,11 @@ def oelasticnet(
     Parameters
     ----------
     {source}
-    l1_ratio : float in (0, 1], default=0.99
+    l1_ratio : float in (0, 1], default=0.999
         Share of the lasso in the penalty; 1 is the lasso. The papers do not give theirs; their detection
-        rates are those of the lasso, which 0.99 keeps, while 0.5 loses a quarter of the true features at
-        correlation 0.5.
+        rates are those of the lasso, which 0.999 keeps, while less loses up to half of the true features at
+        correlation 0.5. `alpha` is in units of the target, so that the ridge counts the more the larger its
+        deviation is.
     {answer}
 
     Notes
@@ -71,7 +72,7 @@ class OElasticNet(AveragesMethod):
     k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
     honest, stability = HONEST, STABILITY
     l1_ratio = Param(
-        0.99,
+        0.999,
         Real(above=0, most=1),
         "Share of the l1 penalty; 1 is the lasso. Less of it keeps correlated features together, and finds "
         "fewer of the true ones.",

@@ -268,7 +268,7 @@ def budget(method: Any, s: Standardized) -> dict[str, Any]:
 FOLDED = ("mcp", "scad")
 DEFAULTS: dict[str, dict[str, float]] = {
     "lasso": {},
-    "elasticnet": {"l1_ratio": 0.99},
+    "elasticnet": {"l1_ratio": 0.999},
     "adaptivelasso": {"gamma": 1.0},
     "mcp": {"gamma": 3.0},
     "scad": {"gamma": 3.7},
