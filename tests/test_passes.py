@@ -206,3 +206,21 @@ def test_the_start_is_a_step_of_normalised_hard_thresholding(layout, standardize
     assert_allclose(method.weights()[0], coef.T, rtol=1e-10, atol=1e-14)
     origin = np.average(y - X @ coef, axis=0, weights=w) * intercept
     assert_allclose(method.weights()[1], origin, rtol=1e-10, atol=1e-14)
+
+
+def test_units_of_columns_that_are_hardly_seen_are_not_tiny():
+    """The first 100 rows show a column of 10,000 twice: what is tiny by chance must not make huge weights."""
+    rng = np.random.default_rng(0)
+    n, p, nnz = 4_000, 10_000, 200
+    columns = rng.integers(0, p // nnz, (n, nnz)) + np.arange(nnz) * (p // nnz)
+    X = sp.csr_array(
+        (rng.normal(size=n * nnz), columns.ravel(), np.arange(0, n * nnz + 1, nnz)), shape=(n, p)
+    )
+    y = X @ rng.normal(size=p) > 0
+    scores = [
+        streamsieve.SGDClassifier(standardize=standardize)
+        .partial_fit(X, y, classes=[False, True])
+        .score(X, y)
+        for standardize in (True, False)
+    ]
+    assert scores[0] > scores[1] - 0.02 > 0.7

@@ -25,6 +25,7 @@ from .state import State, zeros
 ROWS = 100  # that decide on centre and unit: a tenth of a deviation off, in the mean
 SAMPLE = 4096  # rows that do in `fit`, from all parts of the data: the first may be of one class
 SAMPLE_VALUES = 1 << 22
+FEW = 10  # values of a column that is mostly zero tell little of its unit
 
 Batch = tuple[Rows, Array, Array | None]
 
@@ -90,9 +91,13 @@ class Centering(State):
             about = var + (mean / n) ** 2
             square = np.where(far, about, squares / np.maximum(count, 1))
             seen = square > 0
-            self.inverse[:p][seen] = 1.0 / np.sqrt(square[seen])
+            rare = (count < FEW) & (2 * count < n)
             if seen.any():
-                self.typical = float(np.exp(-0.5 * np.log(square[seen]).mean()))
+                known = seen & ~rare if (seen & ~rare).any() else seen
+                self.typical = float(np.exp(-0.5 * np.log(square[known]).mean()))
+            inverse = 1.0 / np.sqrt(np.where(seen, square, np.inf))
+            # of few values the mean square is nearly chance: it counts where it is far above what is typical
+            self.inverse[:p] = np.where(rare & (4 * inverse > self.typical), self.typical, inverse)
         self.placed, self._places = True, None
         if self.inverse is not None and self.budget:
             length = largest_norm(self.transform(first), self.budget)
