@@ -224,3 +224,17 @@ def test_units_of_columns_that_are_hardly_seen_are_not_tiny():
         for standardize in (True, False)
     ]
     assert scores[0] > scores[1] - 0.02 > 0.7
+
+
+@pytest.mark.parametrize("name", ["SIHT", "OFS", "BAMD"])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_the_start_of_single_precision_rows_does_not_overflow(name, layout):
+    """Squares of these values exceed single precision."""
+    X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32) * np.float32(1e25)
+    options = {"standardize": False, "fit_intercept": False, "refit": False, "max_iter": 1}
+    model = getattr(streamsieve, f"{name}Classifier")(2, **options)
+    model.fit(layout(X), X[:, 3] > 0)
+    assert model.get_support()[3]
+    for field, value in model.method_.state.fields().items():
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            assert np.isfinite(value).all(), field

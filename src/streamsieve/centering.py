@@ -7,8 +7,9 @@ sparse rows at most doubles their entries; columns that are mostly zero stay as 
 
 One step for all columns suits none where their units differ. Learners whose kernels have no units of their
 own see each column divided by the root mean square of its non-zero values about the centre, from the
-same rows. The steps of budgeted learners are made for rows of norm 1: theirs are divided by the root mean
-square of the norm that k values of a row can have.
+same rows; of a column that is mostly zero and hardly seen in them, by the typical one. The steps of
+budgeted learners are made for rows of norm 1: theirs are divided by the root mean square of the norm that k
+values of a row can have.
 """
 
 from __future__ import annotations

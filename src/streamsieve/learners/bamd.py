@@ -91,7 +91,7 @@ class BAMD(Method):
         for part, some in self.parts(rows):
             slope = np.square(loss.derivative(some.scores(coef, s.bias), y[part])).sum(axis=1)
             slope *= 1.0 if w is None else np.square(w[part])
-            X = some.matrix()
+            X = some.matrix().astype(np.float64, copy=False)
             s.weight[: some.p, 0] += (X * X).T @ slope
             s.bias_gradient[0] += slope.sum() if self.fit_intercept else 0.0
         size = np.linalg.norm(coef[features], axis=1)

@@ -62,18 +62,21 @@ def start_by_gradient(method: Any, rows: Rows, y: Array, w: Array | None) -> Non
     weight = np.ones(len(rows)) if w is None else w / w.max()
     centre = weight @ y / weight.sum() if method.fit_intercept else np.zeros(y.shape[1])
     y = y - centre
-    mean, unit, gradient = first_gradient(method, rows, y, weight)
-    kept = largest(np.square(gradient).sum(axis=1), method.k)
-    coef = np.zeros_like(gradient)
-    coef[kept] = gradient[kept] / unit[kept]
-    covered, square = np.zeros(y.shape[1]), np.zeros(y.shape[1])
-    for part, some in method.parts(rows):
-        scores = some.scores(coef, -mean @ coef)
-        covered += weight[part] @ (scores * y[part])
-        square += weight[part] @ np.square(scores)
-    coef *= np.where(square > 0, covered / np.where(square > 0, square, 1.0), 0.0)
-    if np.isfinite(coef).all():
-        method.set_weights(coef.T, centre - mean @ coef)
+    largest_y = np.abs(y).max() or 1.0
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is no start
+        mean, unit, gradient = first_gradient(method, rows, y / largest_y, weight)
+        kept = largest(np.square(gradient).sum(axis=1), method.k)
+        coef = np.zeros_like(gradient)
+        coef[kept] = gradient[kept] / unit[kept]
+        covered, square = np.zeros(y.shape[1]), np.zeros(y.shape[1])
+        for part, some in method.parts(rows):
+            scores = some.scores(coef, -mean @ coef)
+            covered += weight[part] @ (scores * (y[part] / largest_y))
+            square += weight[part] @ np.square(scores)
+        coef *= largest_y * np.where(square > 0, covered / np.where(square > 0, square, 1.0), 0.0)
+        intercept = centre - mean @ coef
+    if np.isfinite(coef).all() and np.isfinite(intercept).all():
+        method.set_weights(coef.T, intercept)
 
 
 def first_gradient(method: Any, rows: Rows, y: Array, weight: Array) -> tuple[Array, Array, Array]:
@@ -81,7 +84,7 @@ def first_gradient(method: Any, rows: Rows, y: Array, weight: Array) -> tuple[Ar
     p = method.p
     total, square, gradient = np.zeros(p), np.zeros(p), np.zeros((p, y.shape[1]))
     for part, some in method.parts(rows):
-        r, X = weight[part], some.matrix()
+        r, X = weight[part], some.matrix().astype(np.float64, copy=False)
         total[: some.p] += X.T @ r
         square[: some.p] += (X * X).T @ r
         gradient[: some.p] += X.T @ (y[part] * r[:, None])
