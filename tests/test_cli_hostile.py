@@ -11,24 +11,14 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from cli_data import good, run
 from streamsieve import load, read_checkpoint
 from streamsieve.cli import VERBS, main
 from streamsieve.cli.options import Output
 
 PROGRAM = f'"{sys.executable}" -c "from streamsieve.cli import program; program()"'
 LIMIT = 120
-
-
-def run(*words, **options):
-    return CliRunner().invoke(main, [str(word) for word in words], **options)
-
-
-def good(*words, **options):
-    done = run(*words, **options)
-    assert done.exit_code == 0, done.output + repr(done.exception)
-    return done
 
 
 def said(done):
