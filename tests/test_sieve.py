@@ -14,7 +14,7 @@ from reference import sieve as twin
 from streamsieve import SieveClassifier, SieveRegressor
 from streamsieve.params import ParamError
 from streamsieve.rows import as_rows
-from streamsieve.sieve import gram
+from streamsieve.sieve import gram, read
 from streamsieve.sieve.problem import problem_of
 from streamsieve.sieve.sieve import Sieve
 from streamsieve.sieve.solve import Fit, Start
@@ -356,3 +356,50 @@ def test_more_features_than_matter_are_shrunk(fit_intercept, monkeypatch):
     likely = SieveRegressor(60, fit_intercept=fit_intercept).fit(X[:200], y[:200])
     assert_array_equal(support, likely.get_support())
     assert score > likely.score(X[200:], y[200:]) + 0.05
+
+
+def searches_of(method, exponents=(1.0, 0.0)):
+    return [read.Search(*problem_of(method, exponent), method.k) for exponent in exponents]
+
+
+@pytest.mark.parametrize("q", [1, 3])
+def test_a_model_is_the_same_in_the_scaling_of_its_refit(q):
+    X, y, _ = data(200, 20, q=q)
+    one, other = searches_of(learned(X * np.geomspace(0.1, 10, 20), y, k=4, loss="logistic"))
+    fit = one.problem.eliminate([Start(one.problem.zero(one.active), 0.01, *whole(one), [4])])[0][0]
+    one.refit_problem = other.problem
+    assert_allclose(other.problem.margins(one.to_refit(fit)), one.problem.margins(fit), rtol=1e-4, atol=1e-5)
+
+
+def whole(search):
+    store = search.problem.store
+    return store.weight[: store.n], search.problem.total
+
+
+def test_columns_are_ranked_in_one_scaling_and_refitted_in_another():
+    """Of the scalings that may rank columns, refits take the one that suits the model of all columns."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.3, size=(300, 400)) * np.geomspace(0.05, 5, 400)
+    y = np.where(X[:, -20:].sum(axis=1) > np.median(X[:, -20:].sum(axis=1)), 1.0, -1.0)[:, None]
+    searches = searches_of(learned(X, y, k=5, loss="logistic"))
+    choice = read.choose(searches)
+    best = min(searches, key=lambda search: search.full[0])
+    assert {id(search.refit_problem) for search in searches} == {id(best.problem)}
+    fit, problem = choice.fit()
+    assert problem is best.problem
+    assert len(fit.columns) == 5
+
+
+def test_ridges_that_one_fold_rules_out_are_not_measured_on_the_others(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 200)) + 2 * rng.normal(size=(800, 1))  # a marginal ranking is no good
+    score = X[:, :30] @ np.tile([1.0, -1.0], 15)
+    y = np.where(score + rng.logistic(size=800) > 0, 1.0, -1.0)[:, None]
+    measured, chosen = [], []
+    for telling in (read.TELLING, 10**9):
+        monkeypatch.setattr(read, "TELLING", telling)
+        search = searches_of(learned(X, y, k=30, loss="logistic"), exponents=(1.0,))[0]
+        chosen.append(read.choose([search]))
+        measured.append(sum(map(search.measured, search.tables)))
+    assert measured[0] < measured[1]
+    assert_array_equal(chosen[0].fit()[0].columns, chosen[1].fit()[0].columns)

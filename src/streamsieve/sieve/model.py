@@ -10,7 +10,7 @@ from ..rows import Array
 from . import errors, gram
 from .folds import FOLDS
 from .problem import problem_of, summary_of, target_units
-from .read import STEP, Search
+from .read import STEP, Search, choose
 from .solve import Start
 from .store import Ints
 
@@ -85,17 +85,11 @@ def from_rows(sieve: Sieve) -> tuple[Ints, Array, Array]:
     exponents = (1.0, 0.0) if high > 1.5 * low and s.H is None else (1.0,)
     if not sieve.standardize:
         exponents = (0.0,)
-    choices = []
-    for exponent in exponents:
-        problem, active = problem_of(sieve, exponent)
-        k = None if sieve.k == "auto" else sieve.k
-        if s.H is not None and store.n < FEW:
-            choices.append(Search(problem, active, k).fixed(s.ridge / problem.total))
-        else:
-            choices.append(Search(problem, active, k).choose())
-    best = min(choices, key=lambda choice: choice.score.loss)
+    searches = [Search(*problem_of(sieve, e), None if sieve.k == "auto" else sieve.k) for e in exponents]
+    known = s.H is not None and store.n < FEW  # then there is no choice of scaling either
+    best = searches[0].at(s.ridge / searches[0].problem.total) if known else choose(searches)
     s._ridge = best.ridge
-    fit, problem = best.fit(), best.search.problem
+    fit, problem = best.fit()
     center, spread, _ = target_units(sieve)
     coef = fit.B / problem.scale[fit.columns] * spread[:, None]
     intercept = fit.b * spread + center - coef @ (problem.mean[fit.columns] + store.shift[fit.columns])

@@ -1,7 +1,8 @@
-"""Reading a model with k features from stored rows: elimination at a ridge chosen on held-out rows."""
+"""Reading a model from stored rows: elimination at the ridge, scaling and size that held-out rows prefer."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,6 +16,9 @@ from .store import Ints
 STEP = 10**0.5  # the search moves by half decades of the ridge
 LOWEST, HIGHEST = -14, 2  # half decades: 1e-7 ... 10
 HELD = 4000  # held-out rows are enough: with more, fewer folds serve
+MEASURED = 8000  # rows of a fold whose losses are kept
+TELLING = 100  # rows of a fold that can tell which ridges are not worth the other folds
+FURTHEST = 4  # decades between the ridge of an elimination and that of its refit
 ERRORS = 0.25  # standard errors that fewer columns may cost: with few rows, a whole one lets one column pass
 CHEAP = 30_000_000  # products of a walk over the folds that serve, at least one
 
@@ -25,15 +29,6 @@ class Fold:
     total: float
     held: Ints
     starts: dict[int, Fit] = field(default_factory=dict)  # full models, by half decade
-
-
-@dataclass
-class Score:
-    """What one ridge of the elimination gives on held-out rows."""
-
-    loss: float
-    rows: Array  # loss of each held-out row
-    refit: float  # best ridge of the refit
 
 
 def folds_of(problem: Problem, one: bool) -> list[Fold]:
@@ -48,35 +43,83 @@ def folds_of(problem: Problem, one: bool) -> list[Fold]:
             continue
         lost = float(weight[held].sum(dtype=np.float64))
         part = np.where(held, np.float32(0), weight)
-        folds.append(Fold(part, problem.total - lost, np.flatnonzero(held).astype(np.int32)))
+        rows = np.flatnonzero(held).astype(np.int32)
+        folds.append(Fold(part, problem.total - lost, rows[:: -(-len(rows) // MEASURED)]))
     return folds
 
 
-class Search:
-    """The ridge of the elimination, by the held-out loss of the whole elimination."""
+def held_losses(problem: Problem, fit: Fit, fold: Fold) -> Array:
+    losses = problem.losses(fit)[fold.held] * problem.store.weight[fold.held]
+    return losses.astype(np.float32)
 
-    def __init__(self, problem: Problem, active: Ints, k: int | None = None, one_fold: bool = False) -> None:
+
+#: Losses of held-out rows, fold by fold, for each decade between the ridges of elimination and refit.
+Table = dict[int, list[Array]]
+Fits = dict[tuple[int, int], list[Fit]]  # by half decade of the ridge and number of the size, fold by fold
+
+
+def least(table: Table) -> int:
+    """The decade of the refit that has the least loss."""
+    return min(table, key=lambda decade: sum(float(rows.sum(dtype=np.float64)) for rows in table[decade]))
+
+
+def clearly_worse(one: Array, other: Array, errors: float = 2.0) -> bool:
+    """Whether the mean loss of the same rows is larger by so many standard errors of the difference."""
+    d = one - other
+    return bool(d.mean() > errors * d.std() / np.sqrt(len(d)))
+
+
+class Search:
+    """Held-out losses of eliminations, by ridge and size, in one scaling of the columns.
+
+    Without `k` all sizes, until one is chosen. What is left of an elimination may be refitted in another
+    scaling: words are ranked by one, and predict by another.
+    """
+
+    def __init__(self, problem: Problem, active: Ints, k: int | None, one_fold: bool = False) -> None:
         self.problem, self.active = problem, active
+        self.refit_problem = problem
         self.folds = folds_of(problem, one_fold)
         # a ridge is compared along steps that are coarser than those of the final elimination
         self.share = 0.8 if problem.store.n * len(active) * problem.c > CHEAP // 10 else 0.9
-        self.scores: dict[int, Score] = {}
-        self.k = self.size() if k is None else min(k, len(active))
-        self.sizes = [self.k]
-        if sum(len(fold.held) for fold in self.folds) < 1000 and 2 * self.k < len(active):
-            self.sizes = [2 * self.k, self.k]  # few rows: the mean of two sizes is less noisy
+        self.tables: dict[int, list[Table]] = {}  # by half decade of the ridge, for each size
+        self.open = k is None and bool(self.folds)
+        self.sizes = self.all_sizes() if self.open else [min(k or 10, len(active))]
+        held = sum(len(fold.held) for fold in self.folds)
+        self.noisy = held < 1000  # few rows: the mean of two sizes is less noisy
+        if not self.open and self.noisy and 2 * self.k < len(active):
+            self.sizes = [2 * self.k, self.k]
 
-    @cached_property
+    @property
+    def k(self) -> int:
+        return self.sizes[-1]
+
+    def all_sizes(self) -> list[int]:
+        """From as many columns as there are rows down to one, about three in two octaves."""
+        sizes = [len(self.active)]
+        while sizes[-1] > 1:
+            sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
+        rows = int(np.count_nonzero(self.problem.store.weight[: self.problem.store.n]))
+        return [w for w in sizes if w <= rows] or [1]
+
+    # ---------------------------------------------------------------- losses
+
+    @property
     def full_model(self) -> int:
         """Half decade of the ridge at which the model of all columns has the least held-out loss."""
+        return self.full[1]
+
+    @cached_property
+    def full(self) -> tuple[float, int]:
+        """That loss, and that half decade."""
         problem, best, worse = self.problem, (np.inf, HIGHEST), 0
         fits = [problem.zero(self.active) for _ in self.folds]
-        tolerance = 2e-2 if self.rows_are_few() else 1e-1  # it only tells where to search
-        for i in range(HIGHEST if self.rows_are_few() else 0, LOWEST, -2):
+        tolerance = 2e-2 if self.rows_are_few else 1e-1  # it only tells where to search
+        for i in range(HIGHEST if self.rows_are_few else 0, LOWEST, -2):
             fits = problem.solve(
                 [Start(fit, STEP**i, f.weight, f.total, ()) for fit, f in zip(fits, self.folds)], tolerance
             )
-            loss = sum(self._held(fit, fold).sum() for fit, fold in zip(fits, self.folds))
+            loss = sum(held_losses(problem, *pair).sum(dtype=np.float64) for pair in zip(fits, self.folds))
             for fit, fold in zip(fits, self.folds):
                 fold.starts[i] = fit
                 if fit.B.nbytes * len(fold.starts) * len(self.folds) > 8 << 20:
@@ -85,178 +128,215 @@ class Search:
             best = min(best, (loss, i))
             if worse == 2:
                 break
-        return best[1]
+        return best
 
-    def _held(self, fit: Fit, fold: Fold) -> Array:
-        return self.problem.losses(fit)[fold.held] * self.problem.store.weight[fold.held]
+    @cached_property
+    def rows_are_few(self) -> bool:
+        """Whether a marginal ranking may beat a joint one: not with many rows for each column."""
+        return self.problem.total < 5 * len(self.active)
 
     def start(self, fold: Fold, i: int) -> Fit:
         """The model of all columns of a fold at the nearest half decade that is known."""
         near = min(fold.starts, key=lambda j: (abs(j - i), -j), default=None)
         return self.problem.zero(self.active) if near is None else fold.starts[near]
 
-    def score(self, halves: list[int]) -> None:
-        """Held-out losses of the elimination at these half decades, each refitted with the best ridge."""
-        halves = [i for i in halves if i not in self.scores]
-        starts = [
-            Start(self.start(fold, i), STEP**i, fold.weight, fold.total, self.sizes)
-            for i in halves
-            for fold in self.folds
-        ]
-        paths = self.problem.eliminate(starts, share=self.share)
-        # fits[i][size index][fold] -> {refit decade: fit}
-        tables: dict[tuple[int, int], dict[int, Array]] = {}
-        fits: dict[tuple[int, int], dict[int, list[Fit]]] = {}
-        for a, i in enumerate(halves):
-            mine = paths[a * len(self.folds) : (a + 1) * len(self.folds)]
-            for s in range(len(self.sizes)):
-                fits[i, s] = {0: [path[s] for path in mine]}
-                tables[i, s] = {0: self._rows(fits[i, s][0])}
-        for sign in (-1, 1):
-            going = list(fits)
-            for decade in range(1, 4):
-                going = [
-                    (i, s)
-                    for i, s in going
-                    if LOWEST <= i + 2 * sign * decade <= HIGHEST + 1
-                    and (
-                        decade == 1
-                        or tables[i, s][sign * (decade - 1)].sum() < tables[i, s][sign * (decade - 2)].sum()
-                    )
-                ]
-                starts = [
-                    Start(fit, STEP ** (i + 2 * sign * decade), fold.weight, fold.total, ())
-                    for i, s in going
-                    for fit, fold in zip(fits[i, s][sign * (decade - 1)], self.folds)
-                ]
-                found = self.problem.solve(starts) if starts else []
-                for a, (i, s) in enumerate(going):
-                    fits[i, s][sign * decade] = found[a * len(self.folds) : (a + 1) * len(self.folds)]
-                    tables[i, s][sign * decade] = self._rows(fits[i, s][sign * decade])
-        for i in halves:
-            best = [min(tables[i, s], key=lambda d: tables[i, s][d].sum()) for s in range(len(self.sizes))]
-            rows = np.mean([tables[i, s][d] for s, d in enumerate(best)], axis=0)
-            self.scores[i] = Score(float(rows.mean()), rows, STEP ** (i + 2 * best[-1]))
+    def measured(self, i: int) -> int:
+        """Folds whose losses are known at this half decade."""
+        return len(self.tables[i][0][0]) if i in self.tables else 0
 
-    def _rows(self, fits: list[Fit]) -> Array:
-        return np.concatenate([self._held(fit, fold) for fit, fold in zip(fits, self.folds)])
+    def whole(self) -> list[int]:
+        """Half decades that were measured on all folds."""
+        return [i for i in self.tables if self.measured(i) == len(self.folds)]
+
+    def measure(self, halves: Sequence[int], most: int | None = None) -> None:
+        """Losses of eliminations at these half decades, on all folds or on the first of them."""
+        folds = self.folds[:most]
+        for done in {self.measured(i) for i in halves} - {len(self.folds)}:
+            self._measure([i for i in halves if self.measured(i) == done], folds[done:])
+
+    def _measure(self, halves: list[int], folds: list[Fold]) -> None:
+        """Losses on more folds: of the eliminations, and of their refits by larger and smaller ridges."""
+        if not folds:
+            return
+        jobs = [(i, fold) for i in halves for fold in folds]
+        starts = [Start(self.start(f, i), STEP**i, f.weight, f.total, self.sizes) for i, f in jobs]
+        paths = self.problem.eliminate(starts, share=self.share)
+        n = len(folds)
+        fits: Fits = {}
+        for a, i in enumerate(halves):
+            self.tables.setdefault(i, [{} for _ in self.sizes])
+            for s in range(len(self.sizes)):
+                fits[i, s] = [self.to_refit(path[s]) for path in paths[a * n : (a + 1) * n]]
+        if self.refit_problem is not self.problem:
+            fits = self._refit(fits, folds, 0)
+        for at, found in fits.items():
+            self._add(*at, 0, found, folds)
+        for sign in (-1, 1):
+            going = fits
+            for decade in range(1, FURTHEST + 1):
+                going = {at: found for at, found in going.items() if self._worth_refit(*at, sign, decade, n)}
+                going = self._refit(going, folds, sign * decade)
+                for at, found in going.items():
+                    self._add(*at, sign * decade, found, folds)
+
+    def to_refit(self, fit: Fit) -> Fit:
+        """The same model in the scaling of the refit."""
+        one, other = self.problem.scale[fit.columns], self.refit_problem.scale[fit.columns]
+        return fit._replace(B=fit.B / one * other)
+
+    def _refit(self, fits: Fits, folds: list[Fold], decade: int) -> Fits:
+        """Refits of these columns so many decades from the ridge of the elimination."""
+        starts = [
+            Start(fit, STEP ** (i + 2 * decade), fold.weight, fold.total, ())
+            for (i, _), found in fits.items()
+            for fit, fold in zip(found, folds)
+        ]
+        solved = self.refit_problem.solve(starts) if starts else []
+        n = len(folds)
+        return {at: solved[a * n : (a + 1) * n] for a, at in enumerate(fits)}
+
+    def _add(self, i: int, s: int, decade: int, fits: list[Fit], folds: list[Fold]) -> None:
+        losses = [held_losses(self.refit_problem, *pair) for pair in zip(fits, folds)]
+        self.tables[i][s].setdefault(decade, []).extend(losses)
+
+    def _worth_refit(self, i: int, s: int, sign: int, decade: int, n: int) -> bool:
+        """Whether a refit so many decades away is tried: as on the folds before these n; on the first ones
+        while it gets better, and far from the best size one decade only."""
+        table = self.tables[i][s]
+        if len(table[0]) > n:
+            return sign * decade in table
+        if not LOWEST <= i + 2 * sign * decade <= HIGHEST + 1:
+            return False
+        if decade > 1:
+            now, before = (sum(r.sum() for r in table[sign * d]) for d in (decade - 1, decade - 2))
+            if not now < before:
+                return False
+        down = sign < 0 and decade == 1  # by all sizes: the fewer the columns, the smaller their ridge
+        return not self.open or down or not clearly_worse(self._rows(table), self.rows(i))
+
+    @staticmethod
+    def _rows(table: Table) -> Array:
+        return np.concatenate(table[least(table)])
+
+    def rows(self, i: int) -> Array:
+        """Losses of the held-out rows: the mean over the sizes; of the best one while none is chosen."""
+        each = [self._rows(table) for table in self.tables[i]]
+        return min(each, key=np.mean) if self.open else np.mean(each, axis=0)
 
     def loss(self, i: int) -> float:
-        if i not in self.scores:
-            self.score([i])
-        return self.scores[i].loss
+        return self.losses(i)[0]
 
-    def between(self, i: int) -> int:
-        """The half decade next to the lowest point of a parabola through i and the decades beside it."""
-        if i - 2 not in self.scores or i + 2 not in self.scores:
-            return i
-        left, middle, right = (self.loss(j) for j in (i - 2, i, i + 2))
-        bend = left - 2 * middle + right
-        at = i + int(np.rint((left - right) / bend)) if bend > 0 else i
-        self.scores.setdefault(at, self.scores[i])  # its losses and refit are near enough
-        return at
+    def losses(self, *halves: int) -> list[float]:
+        """Mean losses at these half decades, on the folds that all of them have."""
+        rows = [self.rows(i) for i in halves]
+        shared = min(map(len, rows))
+        return [float(each[:shared].mean(dtype=np.float64)) for each in rows]
 
-    def rows_are_few(self) -> bool:
-        """Whether a marginal ranking may beat a joint one: not with many rows for each column."""
-        return self.problem.total < 5 * len(self.active)
+    # ---------------------------------------------------------------- choice
 
-    def better(self, one: int, other: int, errors: float = 2.0) -> bool:
-        """Whether `other` has less held-out loss than `one`, by so many standard errors of the difference."""
-        d = self.scores[one].rows - self.scores[other].rows
-        return bool(d.mean() > errors * d.std() / np.sqrt(len(d)))
+    def decades(self) -> list[int]:
+        """Ridges around that of the full model; where rows are few also those of a marginal ranking."""
+        first, few = self.full_model, self.rows_are_few
+        low = max(first - (2 if few else 4), LOWEST)
+        return list(range(low, (max(first + 2, 0) if few else first + 2) + 1, 2))
 
-    def best(self) -> int:
-        """Half decade of the ridge: whole decades around that of the full model, then halves beside the best.
+    def best_decade(self) -> int:
+        """The decade of least loss, of those that were measured on all folds.
 
         A ridge far above that of the full model, where the ranking is marginal, is taken only where it is
         better beyond doubt.
         """
-        first = self.full_model
-        few = self.rows_are_few()
-        low = max(first - (2 if few else 4), LOWEST)
-        high = max(first + 2, 0) if few else first + 2
-        self.score(list(range(low, high + 1, 2)))
-        while low - 2 >= LOWEST and self.loss(low) < self.loss(low + 2):
+        low = min(self.tables)
+        while not self.open and low - 2 >= LOWEST and low + 2 in self.tables:
+            here, above = self.losses(low, low + 2)
+            if here >= above:
+                break
             low -= 2
-            self.score([low])
-        near = min((i for i in self.scores if i <= first + 2), key=self.loss)
-        if not few:
-            return self.between(near)
-        far = min((i for i in self.scores if i > first + 2), key=self.loss, default=near)
-        for center in {near, far} if self.loss(far) < self.loss(near) else {near}:
-            self.score([i for i in (center - 1, center + 1) if LOWEST <= i <= HIGHEST])
-        near = min((i for i in self.scores if i <= first + 2), key=self.loss)
-        far = min((i for i in self.scores if i > first + 2), key=self.loss, default=near)
-        return far if self.better(near, far) else near
+            self.measure([low])
+        whole, nearest = self.whole(), self.full_model + 2
+        best = min(whole, key=self.loss)
+        near = min((i for i in whole if i <= nearest), key=self.loss, default=best)
+        return best if clearly_worse(self.rows(near), self.rows(best)) else near
 
-    def size(self) -> int:
-        """The fewest columns whose held-out loss is within some standard errors of the least on the paths."""
-        top, sizes = len(self.active), [len(self.active)]
-        while sizes[-1] > 1:
-            sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
-        rows = int(np.count_nonzero(self.problem.store.weight[: self.problem.store.n]))
-        sizes = [w for w in sizes if w <= rows] or [1]
-        if not self.folds:
-            return min(top, 10)
-        first = self.full_model
-        best: tuple[float, Array, list[Array]] | None = None
-        for i in range(max(first - 2, LOWEST), min(max(first + 2, 0), HIGHEST) + 1, 2):
-            curve = self._curve(i, sizes)
-            at = int(np.argmin([rows.mean() for rows in curve]))
-            if best is None or curve[at].mean() < best[0]:
-                best = float(curve[at].mean()), curve[at], curve
-        assert best is not None
-        least, rows_best, curve = best
-        for w, each in reversed(list(zip(sizes, curve))):
-            d = each - rows_best
-            if each.mean() <= least + ERRORS * d.std() / np.sqrt(len(d)):
-                return w
-        return sizes[-1]
+    def between(self, i: int) -> int:
+        """The half decade of least loss beside a decade, by a parabola; few rows cannot tell it."""
+        if self.rows_are_few or i - 2 not in self.tables or i + 2 not in self.tables:
+            return i
+        left, middle, right = self.losses(i - 2, i, i + 2)
+        bend = left - 2 * middle + right
+        return i + int(np.rint((left - right) / bend)) if bend > 0 else i
 
-    def _curve(self, i: int, sizes: list[int]) -> list[Array]:
-        """Held-out losses of the rows at each size of an elimination, refitted with the best ridge."""
-        starts = [Start(self.start(f, i), STEP**i, f.weight, f.total, sizes) for f in self.folds]
-        paths = self.problem.eliminate(starts, share=self.share)
-        curve = []
-        for s in range(len(sizes)):
-            losses = [self._rows([path[s] for path in paths])]
-            for sign in (-1, 1):
-                fits = [path[s] for path in paths]
-                for j in (i + 2 * sign, i + 4 * sign):
-                    fits = self.problem.solve(
-                        [Start(fit, STEP**j, f.weight, f.total, ()) for fit, f in zip(fits, self.folds)]
-                    )
-                    losses.append(self._rows(fits))
-            curve.append(min(losses, key=lambda rows: rows.sum()))
-        return curve
+    def choose_size(self) -> None:
+        """The fewest columns whose loss is within some standard errors of the least.
 
-    def choose(self) -> Choice:
-        """The ridge of least held-out loss."""
-        if not self.folds:
-            return Choice(self, 1.0, Score(np.inf, np.zeros(0), 1.0))
-        i = self.best()
-        return Choice(self, STEP**i, self.scores[i])
+        The mean loss over all ridges: that of the best one alone is noisy where rows are few.
+        """
+        curve = [
+            np.mean([self._rows(self.tables[i][s]) for i in self.whole()], axis=0)
+            for s in range(len(self.sizes))
+        ]
+        best = min(curve, key=np.mean)
+        s = max(s for s, rows in enumerate(curve) if not clearly_worse(rows, best, ERRORS))
+        kept = slice(max(s - 1, 0) if self.noisy else s, s + 1)
+        self.open, self.sizes = False, self.sizes[kept]
+        self.tables = {j: tables[kept] for j, tables in self.tables.items()}
 
-    def fixed(self, ridge: float) -> Choice:
+    def at(self, ridge: float) -> Choice:
         """A ridge that is known."""
-        return Choice(self, ridge, Score(np.inf, np.zeros(0), ridge))
+        if self.open:
+            i = int(np.clip(np.rint(np.log(ridge) / np.log(STEP)), LOWEST, HIGHEST))
+            self.measure([i])
+            self.choose_size()
+        return Choice(self, ridge, ridge)
+
+
+def choose(searches: list[Search]) -> Choice:
+    """The scaling, ridge and size of least held-out loss.
+
+    Whole decades first, of every scaling: on one fold, and those that are not clearly worse there on the
+    others too; with many rows, then a half decade beside the best. Refits are in the scaling that suits the
+    full model.
+    """
+    if not searches[0].folds:
+        return Choice(searches[0], 1.0, 1.0)
+    best_full = min(searches, key=lambda search: search.full[0])
+    for search in searches:
+        search.refit_problem = best_full.problem
+    most = 1 if len(searches[0].folds[0].held) >= TELLING else None
+    for search in searches:
+        search.measure(search.decades(), most)
+    tried = [(search, i) for search in searches for i in search.decades()]
+    search, i = min(tried, key=lambda one: one[0].loss(one[1]))
+    best = search.rows(i)
+    for search in searches:
+        search.measure([i for i in search.decades() if not clearly_worse(search.rows(i), best)])
+    searches = [search for search in searches if search.whole()]
+    found = {search: search.best_decade() for search in searches}
+    search = min(found, key=lambda s: s.loss(found[s]))
+    if search.open:
+        search.choose_size()
+        found[search] = search.best_decade()
+    decade = found[search]
+    refit = STEP ** (decade + 2 * least(search.tables[decade][-1]))
+    return Choice(search, STEP ** search.between(decade), refit)
 
 
 @dataclass
 class Choice:
-    """A ridge of the elimination, and what is known of it."""
+    """The ridges of an elimination and of its refit."""
 
     search: Search
     ridge: float
-    score: Score
+    refit: float
 
-    def fit(self) -> Fit:
-        """The model at this ridge, on all rows."""
+    def fit(self) -> tuple[Fit, Problem]:
+        """The model on all rows, and the problem whose units it is in."""
         search, problem = self.search, self.search.problem
         weight = problem.store.weight[: problem.store.n]
         start = problem.zero(search.active)
         if search.folds:
             start = search.start(search.folds[0], round(np.log(self.ridge) / np.log(STEP)))
         job = Start(start, self.ridge, weight, problem.total, [search.k])
-        fit = problem.eliminate([job])[0][0]
-        return problem.solve([job._replace(fit=fit, ridge=self.score.refit)], 1e-3)[0]
+        fit = search.to_refit(problem.eliminate([job])[0][0])
+        again = search.refit_problem.solve([job._replace(fit=fit, ridge=self.refit)], 1e-3)[0]
+        return again, search.refit_problem
