@@ -244,7 +244,7 @@ class Search:
         """The decade of least loss, of those that were measured on all folds.
 
         A ridge far above that of the full model, where the ranking is marginal, is taken only where it is
-        better beyond doubt.
+        better by a standard error.
         """
         low = min(self.tables)
         while not self.open and low - 2 >= LOWEST and low + 2 in self.tables:
@@ -256,11 +256,17 @@ class Search:
         whole, nearest = self.whole(), self.full_model + 2
         best = min(whole, key=self.loss)
         near = min((i for i in whole if i <= nearest), key=self.loss, default=best)
-        return best if clearly_worse(self.rows(near), self.rows(best)) else near
+        return best if clearly_worse(self.rows(near), self.rows(best), 1.0) else near
 
     def between(self, i: int) -> int:
-        """The half decade of least loss beside a decade, by a parabola; few rows cannot tell it."""
-        if self.rows_are_few or i - 2 not in self.tables or i + 2 not in self.tables:
+        """The half decade of least loss beside a decade: few rows cannot tell it, many by a parabola."""
+        if self.noisy:
+            return i
+        if self.rows_are_few:
+            beside = [j for j in (i - 1, i + 1) if LOWEST <= j <= HIGHEST]
+            self.measure(beside)
+            return min((i, *beside), key=self.loss)
+        if i - 2 not in self.tables or i + 2 not in self.tables:
             return i
         left, middle, right = self.losses(i - 2, i, i + 2)
         bend = left - 2 * middle + right
@@ -316,9 +322,9 @@ def choose(searches: list[Search]) -> Choice:
     if search.open:
         search.choose_size()
         found[search] = search.best_decade()
-    decade = found[search]
-    refit = STEP ** (decade + 2 * least(search.tables[decade][-1]))
-    return Choice(search, STEP ** search.between(decade), refit)
+    half = search.between(found[search])
+    known = half if half in search.tables else found[search]
+    return Choice(search, STEP**half, STEP ** (known + 2 * least(search.tables[known][-1])))
 
 
 @dataclass
