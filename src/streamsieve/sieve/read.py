@@ -224,21 +224,20 @@ class Search:
         return min(each, key=np.mean) if self.open else np.mean(each, axis=0)
 
     def loss(self, i: int) -> float:
-        return self.losses(i)[0]
+        return float(self.rows(i).mean(dtype=np.float64))
 
-    def losses(self, *halves: int) -> list[float]:
-        """Mean losses at these half decades, on the folds that all of them have."""
+    def shared_rows(self, *halves: int) -> list[Array]:
+        """`rows` at these half decades, of the folds that all of them have."""
         rows = [self.rows(i) for i in halves]
         shared = min(map(len, rows))
-        return [float(each[:shared].mean(dtype=np.float64)) for each in rows]
+        return [each[:shared] for each in rows]
 
     # ---------------------------------------------------------------- choice
 
     def decades(self) -> list[int]:
         """Ridges around that of the full model; where rows are few also those of a marginal ranking."""
-        first, few = self.full_model, self.rows_are_few
-        low = max(first - (2 if few else 4), LOWEST)
-        return list(range(low, (max(first + 2, 0) if few else first + 2) + 1, 2))
+        low, high = max(self.full_model - 2, LOWEST), self.full_model + 2
+        return list(range(low, (max(high, 0) if self.rows_are_few else high) + 1, 2))
 
     def best_decade(self) -> int:
         """The decade of least loss, of those that were measured on all folds.
@@ -248,9 +247,9 @@ class Search:
         """
         low = min(self.tables)
         while not self.open and low - 2 >= LOWEST and low + 2 in self.tables:
-            here, above = self.losses(low, low + 2)
-            if here >= above:
-                break
+            above, here = self.shared_rows(low + 2, low)
+            if not clearly_worse(above, here, 1.0):
+                break  # small ridges take long, and are alike
             low -= 2
             self.measure([low])
         whole, nearest = self.whole(), self.full_model + 2
@@ -268,7 +267,8 @@ class Search:
             return min((i, *beside), key=self.loss)
         if i - 2 not in self.tables or i + 2 not in self.tables:
             return i
-        left, middle, right = self.losses(i - 2, i, i + 2)
+        around = self.shared_rows(i - 2, i, i + 2)
+        left, middle, right = (float(rows.mean(dtype=np.float64)) for rows in around)
         bend = left - 2 * middle + right
         return i + int(np.rint((left - right) / bend)) if bend > 0 else i
 

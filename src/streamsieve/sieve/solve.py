@@ -77,7 +77,11 @@ class Problem:
         H, h = (None, None) if self.summary is None else self.summary
         # of a job: second derivatives, sums of up to 16 groups of rows, and a dozen vectors of weights
         size = 4 * self.c * (self.store.n + 128) + (12 + 16) * 8 * self.c * self.store.width
-        at_once = int(max(1, WORK_BYTES // size))
+        room = WORK_BYTES
+        if self.store.layout == "csr":  # what a job copies of sparse rows when a third of the values has left
+            size += (8 * 7 * self.store.values()) // 10 + 8 * self.store.n
+            room += self.store.free()
+        at_once = int(max(1, room // size))
         out: list[list[Fit]] = []
         for at in range(0, len(starts), at_once):
             some = starts[at : at + at_once]
@@ -86,7 +90,7 @@ class Problem:
             ]
             found = _core.sieve_fit(
                 self.view, self.kind, self.y, self.delta, self.units, H, h, self.intercept, tolerance,
-                share, jobs, WORK_BYTES // len(some), self.threads,
+                share, jobs, room // len(some), self.threads,
             )  # fmt: skip
             out += [[Fit(*fit) for fit in fits] for fits in found]
             if self.progress is not None:

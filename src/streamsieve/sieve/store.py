@@ -262,6 +262,11 @@ class Store(State):
         variance = mean_square - mean**2
         return mean, np.sqrt(np.where(variance > 1e-12 * mean_square, variance, 0.0))
 
+    def free(self) -> int:
+        """Bytes of the memory that are not in use."""
+        used = sum(a.nbytes for a in self.fields().values() if isinstance(a, np.ndarray))
+        return max(self.memory - used, 0)
+
     def values(self) -> int:
         """Stored numbers."""
         return int(self.indptr[self.n]) if self.layout == "csr" else self.n * self.width
