@@ -4,19 +4,24 @@ python benchmarks/bench_sieve.py detection [SEEDS]
 python benchmarks/bench_sieve.py speed
 python benchmarks/bench_sieve.py classes [--rows N]
 python benchmarks/bench_sieve.py memory
+python benchmarks/bench_sieve.py file [--rows N]
 """
 
 import argparse
 import resource
 import statistics
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 import sklearn
+from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import LogisticRegressionCV
 from threadpoolctl import threadpool_limits
 
-from streamsieve import SieveClassifier, simulate
+from streamsieve import SieveClassifier, read, simulate
+from streamsieve.learners.sfsa import SFSA
 from streamsieve.rows import as_rows, threads
 from streamsieve.sieve.sieve import Sieve
 
@@ -119,6 +124,30 @@ def classes(n, p=1_000, c=20, k=50):
     )
 
 
+def file(n, p=10_000, nnz=200, k=100):
+    """A pass over svmlight text with SFSA and with Sieve, then reading; processor time, one thread."""
+    from bench_learners import sparse_rows  # it sets the threads of the others to one
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.svm"
+        dump_svmlight_file(*sparse_rows(n, p, nnz), str(path), zero_based=False)
+        seconds = {}
+        for method in (SFSA(k=k, loss="logistic"), Sieve(k=k, loss="logistic", n_jobs=1)):
+            method.begin(p, 1)
+            begin = time.process_time()
+            for X, y, _ in read(path, n_features=p):
+                method.update(as_rows(X)[0], np.asarray(y, dtype=float).reshape(-1, 1))
+            middle = time.process_time()
+            method.weights()
+            seconds[type(method).__name__] = middle - begin, time.process_time() - middle
+        size = path.stat().st_size / 1e6
+    (one, _), (other, reading) = seconds["SFSA"], seconds["Sieve"]
+    print(f"a pass over {size:.0f} MB of svmlight, n={n}, p={p}, {nnz} values a row: Sieve takes")
+    print(
+        f"{other / one:.2f} of SFSA's {one:.1f} s of processor time; reading k={k} then takes {reading:.1f} s"
+    )
+
+
 def peak():
     """Peak resident memory in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -142,10 +171,10 @@ def memory(limit):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("what", choices=["detection", "speed", "classes", "memory"])
+    parser.add_argument("what", choices=["detection", "speed", "classes", "memory", "file"])
     parser.add_argument("seeds", nargs="*", type=int, default=[101, 102, 103])
     parser.add_argument("--memory", default="256MB")
-    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--rows", type=int, help="of classes and file")
     options = parser.parse_args()
     print(f"numpy {np.__version__}, scikit-learn {sklearn.__version__}, threads {threads()}")
     if options.what == "detection":
@@ -153,7 +182,9 @@ def main():
     elif options.what == "speed":
         speed()
     elif options.what == "classes":
-        classes(options.rows)
+        classes(options.rows or 10_000)
+    elif options.what == "file":
+        file(options.rows or 100_000)
     else:
         memory(options.memory)
 
