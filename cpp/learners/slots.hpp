@@ -185,8 +185,13 @@ class Translator {
     void each_unseen(Index from, Index to, F&& f) {
         for (Index i = from; i < to; ++i) {
             std::int32_t* at = out_.slot.get() + out_.start[std::size_t(i)];
-            for (Index e = 0; e < out_.length[std::size_t(i)]; ++e)
-                if (at[e] < 0) f(~at[e], at[e]);
+            const Index n = out_.length[std::size_t(i)];
+            for (Index e = 0; e < n; ++e) {
+                if (at[e] >= 0) continue;
+                const std::int32_t soon = at[std::min(e + ahead, n - 1)];
+                if (soon < 0) prefetch(state_.slot + ~soon);
+                f(~at[e], at[e]);
+            }
         }
     }
 
@@ -223,7 +228,15 @@ class Translator {
                 add_value(at[mine[e]], x[mine[e]], r);
             }
         }
-        for (const std::int32_t s : own.met) {
+        const std::int32_t* met = own.met.data();
+        const Index n_met = Index(own.met.size());
+        for (Index e = 0; e < n_met; ++e) {
+            if (wide) {
+                const std::int32_t soon = met[std::min(e + ahead, n_met - 1)];
+                prefetch(state_.values + soon);
+                prefetch(state_.unit + soon);
+            }
+            const std::int32_t s = met[e];
             const Values& f = state_.values[s];
             const double square = f.square(), unit = square >= least_square ? std::sqrt(f.n / square) : 0;
             state_.unit[s] = {unit, std::sqrt(f.scatter(c.weight) / c.weight) * unit};
@@ -231,9 +244,14 @@ class Translator {
         }
     }
     void scale(Index i) {
-        const std::size_t start = std::size_t(out_.start[std::size_t(i)]);
-        for (std::size_t e = start; e < start + std::size_t(out_.length[std::size_t(i)]); ++e)
-            out_.value[e] *= state_.unit[out_.slot[e]].scale;
+        const Index n = out_.length[std::size_t(i)];
+        const std::int32_t* at = out_.slot.get() + out_.start[std::size_t(i)];
+        double* x = out_.value.get() + out_.start[std::size_t(i)];
+        const bool wide = c.size > wide_size;
+        for (Index e = 0; e < n; ++e) {
+            if (wide) prefetch(state_.unit + at[std::min(e + ahead, n - 1)]);
+            x[e] *= state_.unit[at[e]].scale;
+        }
     }
 
     const double* weight_;
