@@ -125,6 +125,7 @@ class Solver:
         self.b, self.g = np.zeros(len(r)), self.r.copy()
         self.violation = np.inf
         self.steps = self.sweeps = 0
+        self.trail: list[tuple[float, Array, Array]] = []  # alpha, weights and gradient of the last two
         factor = penalty.factor
         if factor is not None and (factor[self.usable] == 0).any():  # never held at zero: theirs is the start
             everything, self.barred = self.usable, np.flatnonzero(~usable | (factor > 0))
@@ -164,14 +165,11 @@ class Solver:
                 break
         if self.penalty.box is not None:  # a Newton step lands beside them by less than the tolerance
             self.b = np.clip(self.b, *self.penalty.box)
+        self.trail = [*self.trail[-1:], (alpha, self.b, self.g)]
         return self.violation
 
     def _newton(self, alpha: float, tol: float, *, predict: bool) -> bool:
-        target = self._target(alpha)
-        if predict:
-            # The first step only moves the present weights: which others must enter is seen from there,
-            # while the gradient at the last alpha would let in far too many.
-            target[self.b == 0] = 0.0
+        target = self._predict(alpha) if predict else self._target(alpha)
         for _ in range(STEPS):
             want = self._admit(target)
             a, b = np.zeros(len(self.b)), np.zeros(len(self.b))
@@ -198,6 +196,23 @@ class Solver:
             if self.violation <= tol:
                 return True
         return False
+
+    def _predict(self, alpha: float) -> Array:
+        """The pieces on which the first step is solved, by the sign and size of each weight.
+
+        Convex paths are nearly straight, so the last two solutions are extended by no more than lies between
+        them. Otherwise the first step only moves the present weights: which others must enter is seen from
+        there, while the gradient at the last alpha would let in far too many.
+        """
+        if self.penalty.convex and len(self.trail) == 2 and self.trail[1][1] is self.b:
+            (first, b, g), (last, _, _) = self.trail
+            if first > last > alpha >= last - (first - last):
+                share = (last - alpha) / (first - last)
+                z = self.g + self.d * self.b
+                return self._prox(z + share * (z - g - self.d * b), alpha)
+        target = self._target(alpha)
+        target[self.b == 0] = 0.0
+        return target
 
     def _at_bound(self, target: Array, at: NDArray[np.int64]) -> NDArray[np.bool_]:
         lower, upper = self.penalty.bounds
@@ -328,9 +343,13 @@ class Solver:
 
     def _target(self, alpha: float) -> Array:
         """The optimum of each weight given the others; sets the violation."""
-        target = self.penalty.prox(self.g + self.d * self.b, self.d, alpha)
-        target[self.barred] = 0.0
+        target = self._prox(self.g + self.d * self.b, alpha)
         self.violation = float((np.abs(target - self.b) * self.root).max(initial=0.0))
+        return target
+
+    def _prox(self, z: Array, alpha: float) -> Array:
+        target = self.penalty.prox(z, self.d, alpha)
+        target[self.barred] = 0.0
         return target
 
     def _move(self, b: Array, at: NDArray[np.int64] | None = None) -> None:
