@@ -110,24 +110,41 @@ def test_a_learner_of_its_own_leaves_the_results_of_others_valid(monkeypatch):
     assert {name for name in before if before[name] != after[name]} == {"SIHT", "OLSTThenTSGD"}
 
 
-def test_the_grid_compares_a_default_with_the_best_mean_over_splits(quality):
+def grid_results(name, **scores):
+    """Of a method M on splits of a set, by setting; `default` for none."""
     from quality.cells import Cell, Result
     from quality.datasets import Set
     from quality.methods import Method
 
-    def results(name, default, tuned):
-        small = Set(name, "real", "labels", 100, 2, len)
-        for settings, scores in (({}, default), ({"eta": 0.1}, tuned)):
-            method = Method("M, fit", len, "1", settings, ours=True)
-            for split, score in enumerate(scores):
-                result = Result("", name, split, 10, "M, fit", settings, "ok", 120, 0.5, 100, score)
-                yield Cell(small, split, 10, method), result
+    small = Set(name, "real", "labels", 100, 2, len)
+    for setting, by_split in scores.items():
+        settings = {} if setting == "default" else {setting: 0.1}
+        method = Method("M, fit", len, "1", settings, ours=True)
+        for split, score in enumerate(by_split):
+            result = Result("", name, split, 10, "M, fit", settings, "ok", 120, 0.5, 100, score)
+            yield Cell(small, split, 10, method), result
 
-    text = quality.grid([*results("far", (0.6, 0.7), (0.9, 0.5)), *results("near", (0.8, 0.8), (0.7, 0.9))])
-    assert "| M, fit | 2 of 2   | 65.0 of 70.0 | 80.0 of 80.0 |" in text
-    text = quality.grid([*results("far", (0.6, 0.6), (0.8, 0.6)), *results("near", (0.8, 0.8), (0.1, 0.9))])
-    assert "| M, fit | 1 of 2 " in text
-    assert "- M, fit on far, 10: 10.0 points below eta=0.1" in text
+
+def test_the_grid_judges_the_best_setting_on_a_split_that_did_not_choose_it(quality):
+    # eta is best on each split in turn by chance, and chosen on one it fails on the other
+    lucky = grid_results("lucky", default=(0.7, 0.7), eta=(1.0, 0.6))
+    better = grid_results("better", default=(0.6, 0.6), eta=(0.8, 0.7))
+    text = quality.grid([*lucky, *better])
+    assert "| M, fit | 1 of 2             | 0 of 2     | 70.0, 65.0, 80.0 | 60.0, 75.0, 75.0 |" in text
+    below, by_chance = text.split("More than 5 points below")[1:]
+    assert "- M, fit on better, 10: 15.0 points (eta=0.1)" in below
+    assert "lucky" not in below
+    assert "- M, fit on lucky, 10: 10.0 points (eta=0.1)" in by_chance
+
+
+def test_of_settings_that_are_equally_good_elsewhere_the_grid_takes_the_mean(quality):
+    found = quality.tunings([*grid_results("set", default=(0.8, 0.5), eta=(0.8, 0.9), alpha=(0.2, 0.3))])
+    assert found["M, fit"]["set, 10"] == quality.Tuning(0.65, pytest.approx(0.75), 0.85, "eta=0.1")
+
+
+def test_one_split_compares_with_the_largest_and_splits_that_a_setting_lacks_do_not_count(quality):
+    found = quality.tunings([*grid_results("set", default=(0.6, 0.1), eta=(0.7,))])
+    assert found["M, fit"]["set, 10"] == quality.Tuning(0.6, 0.7, 0.7, "eta=0.1")
 
 
 @pytest.mark.parametrize(("score", "behind"), [(0.80, True), (0.88, False), (0.95, False)])
