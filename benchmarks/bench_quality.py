@@ -80,7 +80,7 @@ def grid_cells(s: datasets.Set, methods: list, args: argparse.Namespace) -> list
     tried = [m for m in tried if m.name.removesuffix(", fit") in ours.learners()]
     if s.p > 3_000:
         tried = [m for m in tried if m.name.removesuffix(", fit") not in ours.QUADRATIC]
-    points = [g for m in tried for g in ours.grid(m)]
+    points = [g for m in tried for g in ours.grid(m) if len(g.settings) <= 1 or not args.one_at_a_time]
     return [Cell(s, split, k, m) for split in range(min(n_splits, args.splits)) for m in points]
 
 
@@ -104,6 +104,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--methods", type=words, help="names, or beginnings with *; 'SFSA, fit' needs a ;")
     parser.add_argument("--k", type=numbers, default=[10, 50, 100, 500])
     parser.add_argument("--splits", type=int, default=datasets.N_SPLITS, help="at most so many of each set")
+    parser.add_argument(
+        "--one-at-a-time", action="store_true", help="grid: a step or a penalty beside the defaults, not both"
+    )
     parser.add_argument("--quick", action="store_true", help="one split, sets of at most 3,000 columns")
     parser.add_argument("--limit", type=float, default=120, help="processor seconds of a cell")
     parser.add_argument("--memory", type=float, default=8_000, help="MB of address space for a fit")
