@@ -28,6 +28,7 @@ ARGUMENTS = {
         "--methods",
         "Sieve;F + logistic;chi2 + logistic;l1 path + refit;RFE(LinearSVC);abess;VW --l1;river",
     ],
+    "quality-grid": ["--parts", "grid", "--one-at-a-time", "--report"],  # what has been run: it takes hours
     "select": [],
     "sieve": ["speed"],
     "averages": [],

@@ -130,7 +130,9 @@ def test_the_grid_judges_the_best_setting_on_a_split_that_did_not_choose_it(qual
     lucky = grid_results("lucky", default=(0.7, 0.7), eta=(1.0, 0.6))
     better = grid_results("better", default=(0.6, 0.6), eta=(0.8, 0.7))
     text = quality.grid([*lucky, *better])
-    assert "| M, fit | 1 of 2             | 0 of 2     | 70.0, 65.0, 80.0 | 60.0, 75.0, 75.0 |" in text
+    assert (
+        "| M, fit | 1 of 2             | 0 of 2     | 70.0, 65.0, 80.0 (2) | 60.0, 75.0, 75.0 (2) |" in text
+    )
     below, by_chance = text.split("More than 5 points below")[1:]
     assert "- M, fit on better, 10: 15.0 points (eta=0.1)" in below
     assert "lucky" not in below
@@ -139,12 +141,12 @@ def test_the_grid_judges_the_best_setting_on_a_split_that_did_not_choose_it(qual
 
 def test_of_settings_that_are_equally_good_elsewhere_the_grid_takes_the_mean(quality):
     found = quality.tunings([*grid_results("set", default=(0.8, 0.5), eta=(0.8, 0.9), alpha=(0.2, 0.3))])
-    assert found["M, fit"]["set, 10"] == quality.Tuning(0.65, pytest.approx(0.75), 0.85, "eta=0.1")
+    assert found["M, fit"]["set, 10"] == quality.Tuning(0.65, pytest.approx(0.75), 0.85, "eta=0.1", 2)
 
 
 def test_one_split_compares_with_the_largest_and_splits_that_a_setting_lacks_do_not_count(quality):
     found = quality.tunings([*grid_results("set", default=(0.6, 0.1), eta=(0.7,))])
-    assert found["M, fit"]["set, 10"] == quality.Tuning(0.6, 0.7, 0.7, "eta=0.1")
+    assert found["M, fit"]["set, 10"] == quality.Tuning(0.6, 0.7, 0.7, "eta=0.1", 1)
 
 
 @pytest.mark.parametrize(("score", "behind"), [(0.80, True), (0.88, False), (0.95, False)])

@@ -256,7 +256,7 @@ def grid(results: Results) -> str:
     for method, by in found.items():
         near = {name for name, t in by.items() if within(t.default, t.chosen)}
         near_largest = {name for name, t in by.items() if within(t.default, t.largest)}
-        shown = {name: ", ".join(map(percent, (t.default, t.chosen, t.largest))) for name, t in by.items()}
+        shown = {name: t.shown() for name, t in by.items()}
         counts = [f"{len(n)} of {len(by)}" for n in (near, near_largest)]
         rows.append([method, *counts, *(shown.get(s, "") for s in sets)])
         for name, t in by.items():
@@ -269,7 +269,8 @@ def grid(results: Results) -> str:
             "## Learners by default and with chosen steps and penalties: accuracy in percent",
             "",
             "Three figures: by default; with the setting that is best on the other splits; the largest mean",
-            "of all settings, which on few test rows is partly chance. Of one split the last two are equal.",
+            "of all settings, which on few test rows is partly chance. In brackets the number of splits, of",
+            "which one makes the last two equal.",
             "",
             format_table(["method", f"within {100 * NEAR:g} of chosen", "of largest", *sets], rows),
             "",
@@ -298,6 +299,10 @@ class Tuning:
     chosen: float
     largest: float
     best: str  # the setting of the largest
+    n_splits: int
+
+    def shown(self) -> str:
+        return f"{', '.join(map(percent, (self.default, self.chosen, self.largest)))} ({self.n_splits})"
 
 
 def tunings(results: Results) -> dict[str, dict[str, Tuning]]:
@@ -332,7 +337,7 @@ def tuning(points: dict[tuple, dict[int, float]], splits: list[int]) -> Tuning:
         chosen.append(fmean(points[p][left_out] for p in points if mean(p, others) == most))
     best = max(points, key=lambda point: mean(point, splits))
     settings = ", ".join(f"{p}={v:g}" for p, v in best) or "the default"
-    return Tuning(mean((), splits), fmean(chosen), mean(best, splits), settings)
+    return Tuning(mean((), splits), fmean(chosen), mean(best, splits), settings, len(splits))
 
 
 def draw(results: Results, path: Path) -> None:
