@@ -144,6 +144,12 @@ def test_of_settings_that_are_equally_good_elsewhere_the_grid_takes_the_mean(qua
     assert found["M, fit"]["set, 10"] == quality.Tuning(0.65, pytest.approx(0.75), 0.85, "eta=0.1", 2)
 
 
+def test_a_grid_that_was_stopped_is_left_out(quality):
+    whole = grid_results("whole", default=(0.6,), eta=(0.7,), alpha=(0.5,))
+    found = quality.tunings([*whole, *grid_results("stopped", default=(0.6,), eta=(0.7,))])
+    assert [*found["M, fit"]] == ["whole, 10"]
+
+
 def test_one_split_compares_with_the_largest_and_splits_that_a_setting_lacks_do_not_count(quality):
     found = quality.tunings([*grid_results("set", default=(0.6, 0.1), eta=(0.7,))])
     assert found["M, fit"]["set, 10"] == quality.Tuning(0.6, 0.7, 0.7, "eta=0.1", 1)

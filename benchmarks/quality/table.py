@@ -306,7 +306,7 @@ class Tuning:
 
 
 def tunings(results: Results) -> dict[str, dict[str, Tuning]]:
-    """By method and set, where all settings have a split."""
+    """By method and set, where all settings of the method have been run on a split."""
     Scores = dict[tuple, dict[int, float]]
     scores: dict[str, dict[str, Scores]] = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
     gridded = {(c.method.name, c.set.name, c.k) for c, _ in results if c.method.ours and c.method.settings}
@@ -317,9 +317,10 @@ def tunings(results: Results) -> dict[str, dict[str, Tuning]]:
             scores[cell.method.name][f"{cell.set.name}, {cell.k}"][point][cell.split] = score
     found: dict[str, dict[str, Tuning]] = defaultdict(dict)
     for method, by in scores.items():
+        whole = max(map(len, by.values()))  # a run that was stopped has fewer
         for name, points in by.items():
             splits = sorted(set.intersection(*map(set, points.values())))
-            if () in points and splits:
+            if () in points and splits and len(points) == whole:
                 found[method][name] = tuning(points, splits)
     return found
 
