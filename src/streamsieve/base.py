@@ -53,6 +53,8 @@ class Method:
     scales: ClassVar[bool] = False
     #: Whether they are also brought to norm 1, counting k values of a row.
     unit_rows: ClassVar[bool] = False
+    #: Whether the largest weights of a model of many features are those that one of few would have, about.
+    ranks: ClassVar[bool] = True
     #: The largest magnitude that values and targets may have, and the largest sample weight.
     limit: float = 1e75
     weight_limit: float = 1e75

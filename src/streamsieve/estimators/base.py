@@ -18,8 +18,9 @@ from ..base import Method
 from ..clusters import hash_ids
 from ..fitted import FittedModel
 from ..learners.refit import Refit
+from ..learners.size import check_auto, choose_size, has_auto
 from ..learners.start import continue_from
-from ..params import Parameter
+from ..params import ParamError, Parameter
 from ..passes import MeanLoss, blocks_of, fit_rows, has_passes, is_source, repeat
 from ..rows import Array, Rows, as_rows, as_weights, check_any_weight, is_sparse
 from ..tasks import Task
@@ -33,11 +34,16 @@ class Estimator(SelectorMixin, BaseEstimator):
     _fixed_loss: ClassVar[str | None]
     _task: Any  # of the first rows: a `Task`
     n_iter_: int
+    k_: int
 
     # ---------------------------------------------------------------- learning
 
-    def _new_method(self) -> Method:
-        values = {name: self._params[name].check(name, getattr(self, name)) for name in self._params}
+    def _new_method(self, **chosen: Any) -> Method:
+        """The method with the parameters as given, or as chosen."""
+        given = {name: self._params[name].check(name, getattr(self, name)) for name in self._params}
+        values = given | chosen
+        if values.get("k") == "auto" and has_auto(self._method_class):
+            raise ParamError("k", "auto", "it is chosen by fit, from data in memory; pass a number.")
         if self._fixed_loss is not None:
             values["loss"] = self._fixed_loss
         return self._method_class(**values)
@@ -47,6 +53,8 @@ class Estimator(SelectorMixin, BaseEstimator):
         given, used = vars(self), vars(self.method_)
         for name, param in self._params.items():
             now, before = given[name], used[name]
+            if name == "k" and now == "auto" and "k_" in given:
+                continue
             if now is before or (type(now) is type(before) and now == before):
                 continue
             now = param.check(name, now)
@@ -140,13 +148,18 @@ class Estimator(SelectorMixin, BaseEstimator):
     ) -> Self:
         """Learn the first rows."""
         fresh = type(self)(**self.get_params(deep=False))
-        fresh.method_ = method = fresh._new_method()
+        chooses = passes and has_auto(self._method_class) and self.k == "auto"
+        fresh.method_ = method = fresh._new_method(**({"k": 1} if chooses else {}))
         cluster = fresh._check_cluster(cluster, sample_weight)
         rows, Y, w = fresh._check_batch(X, y, classes, sample_weight, first=True)
         if not len(rows):
             raise ValueError(
                 f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
             )
+        if chooses:
+            check_auto(method)
+            fresh.k_ = choose_size(lambda k: fresh._new_method(k=k), rows, Y, w)
+            fresh.method_ = method = fresh._new_method(k=fresh.k_)
         method.feature_names = getattr(fresh, "feature_names_in_", None)
         if method.needs_passes and not passes:
             raise ValueError(

@@ -6,6 +6,7 @@ import inspect
 import textwrap
 from typing import Any
 
+from ..learners.size import has_auto, with_auto
 from ..methods import ESTIMATORS, SUFFIX
 from ..params import OneOf, Param, Parameter
 from ..passes import has_passes
@@ -23,6 +24,8 @@ def make_estimator(name: str) -> type[Estimator]:
     method = entry.load()
     losses = method.losses[task]
     params = dict(method.params)
+    if has_auto(method):
+        params["k"] = with_auto(params["k"])
     if len(losses) > 1:
         params["loss"] = Param(losses[0], OneOf(*losses), _LOSS)
     parent = Regressor if task == "regression" else Classifier
@@ -133,6 +136,8 @@ def _document(method: Any, task: str, params: dict[str, Parameter]) -> str:
         lines += textwrap.wrap(meaning, 100, initial_indent="    ", subsequent_indent="    ")
     if has_passes(method):
         lines += ["n_iter_ : int", "    Passes that `fit` made."]
+    if has_auto(method):
+        lines += ["k_ : int", "    With k='auto', the number that `fit` chose."]
     lines += [
         "method_ : streamsieve.base.Method",
         "    The method itself, with its state.",

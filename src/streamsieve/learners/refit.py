@@ -59,15 +59,17 @@ class Refitted(State):
 
 
 class Refit:
-    """Collects the rows of the features that a method has selected, and fits them."""
+    """Collects the rows of the features that a method has selected, or of those given, and fits them."""
 
-    def __init__(self, method: Method) -> None:
+    def __init__(self, method: Method, features: NDArray[np.intp] | None = None) -> None:
         from ..sieve.sieve import Sieve
 
         self.method, self.heaviest = method, 0.0
-        self.features = method.candidates()
+        self.features = method.candidates() if features is None else features
+        # with groups more than the method's k
+        k = int(method.coefficients()[0].any(axis=0).sum()) if features is None else len(features)
         self.model = Sieve(
-            k=max(1, int(method.coefficients()[0].any(axis=0).sum())),  # with groups more than the method's k
+            k=max(1, k),
             loss="squared" if method.loss == "squared" else "logistic",
             fit_intercept=method.fit_intercept,  # type: ignore[attr-defined]
         )

@@ -63,6 +63,7 @@ class SOFS(Method):
     }
 
     centers = scales = unit_rows = True
+    ranks = False  # features are chosen by variance, not by weight
 
     def start(self, p: int, q: int) -> State:
         return State(

@@ -1,0 +1,141 @@
+"""`k="auto"` of learners: how many features, by cross-validation of `fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..averages.constraints import Constraints
+from ..base import Method
+from ..losses import LOSSES, softmax
+from ..params import Or, ParamError, Parameter
+from ..passes import fit_rows, has_passes
+from ..rows import Array, Rows
+from ..sieve.folds import FOLDS, assign
+from .refit import Refit
+
+MOST = 200  # features, at most
+ERRORS = 0.25  # standard errors that fewer features may cost, as in `sieve/read.py`
+FALLBACK = 10  # features where there are too few rows for folds
+
+Make = Callable[[int], Method]  # the method with k features
+
+
+def has_auto(method: type[Method]) -> bool:
+    """Whether `fit` can choose the number of features of this class of methods."""
+    return has_passes(method) and "refit" in method.params and method.ranks
+
+
+def with_auto(k: Parameter) -> Parameter:
+    """The parameter k, 'auto' added."""
+    return Parameter(
+        k.default,
+        Or(k.domain, "auto"),
+        f"{k.meaning} 'auto': `fit`, of data in memory, takes the fewest features whose models predict "
+        f"left-out rows about as well as the best, at most {MOST}.",
+        k.symbol,
+        k.live,
+    )
+
+
+def check_auto(method: Method) -> None:
+    """Raise ParamError where units other than single features are selected, or some are to be kept."""
+    if Constraints.of(method).given:
+        raise ParamError("k", "auto", "with keep or groups pass a number.")
+
+
+def choose_size(make: Make, rows: Rows, y: Array, w: Array | None) -> int:
+    """The fewest features whose loss on left-out rows is within some standard errors of the least.
+
+    Without each of five folds in turn, the method selects the most features that may be, and their refits are
+    compared along its ranking: what is left out has not selected either.
+    """
+    fold = folds_of(y)
+    held = [fold == j for j in range(FOLDS)]
+    held = [some for some in held if some.any() and not some.all()]
+    top = min(MOST, rows.p, len(rows) - max((int(some.sum()) for some in held), default=len(rows)))
+    if not held or top < 1:
+        return min(FALLBACK, rows.p)
+    return fewest(curve(make, top, rows, y, w, held))
+
+
+def curve(
+    make: Make, top: int, rows: Rows, y: Array, w: Array | None, held: list[NDArray[np.bool_]]
+) -> dict[int, Array]:
+    """The losses of all rows, each when left out, by the number of features."""
+    found = {size: np.zeros(len(rows)) for size in candidate_sizes(top)}
+    spread = y.var(axis=0)
+    unit = np.sqrt(np.where(spread > 0, spread, 1.0))
+    for some in held:
+        part, target, weight = rows.take(~some), y[~some], None if w is None else w[~some]
+        test, method = rows.take(some), make(top)
+        fit_passes(method, part, target, weight)
+        ranking = ranked(method, part)
+        for size, loss in found.items():
+            if size <= max(len(ranking), 1):
+                refit = Refit(method, np.sort(ranking[:size]))
+                refit.update(part, target, weight)
+                refit.finish()
+            loss[some] = losses(refit.model.loss, method.scores(test), y[some], unit)
+            if w is not None:
+                loss[some] *= w[some]
+    return found
+
+
+def fit_passes(method: Method, rows: Rows, y: Array, w: Array | None) -> int:
+    """Begin, and learn rows in memory in passes; how many there were."""
+    method.expect(len(rows), rows.n_values, rows.p, rows.sparse)
+    method.begin(rows.p, y.shape[1])
+    return fit_rows(method, rows, y, w)
+
+
+def candidate_sizes(top: int) -> list[int]:
+    """1, 2, 3, 4, 6, 8, 11, ..., top."""
+    sizes = [top]
+    while sizes[-1] > 1:
+        sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
+    return sizes[::-1]
+
+
+def folds_of(y: Array) -> NDArray[np.uint8]:
+    """A fold for each row, classes balanced."""
+    labels = np.isin(y, (-1.0, 1.0)).all()
+    code = (y @ (2.0 ** np.arange(y.shape[1]))) if labels and y.shape[1] < 50 else np.zeros(len(y))
+    strata = np.unique(code, return_inverse=True)[1]
+    return assign(strata, np.zeros(strata.max(initial=0) + 1, dtype=np.int64))
+
+
+def ranked(method: Method, rows: Rows) -> NDArray[np.intp]:
+    """The features of a model, the largest weight in units of their deviation first."""
+    coef = method.coefficients()[0]
+    features = method.candidates()
+    features = features[coef[:, features].any(axis=0)]
+    values = rows.columns(features).matrix().astype(np.float64)
+    mean = np.asarray(values.mean(axis=0)).ravel()
+    square = np.asarray((values * values).mean(axis=0)).ravel()
+    strength = np.square(coef[:, features]).sum(axis=0) * np.maximum(square - mean**2, 0.0)
+    return features[np.argsort(-strength, kind="stable")]
+
+
+def losses(name: str, scores: Array, y: Array, unit: Array) -> Array:
+    """Of each row: squared errors in units of the targets, log-odds of two classes, softmax of more."""
+    if name == "squared":
+        return LOSSES[name].value(scores / unit, y / unit).sum(axis=1)
+    if y.shape[1] == 1:
+        return LOSSES[name].value(scores, y)[:, 0]
+    share = softmax(scores)[np.arange(len(y)), y.argmax(axis=1)]
+    return -np.log(np.maximum(share, 1e-300))
+
+
+def fewest(found: dict[int, Array]) -> int:
+    """The least size whose losses are about as low as the lowest."""
+    best = min(found.values(), key=np.mean)
+    near = [k for k, loss in found.items() if within(loss - best)]
+    return min(near)
+
+
+def within(d: Array) -> bool:
+    """Whether the mean of differences is at most some of its standard errors above zero."""
+    return bool(d.mean() <= ERRORS * d.std() / np.sqrt(len(d)))
