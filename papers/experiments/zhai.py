@@ -7,8 +7,7 @@ more features.
 
 Parameters are chosen by the first 50 passes: arcene has 200, and the order of the candidates is settled long
 before. B-ARDA and B-AMD are run at the same budgets in all figures, where the paper gives them as many
-features as the penalties happened to leave. Of farm_ads, which has no parts, 80% of the rows are learned. A
-quick run searches a coarser grid, on dexter only.
+features as the penalties happened to leave. A quick run searches a coarser grid, on dexter only.
 """
 
 from __future__ import annotations
@@ -99,15 +98,6 @@ def search_params(method: str, X: Any, y: Any, times: int, k: int = 500, quick: 
     return best_params(scored(), len(options))
 
 
-def split(name: str) -> list[tuple[Any, NDArray[np.float64]]]:
-    """Training and test rows."""
-    if name != "farm_ads":
-        return [load(name, part) for part in ("train", "test")]
-    X, y = load(name, "all")
-    order = np.random.default_rng(0).permutation(len(y))
-    return [(X[rows], y[rows]) for rows in np.split(order, [SIZES[name][1]])]
-
-
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
     found = [name for name in SIZES if not missing_files(name)]
     sets = ["dexter"] if quick or not found else found[::-1]  # what takes longest first
@@ -117,7 +107,7 @@ def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
 
 def measure(data: str, method: str, runs: int, quick: bool) -> dict[str, Any]:
     """The parameters, and for each budget or penalty the features kept and the accuracies of all runs."""
-    (X, y), (X_test, y_test) = split(data)
+    (X, y), (X_test, y_test) = load(data, "train"), load(data, "test")
     times = int(np.ceil(2 * X.shape[1] / X.shape[0]))
     params = search_params(method, X, y, min(times, 20 if quick else 50), quick=quick)
     if method in BUDGETED:
