@@ -56,20 +56,20 @@ def run(
     def on_message(message: str) -> None:
         progress(message, done, len(jobs))
 
-    for job, outcome, seconds in run_jobs(name, missing, workers or n_processors(), on_message):
-        record = Record(job, outcome, seconds, version)
+    for job, outcome in run_jobs(name, missing, workers or n_processors(), on_message):
+        record = Record(job, outcome, version)
         records[job_key(job)] = record
         store.append(record)
         done += 1
         progress(describe(job), done, len(jobs))
     used = [records[job_key(job)] for job in jobs]
-    parts: list[Part] = experiment.report(Outcomes([(r.job, r.outcome) for r in used]))
+    parts: list[Part] = experiment.report(Outcomes([(r.job, r.outcome.value) for r in used]))
     if left_out:
         point = f"{left_out} of {total} jobs of this command have not been run; their rows are missing."
         parts = [*parts, Note([point], "What is not here")]
     if name in CAUSES:
         parts = [*parts, Note(CAUSES[name])]
-    counts = Counter(str(record.version) for record in used)
+    counts = Counter(str(version if record.made_by(version) else record.version) for record in used)
     parts = [*parts, Provenance(str(version), counts)]
     command = f"python -m papers {name} --scale {'quick' if quick else 'paper'} --runs {runs}"
     write_results(f"## {name}\n\n`{command}`\n", parts, out)

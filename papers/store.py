@@ -1,4 +1,4 @@
-"""Outcomes on disk, a line a job, each with the version of the code that made it."""
+"""Outcomes on disk, a line a job, each with the version of the code that made it and the files it used."""
 
 from __future__ import annotations
 
@@ -8,19 +8,36 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .versions import Version
+from .versions import Version, used_digest
 
 Job = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What a job gave, in how many seconds, with which files of the library and their digest."""
+
+    value: Any
+    seconds: float
+    used: tuple[str, ...] = ()
+    digest: str = ""
+
+
+@dataclass(frozen=True)
 class Record:
-    """What a job gave, in how many seconds, by which version of the code."""
+    """A job, its outcome, and the version of the code that made it."""
 
     job: Job
-    outcome: Any
-    seconds: float
+    outcome: Outcome
     version: Version
+
+    def made_by(self, version: Version) -> bool:
+        """Whether this version would give it again: as long as all files that it used are as they were."""
+        if self.version == version:
+            return True
+        same_experiment = self.version.experiment == version.experiment
+        used = self.outcome.used
+        return same_experiment and bool(used) and used_digest(used) == self.outcome.digest
 
 
 def job_key(job: Job) -> str:
@@ -34,7 +51,9 @@ class Store:
         self.file = file
 
     def append(self, record: Record) -> None:
-        line = {"job": record.job, "outcome": record.outcome, "seconds": round(record.seconds, 3)}
+        done = record.outcome
+        line = {"job": record.job, "outcome": done.value, "seconds": round(done.seconds, 3)}
+        line |= {"used": done.used, "digest": done.digest}
         with self.file.open("a", encoding="utf-8") as file:
             # the newline comes first, so that a line cut short by a kill spoils only itself
             file.write("\n" + json.dumps(line | asdict(record.version)))
@@ -43,7 +62,7 @@ class Store:
         """Records by `job_key`: the last of this version or, with `stale`, else the last of any other."""
         records = list(self._read())
         found = {job_key(r.job): r for r in records} if stale else {}
-        return found | {job_key(r.job): r for r in records if r.version == version}
+        return found | {job_key(r.job): r for r in records if r.made_by(version)}
 
     def _read(self) -> Iterator[Record]:
         if not self.file.exists():
@@ -53,4 +72,6 @@ class Store:
                 line = json.loads(text)
             except json.JSONDecodeError:  # empty, or cut short
                 continue
-            yield Record(line["job"], line["outcome"], line.get("seconds", 0.0), Version.of_record(line))
+            used, digest = tuple(line.get("used", ())), line.get("digest", "")
+            outcome = Outcome(line["outcome"], line.get("seconds", 0.0), used, digest)
+            yield Record(line["job"], outcome, Version.of_record(line))

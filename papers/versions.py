@@ -1,14 +1,17 @@
 """Which code made an outcome: digests of the library's sources and of the experiment's.
 
-An outcome depends on the learners as much as on the experiment, so that a change in either voids it. What
-only reports (`report/`, `published/`, `causes.py`) is in neither: a better sentence must not cost hours.
+An outcome depends on the learners as much as on the experiment, so that a change in either voids it: of the
+library a change in a file that the job has loaded, of `papers/` one in what the experiment imports. What only
+reports (`report/`, `published/`, `causes.py`) is in neither: a better sentence must not cost hours.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +21,8 @@ import streamsieve
 
 PAPERS = Path(__file__).resolve().parent
 CHECKOUT = PAPERS.parent
+PACKAGE = Path(streamsieve.__file__).resolve().parent
+CPP = CHECKOUT / "cpp"
 REPORTING = ("report", "published")  # folders of papers/ that change no outcome
 
 
@@ -53,11 +58,83 @@ def library_digest() -> str:
     Of its Python and C++ sources where it is imported from this checkout, else of the installed Python files
     and the compiled module.
     """
-    package = Path(streamsieve.__file__).resolve().parent
-    if package != CHECKOUT / "src" / "streamsieve":
-        return digest([*package.rglob("*.py"), *package.rglob("*.so"), *package.rglob("*.pyd")], package)
-    compiled = [file for file in (CHECKOUT / "cpp").rglob("*") if file.is_file()]
-    return digest([*package.rglob("*.py"), *compiled, CHECKOUT / "CMakeLists.txt"], CHECKOUT)
+    if not _from_checkout():
+        return digest([*PACKAGE.rglob("*.py"), *_compiled()], PACKAGE)
+    compiled = [file for file in CPP.rglob("*") if file.is_file()]
+    return digest([*PACKAGE.rglob("*.py"), *compiled, CHECKOUT / "CMakeLists.txt"], CHECKOUT)
+
+
+def used_files() -> tuple[str, ...]:
+    """The library's files that this process has loaded so far: modules, and the kernels that they name."""
+    loaded = [getattr(module, "__file__", None) for name, module in sys.modules.items() if _is_ours(name)]
+    modules = [Path(file).resolve() for file in loaded if file and file.endswith(".py")]
+    compiled = kernel_files(modules) if _from_checkout() else set(_compiled())
+    return tuple(sorted(file.relative_to(_root()).as_posix() for file in {*modules, *compiled}))
+
+
+@cache
+def used_digest(files: tuple[str, ...]) -> str:
+    """Digest of `used_files` as they are now; "missing" where one is gone."""
+    paths = [_root() / file for file in files]
+    return digest(paths, _root()) if all(path.is_file() for path in paths) else "missing"
+
+
+def kernel_files(modules: Iterable[Path]) -> set[Path]:
+    """The C++ sources of the functions that modules call as `_core.NAME`, with what they include.
+
+    All of them where the source of a function is not found.
+    """
+    names = {name for file in modules for name in re.findall(r"\b_core\.(\w+)", _text(file))}
+    sources = {file: set(re.findall(r'"(\w+)"(?!_a)', _text(file))) for file in CPP.rglob("*.cpp")}
+    build = CHECKOUT / "CMakeLists.txt"
+    if not names <= set().union(*sources.values()):
+        return {file for file in CPP.rglob("*") if file.is_file()} | {build}
+    named = [file for file, defined in sources.items() if names & defined]
+    return _closure([*named, CPP / "module.cpp"], _included) | {build}
+
+
+def _included(file: Path) -> Iterator[Path]:
+    """The headers that a C++ file includes, each with the source of its name."""
+    for name in re.findall(r'#include "(.+)"', _text(file)):
+        for header in (CPP / name, file.parent / name):
+            if header.is_file():
+                yield header
+                source = header.with_suffix(".cpp")
+                if source.is_file():
+                    yield source
+
+
+def _is_ours(module: str) -> bool:
+    return module.split(".")[0] == "streamsieve"
+
+
+def _from_checkout() -> bool:
+    return PACKAGE == CHECKOUT / "src" / "streamsieve"
+
+
+def _root() -> Path:
+    return CHECKOUT if _from_checkout() else PACKAGE
+
+
+def _compiled() -> list[Path]:
+    return [*PACKAGE.rglob("*.so"), *PACKAGE.rglob("*.pyd")]
+
+
+@cache
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def _closure(files: Iterable[Path], follow: Callable[[Path], Iterable[Path]]) -> set[Path]:
+    """The files and what they lead to, directly or not."""
+    found: set[Path] = set()
+    pending = [file.resolve() for file in files]
+    while pending:
+        file = pending.pop()
+        if file not in found:
+            found.add(file)
+            pending += follow(file)
+    return found
 
 
 def digest(files: Iterable[Path], root: Path) -> str:
@@ -71,14 +148,7 @@ def digest(files: Iterable[Path], root: Path) -> str:
 
 def imported_files(module: Path) -> set[Path]:
     """The module and what it imports from papers/, directly or not, but not what only reports."""
-    found: set[Path] = set()
-    pending = [module.resolve()]
-    while pending:
-        file = pending.pop()
-        if file not in found:
-            found.add(file)
-            pending += _relative_imports(file)
-    return found
+    return _closure([module], _relative_imports)
 
 
 def _relative_imports(file: Path) -> Iterator[Path]:

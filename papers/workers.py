@@ -9,44 +9,43 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from contextlib import contextmanager
 from multiprocessing import get_context
 from time import perf_counter
-from typing import Any
 
 from .experiments import load_experiment
 from .progress import Listener, labelled, listen, listening
-from .store import Job
+from .store import Job, Outcome
+from .versions import used_digest, used_files
 
 
 def describe(job: Job) -> str:
     return ", ".join(f"{name} {value}" for name, value in job.items())
 
 
-def run_job(name: str, job: Job) -> tuple[Any, float]:
-    """The outcome of one job, as it would be read back from JSON, and its seconds."""
+def run_job(name: str, job: Job) -> Outcome:
+    """The outcome of one job, as it would be read back from JSON."""
     start = perf_counter()
     with labelled(describe(job)):
-        outcome = load_experiment(name).measure(**job)
-    return json.loads(json.dumps(outcome)), perf_counter() - start
+        value = json.loads(json.dumps(load_experiment(name).measure(**job)))
+    used = used_files()
+    return Outcome(value, perf_counter() - start, used, used_digest(used))
 
 
-def run_jobs(
-    name: str, jobs: list[Job], workers: int, listener: Listener
-) -> Iterator[tuple[Job, Any, float]]:
-    """Jobs with outcomes and seconds, in the order in which they finish; `listener` gets their messages."""
+def run_jobs(name: str, jobs: list[Job], workers: int, listener: Listener) -> Iterator[tuple[Job, Outcome]]:
+    """Jobs with outcomes, in the order in which they finish; `listener` gets their messages."""
     if workers <= 1 or len(jobs) <= 1:
         for job in jobs:
             with listening(listener):
-                outcome, seconds = run_job(name, job)
-            yield job, outcome, seconds
+                outcome = run_job(name, job)
+            yield job, outcome
         return
     context = get_context("spawn")
     messages = context.SimpleQueue()
     size = min(workers, len(jobs))
     with _one_thread_each(), ProcessPoolExecutor(size, context, listen, (messages.put,)) as pool:
-        running: dict[Future[tuple[Any, float]], Job] = {pool.submit(run_job, name, job): job for job in jobs}
+        running: dict[Future[Outcome], Job] = {pool.submit(run_job, name, job): job for job in jobs}
         try:
             while running:
                 for future in wait(running, timeout=0.5, return_when=FIRST_COMPLETED).done:
-                    yield (running.pop(future), *future.result())
+                    yield running.pop(future), future.result()
                 while not messages.empty():
                     listener(messages.get())
         except BaseException:

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
 
-from papers import data, run, versions, workers
+from papers import data, run, store, versions, workers
 from papers.__main__ import main
 from papers.baselines import fit_averages, fofs_params, lasso, omp
 from papers.causes import CAUSES
@@ -83,8 +85,8 @@ def test_an_interrupted_run_goes_on_where_it_stopped(coin, tmp_path):
     coin.jobs = lambda runs, quick: [*whole(runs, quick)[:3], {"side": "edge", "seed": 0}]
     with pytest.raises(KeyboardInterrupt):
         run.run("coin", tmp_path / "out", runs=2, workers=1)
-    store = tmp_path / "out" / "outcomes.jsonl"
-    store.write_text(store.read_text()[:-5])  # as if killed while writing the third
+    outcomes = tmp_path / "out" / "outcomes.jsonl"
+    outcomes.write_text(outcomes.read_text()[:-5])  # as if killed while writing the third
     coin.jobs = whole
     coin.measured.clear()
     parts = run.run("coin", tmp_path / "out", runs=2, workers=1)
@@ -112,13 +114,20 @@ def test_outcomes_of_another_experiment_source_do_not_count(coin, tmp_path):
     assert len(coin.measured) == 4
 
 
+def set_sources(monkeypatch, digest):
+    """As if all files of the library had been changed."""
+    monkeypatch.setattr(versions, "library_digest", lambda: digest)
+    for module in (store, workers):
+        monkeypatch.setattr(module, "used_digest", lambda _: digest)
+
+
 def test_outcomes_of_other_library_sources_are_used_only_as_stale(coin, tmp_path, monkeypatch):
-    monkeypatch.setattr(versions, "library_digest", lambda: "aaaaaaaa")
+    set_sources(monkeypatch, "aaaaaaaa")
     fresh = run.run("coin", tmp_path / "out", runs=1, workers=1)
     assert re.fullmatch(
         r"Made by streamsieve \S+, sources aaaaaaaa \(experiment \w{8}\)\.\n", fresh[-1].markdown()
     )
-    monkeypatch.setattr(versions, "library_digest", lambda: "bbbbbbbb")
+    set_sources(monkeypatch, "bbbbbbbb")
     stale = run.run("coin", tmp_path / "out", runs=2, workers=1, stale=True)
     assert coin.measured[2:] == [("heads", 1), ("tails", 1)]
     assert stale[-1].markdown().startswith("**Stale**: 2 of 4 outcomes were made by other sources than")
@@ -127,9 +136,45 @@ def test_outcomes_of_other_library_sources_are_used_only_as_stale(coin, tmp_path
     current = run.run("coin", tmp_path / "out", runs=2, workers=1)
     assert coin.measured[4:] == [("heads", 0), ("tails", 0)]
     assert "sources bbbbbbbb" in current[-1].markdown()
-    monkeypatch.setattr(versions, "library_digest", lambda: "aaaaaaaa")  # undone, and found again
+    set_sources(monkeypatch, "aaaaaaaa")  # undone, and found again
     run.run("coin", tmp_path / "out", runs=1, workers=1)
     assert len(coin.measured) == 6
+
+
+def test_outcomes_stay_while_the_files_that_they_used_do(coin, tmp_path, monkeypatch):
+    used = tmp_path / "used.py"
+    used.write_text("first")
+    monkeypatch.setattr(workers, "used_files", lambda: (str(used),))
+    run.run("coin", tmp_path / "out", runs=1, workers=1)
+    monkeypatch.setattr(versions, "library_digest", lambda: "bbbbbbbb")  # a file that they did not use
+    parts = run.run("coin", tmp_path / "out", runs=1, workers=1)
+    assert len(coin.measured) == 2
+    assert parts[-1].markdown().startswith("Made by")
+    for text in ("second", None):
+        used.write_text(text) if text else used.unlink()
+        versions.used_digest.cache_clear()
+        with pytest.raises(FileNotFoundError, match="no outcome of coin"):
+            run.run("coin", tmp_path / "out", runs=1, workers=1, stored=True)
+
+
+def test_a_learner_uses_its_module_and_its_kernel_but_no_other():
+    code = (
+        "from papers import versions; from streamsieve import SIHTRegressor;"
+        "print(*versions.used_files(), sep='\\n')"
+    )
+    command = [sys.executable, "-c", code]
+    shown = subprocess.run(command, cwd=versions.CHECKOUT, capture_output=True, text=True, check=True).stdout
+    used = set(shown.split())
+    kernel = {"cpp/learners/siht.hpp", "cpp/learners/siht.cpp", "cpp/core/simd.cpp", "CMakeLists.txt"}
+    assert kernel | {"src/streamsieve/learners/siht.py", "src/streamsieve/base.py"} <= used
+    assert not {"src/streamsieve/learners/barda.py", "cpp/learners/barda.hpp", "cpp/text/csv.hpp"} & used
+
+
+def test_a_function_of_unknown_source_uses_all_kernels(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text("_core.nowhere(rows)")
+    assert len(versions.kernel_files([module])) > len(list(versions.CPP.rglob("*.cpp")))
+    assert versions.CPP / "text" / "csv.hpp" in versions.kernel_files([module])
 
 
 def test_outcomes_without_known_sources_are_stale(coin, tmp_path):
@@ -216,7 +261,7 @@ def test_processes_give_what_one_gives_and_report_the_progress_within_a_job():
     for n_workers in (1, 2):
         messages = []
         done = workers.run_jobs("susan", jobs, n_workers, messages.append)
-        outcomes.append({j["seed"]: without_seconds(outcome) for j, outcome, _ in done})
+        outcomes.append({j["seed"]: without_seconds(outcome.value) for j, outcome in done})
         assert any("seed 0: 3 of 200 tried" in message for message in messages)
     assert outcomes[0] == outcomes[1]
     assert list(outcomes[0]) == [0, 1]
