@@ -21,6 +21,7 @@ from papers.experiments import (
     bounds,
     detection,
     drift,
+    exceptions,
     explained,
     inference,
     load_experiment,
@@ -447,6 +448,7 @@ def test_the_list_names_every_experiment():
         "ma",
         "explained",
         "attainable",
+        "exceptions",
         "bounds",
         "inference",
     ]
@@ -659,6 +661,31 @@ def test_attainable_errors_and_rates_have_rows(monkeypatch):
     assert [len(table.rows) for table in tables] == [3, 2]
     strong, weak = (row[2].mean for row in tables[1].rows)
     assert strong > 1.15 > weak
+
+
+def test_a_choice_by_the_test_is_made_over_all_orders_and_among_the_sparse():
+    errors = {"a": [10.0, 30.0], "b": [15.0, 17.0], "c": [18.0, 16.0]}  # a is best in one order only
+    shares = {"a": 50.0, "b": 40.0, "c": 5.0}
+    pairs = [
+        (
+            {"what": "choice", "quick": False, "seed": seed},
+            {name: {"error": errors[name][seed], "share": shares[name]} for name in errors},
+        )
+        for seed in range(2)
+    ]
+    (table,) = exceptions.report(Outcomes(pairs))
+    assert [(row[1], row[2].mean, row[-1]) for row in table.rows] == [("3", 16.0, "b"), ("1", 17.0, "c")]
+
+
+def test_more_runs_are_judged_against_the_best_published(monkeypatch):
+    monkeypatch.setattr(exceptions, "P", 1000)
+    monkeypatch.setattr(exceptions, "QUICK_N", 500)
+    jobs = [job for job in exceptions.jobs(2, quick=True) if job["what"] == "runs"]
+    (table,) = exceptions.report(Outcomes([(job, exceptions.measure(**job)) for job in jobs]))
+    ((name, found, deviation, published),) = table.rows
+    assert (name, found.published, published) == ("TSGD", 86.1, "84.2")
+    assert float(deviation) == pytest.approx(np.std(found.values, ddof=1), abs=0.01)
+    assert all(10 < value < 100 for value in found.values)
 
 
 def test_other_halves_have_as_many_of_each_class():
