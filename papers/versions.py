@@ -52,16 +52,19 @@ def current_version(experiment: Path) -> Version:
 
 
 @cache
-def library_digest() -> str:
-    """Digest of the library that is imported.
+def library_hashes() -> dict[str, str]:
+    """Hashes of all files of the library by name, as they were when this was first called.
 
     Of its Python and C++ sources where it is imported from this checkout, else of the installed Python files
     and the compiled module.
     """
-    if not _from_checkout():
-        return digest([*PACKAGE.rglob("*.py"), *_compiled()], PACKAGE)
-    compiled = [file for file in CPP.rglob("*") if file.is_file()]
-    return digest([*PACKAGE.rglob("*.py"), *compiled, CHECKOUT / "CMakeLists.txt"], CHECKOUT)
+    compiled = [*_cpp_files(), CHECKOUT / "CMakeLists.txt"] if _from_checkout() else _compiled()
+    return {_name(file): _hash(file) for file in sorted([*PACKAGE.rglob("*.py"), *compiled])}
+
+
+def library_digest() -> str:
+    """Digest of the library that is imported."""
+    return _combine(library_hashes())
 
 
 def used_files() -> tuple[str, ...]:
@@ -69,14 +72,13 @@ def used_files() -> tuple[str, ...]:
     loaded = [getattr(module, "__file__", None) for name, module in sys.modules.items() if _is_ours(name)]
     modules = [Path(file).resolve() for file in loaded if file and file.endswith(".py")]
     compiled = kernel_files(modules) if _from_checkout() else set(_compiled())
-    return tuple(sorted(file.relative_to(_root()).as_posix() for file in {*modules, *compiled}))
+    return tuple(sorted(_name(file) for file in {*modules, *compiled}))
 
 
-@cache
 def used_digest(files: tuple[str, ...]) -> str:
-    """Digest of `used_files` as they are now; "missing" where one is gone."""
-    paths = [_root() / file for file in files]
-    return digest(paths, _root()) if all(path.is_file() for path in paths) else "missing"
+    """Digest of `used_files`; "missing" where one is gone."""
+    hashes = library_hashes()
+    return _combine({name: hashes[name] for name in files}) if hashes.keys() >= set(files) else "missing"
 
 
 def kernel_files(modules: Iterable[Path]) -> set[Path]:
@@ -88,7 +90,7 @@ def kernel_files(modules: Iterable[Path]) -> set[Path]:
     sources = {file: set(re.findall(r'"(\w+)"(?!_a)', _text(file))) for file in CPP.rglob("*.cpp")}
     build = CHECKOUT / "CMakeLists.txt"
     if not names <= set().union(*sources.values()):
-        return {file for file in CPP.rglob("*") if file.is_file()} | {build}
+        return {*_cpp_files(), build}
     named = [file for file, defined in sources.items() if names & defined]
     return _closure([*named, CPP / "module.cpp"], _included) | {build}
 
@@ -112,8 +114,12 @@ def _from_checkout() -> bool:
     return PACKAGE == CHECKOUT / "src" / "streamsieve"
 
 
-def _root() -> Path:
-    return CHECKOUT if _from_checkout() else PACKAGE
+def _name(file: Path) -> str:
+    return file.relative_to(CHECKOUT if _from_checkout() else PACKAGE).as_posix()
+
+
+def _cpp_files() -> list[Path]:
+    return [file for file in CPP.rglob("*") if file.is_file()]
 
 
 def _compiled() -> list[Path]:
@@ -139,10 +145,21 @@ def _closure(files: Iterable[Path], follow: Callable[[Path], Iterable[Path]]) ->
 
 def digest(files: Iterable[Path], root: Path) -> str:
     """Eight hexadecimal digits of the names, below `root`, and contents of the files."""
+
+    def name(file: Path) -> str:
+        return file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
+
+    return _combine({name(file): _hash(file) for file in sorted(files)})
+
+
+def _hash(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _combine(hashes: dict[str, str]) -> str:
     whole = hashlib.sha256()
-    for file in sorted(files):
-        name = file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
-        whole.update(f"{name}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    for name, each in hashes.items():
+        whole.update(f"{name}\0{each}\n".encode())
     return whole.hexdigest()[:8]
 
 

@@ -13,7 +13,7 @@ from time import perf_counter
 from .experiments import load_experiment
 from .progress import Listener, labelled, listen, listening
 from .store import Job, Outcome
-from .versions import used_digest, used_files
+from .versions import library_hashes, used_digest, used_files
 
 
 def describe(job: Job) -> str:
@@ -22,6 +22,7 @@ def describe(job: Job) -> str:
 
 def run_job(name: str, job: Job) -> Outcome:
     """The outcome of one job, as it would be read back from JSON."""
+    library_hashes()  # before its modules are loaded: what is edited from now on is not what ran
     start = perf_counter()
     with labelled(describe(job)):
         value = json.loads(json.dumps(load_experiment(name).measure(**job)))

@@ -143,17 +143,16 @@ def test_outcomes_of_other_library_sources_are_used_only_as_stale(coin, tmp_path
 
 
 def test_outcomes_stay_while_the_files_that_they_used_do(coin, tmp_path, monkeypatch):
-    used = tmp_path / "used.py"
-    used.write_text("first")
-    monkeypatch.setattr(workers, "used_files", lambda: (str(used),))
+    monkeypatch.setattr(workers, "used_files", lambda: ("used.py",))
+    hashes = {"other.py": "0", "used.py": "1"}
+    monkeypatch.setattr(versions, "library_hashes", lambda: hashes)
     run.run("coin", tmp_path / "out", runs=1, workers=1)
-    monkeypatch.setattr(versions, "library_digest", lambda: "bbbbbbbb")  # a file that they did not use
+    hashes["other.py"] = "2"
     parts = run.run("coin", tmp_path / "out", runs=1, workers=1)
     assert len(coin.measured) == 2
     assert parts[-1].markdown().startswith("Made by")
-    for text in ("second", None):
-        used.write_text(text) if text else used.unlink()
-        versions.used_digest.cache_clear()
+    for changed in ({"used.py": "3"}, {"other.py": "0"}):
+        monkeypatch.setattr(versions, "library_hashes", lambda changed=changed: changed)
         with pytest.raises(FileNotFoundError, match="no outcome of coin"):
             run.run("coin", tmp_path / "out", runs=1, workers=1, stored=True)
 
