@@ -137,8 +137,8 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "percent.",
     ),
     "exceptions": (
-        "**StabilizedSGD as printed, arcene**: no gamma and pi_0 of the paper's ranges have the published "
-        "error, although they are chosen by the rows of the test; see `ma`.",
+        "**StabilizedSGD as printed, arcene**, test error: no gamma and pi_0 of the paper's ranges have the "
+        "published one, although they are chosen by the rows of the test; see `ma`.",
     ),
     "explained": (
         "**variance 2** gives the published rates at k = 100, not those at k = 10, which are about the same "
