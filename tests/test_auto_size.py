@@ -9,8 +9,9 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import streamsieve
-from streamsieve.learners.size import candidate_sizes, fewest, has_auto
+from streamsieve.learners.size import fewest, has_auto
 from streamsieve.methods import METHODS
+from streamsieve.sieve.folds import sizes_to
 
 LEARNERS = [m.name for m in METHODS.values() if has_auto(m.load())]
 TRUE = [3, 7, 11]
@@ -115,5 +116,5 @@ def test_fewer_features_must_be_about_as_good_as_the_best():
     noise = np.tile([-1.0, 1.0], 50)
     found = {1: 2 + noise, 2: 1 + 0.01 * noise, 4: np.full(100, 1.0), 8: np.full(100, 1.1)}
     assert fewest(found) == 2
-    assert candidate_sizes(8) == [1, 2, 3, 4, 6, 8]
-    assert candidate_sizes(1) == [1]
+    assert sizes_to(8) == [8, 6, 4, 3, 2, 1]
+    assert sizes_to(1) == [1]

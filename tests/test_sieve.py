@@ -403,3 +403,12 @@ def test_ridges_that_one_fold_rules_out_are_not_measured_on_the_others(monkeypat
         measured.append(sum(map(search.measured, search.tables)))
     assert measured[0] < measured[1]
     assert_array_equal(chosen[0].fit()[0].columns, chosen[1].fit()[0].columns)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 150])
+def test_sparse_rows_that_are_not_sparse_are_kept_as_dense_ones(cut):
+    X, y, _ = data()
+    X[:, 0] = 0
+    dense, sparse = (learned(rows, y, {cut}, k=4, loss="logistic") for rows in (X, csr_array(X)))
+    assert sparse.state.store.layout == "tiles"
+    assert_array_equal(sparse.weights()[0], dense.weights()[0])

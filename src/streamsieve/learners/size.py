@@ -13,11 +13,10 @@ from ..losses import LOSSES, softmax
 from ..params import Or, ParamError, Parameter
 from ..passes import fit_rows, has_passes
 from ..rows import Array, Rows
-from ..sieve.folds import FOLDS, assign
+from ..sieve.folds import ERRORS, FOLDS, assign, clearly_worse, sizes_to
 from .refit import Refit
 
 MOST = 200  # features, at most
-ERRORS = 0.25  # standard errors that fewer features may cost, as in `sieve/read.py`
 FALLBACK = 10  # features where there are too few rows for folds
 
 Make = Callable[[int], Method]  # the method with k features
@@ -65,7 +64,7 @@ def curve(
     make: Make, top: int, rows: Rows, y: Array, w: Array | None, held: list[NDArray[np.bool_]]
 ) -> dict[int, Array]:
     """The losses of all rows, each when left out, by the number of features."""
-    found = {size: np.zeros(len(rows)) for size in candidate_sizes(top)}
+    found = {size: np.zeros(len(rows)) for size in reversed(sizes_to(top))}
     spread = y.var(axis=0)
     unit = np.sqrt(np.where(spread > 0, spread, 1.0))
     for some in held:
@@ -89,14 +88,6 @@ def fit_passes(method: Method, rows: Rows, y: Array, w: Array | None) -> int:
     method.expect(len(rows), rows.n_values, rows.p, rows.sparse)
     method.begin(rows.p, y.shape[1])
     return fit_rows(method, rows, y, w)
-
-
-def candidate_sizes(top: int) -> list[int]:
-    """1, 2, 3, 4, 6, 8, 11, ..., top."""
-    sizes = [top]
-    while sizes[-1] > 1:
-        sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
-    return sizes[::-1]
 
 
 def folds_of(y: Array) -> NDArray[np.uint8]:
@@ -132,10 +123,4 @@ def losses(name: str, scores: Array, y: Array, unit: Array) -> Array:
 def fewest(found: dict[int, Array]) -> int:
     """The least size whose losses are about as low as the lowest."""
     best = min(found.values(), key=np.mean)
-    near = [k for k, loss in found.items() if within(loss - best)]
-    return min(near)
-
-
-def within(d: Array) -> bool:
-    """Whether the mean of differences is at most some of its standard errors above zero."""
-    return bool(d.mean() <= ERRORS * d.std() / np.sqrt(len(d)))
+    return min(k for k, loss in found.items() if not clearly_worse(loss, best, ERRORS))

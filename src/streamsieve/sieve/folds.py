@@ -1,11 +1,17 @@
-"""Folds of a stream: by the number of the row among those of its class, so that classes are balanced."""
+"""Folds of a stream, by the number of the row among those of its class, so that classes are balanced.
+
+And what is compared on the rows that are left out: losses of the same rows, at a ladder of sizes.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..rows import Array
+
 FOLDS = 5
+ERRORS = 0.25  # standard errors that fewer columns may cost: with few rows, a whole one lets one column pass
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -34,3 +40,17 @@ def assign(strata: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.u
         counts[stratum] += len(rows)
         fold[rows] = permuted((number // FOLDS).astype(np.uint64), number % FOLDS, int(stratum))
     return fold
+
+
+def clearly_worse(one: Array, other: Array, errors: float = 2.0) -> bool:
+    """Whether the mean loss of the same rows is larger by so many standard errors of the difference."""
+    d = one - other
+    return bool(d.mean() > errors * d.std() / np.sqrt(len(d)))
+
+
+def sizes_to(top: int) -> list[int]:
+    """Numbers of columns from `top` down to 1: two in an octave."""
+    sizes = [top]
+    while sizes[-1] > 1:
+        sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
+    return sizes

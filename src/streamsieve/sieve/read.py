@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..rows import Array
-from .folds import FOLDS
+from .folds import ERRORS, FOLDS, clearly_worse, sizes_to
 from .solve import Fit, Problem, Start, Weights
 from .store import Ints
 
@@ -19,7 +19,6 @@ HELD = 4000  # held-out rows are enough: with more, fewer folds serve
 MEASURED = 8000  # rows of a fold whose losses are kept
 TELLING = 100  # rows of a fold that can tell which ridges are not worth the other folds
 FURTHEST = 4  # decades between the ridge of an elimination and that of its refit
-ERRORS = 0.25  # standard errors that fewer columns may cost: with few rows, a whole one lets one column pass
 CHEAP = 30_000_000  # products of a walk over the folds that serve, at least one
 
 
@@ -63,12 +62,6 @@ def least(table: Table) -> int:
     return min(table, key=lambda decade: sum(float(rows.sum(dtype=np.float64)) for rows in table[decade]))
 
 
-def clearly_worse(one: Array, other: Array, errors: float = 2.0) -> bool:
-    """Whether the mean loss of the same rows is larger by so many standard errors of the difference."""
-    d = one - other
-    return bool(d.mean() > errors * d.std() / np.sqrt(len(d)))
-
-
 class Search:
     """Held-out losses of eliminations, by ridge and size, in one scaling of the columns.
 
@@ -95,12 +88,9 @@ class Search:
         return self.sizes[-1]
 
     def all_sizes(self) -> list[int]:
-        """From as many columns as there are rows down to one, about three in two octaves."""
-        sizes = [len(self.active)]
-        while sizes[-1] > 1:
-            sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
+        """From as many columns as there are rows down to one."""
         rows = int(np.count_nonzero(self.problem.store.weight[: self.problem.store.n]))
-        return [w for w in sizes if w <= rows] or [1]
+        return [w for w in sizes_to(len(self.active)) if w <= rows] or [1]
 
     # ---------------------------------------------------------------- losses
 

@@ -241,7 +241,9 @@ class Sieve(Method):
         if self.loss == "poisson" and len(y) and y.min() < 0:
             raise ValueError(f"loss='poisson' needs counts; a target is {y.min():g}.")
         if s.store is None:
-            s.store = Store.of(self.p, y.shape[1], self.q, self.bytes, rows.sparse, s.chosen)
+            # by the first row, so that cuts do not matter; from half of the values on dense takes less memory
+            sparse = rows.sparse and 2 * rows[:1].n_values < rows.p
+            s.store = Store.of(self.p, y.shape[1], self.q, self.bytes, sparse, s.chosen)
         at = 0
         while at < len(rows):
             # a part at a time: what is copied of it (imputed, densified) stays small
@@ -287,7 +289,9 @@ class Sieve(Method):
 
     def expect(self, rows: float, values: float, p: int, sparse: bool) -> None:
         if not self.correlations_fit(p, 1):
-            self.two_passes = rows * 32 + (8 * values if sparse else 4 * rows * p) > self.bytes
+            self.two_passes = (
+                rows * 32 + (min(8 * values, 4 * rows * p) if sparse else 4 * rows * p) > self.bytes
+            )
 
     def next_pass(self) -> Sieve | None:
         """A sieve for the same rows again that keeps all of them, of the best features; None where this one
