@@ -20,11 +20,9 @@ OUT = HERE.parent / "docs" / "benchmarks"
 ARGUMENTS = {
     "quality": [
         "--sets",
-        "dexter;basehock;arcene;colon;allaml;tox171;warppie;lymphoma;madelon",
+        "dexter;basehock;arcene;colon;allaml;tox171;warppie;lymphoma;madelon;breast cancer*;wine*;digits",
         "--k",
         "10,50,100,500",
-        "--splits",
-        "1",
         "--methods",
         "Sieve;F + logistic;chi2 + logistic;l1 path + refit;RFE(LinearSVC);abess;VW --l1;river",
     ],
