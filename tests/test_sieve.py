@@ -412,3 +412,13 @@ def test_sparse_rows_that_are_not_sparse_are_kept_as_dense_ones(cut):
     dense, sparse = (learned(rows, y, {cut}, k=4, loss="logistic") for rows in (X, csr_array(X)))
     assert sparse.state.store.layout == "tiles"
     assert_array_equal(sparse.weights()[0], dense.weights()[0])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "poisson", "huber"])
+def test_large_weights_and_losses_do_not_overflow(loss):
+    X, y, true = data(loss=loss)
+    method = learned(X, y, w=np.full(len(y), 1e30), k=4, loss=loss)
+    assert_array_equal(support(method), true)
+    if loss == "poisson":
+        y[5] = 1e12
+        assert np.isfinite(learned(X, y, w=np.full(len(y), 1e28), k=4, loss=loss).weights()[0]).all()

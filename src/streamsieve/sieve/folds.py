@@ -44,7 +44,7 @@ def assign(strata: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.u
 
 def clearly_worse(one: Array, other: Array, errors: float = 2.0) -> bool:
     """Whether the mean loss of the same rows is larger by so many standard errors of the difference."""
-    d = one - other
+    d = one.astype(np.float64) - other
     return bool(d.mean() > errors * d.std() / np.sqrt(len(d)))
 
 

@@ -48,8 +48,13 @@ def folds_of(problem: Problem, one: bool) -> list[Fold]:
 
 
 def held_losses(problem: Problem, fit: Fit, fold: Fold) -> Array:
-    losses = problem.losses(fit)[fold.held] * problem.store.weight[fold.held]
-    return losses.astype(np.float32)
+    """Losses of the rows that are left out, times their weights, of which the largest counts 1.
+
+    At most 1e30, so that nothing overflows: counts can be predicted as wrong as that.
+    """
+    weight = problem.store.weight[: problem.store.n]
+    losses = problem.losses(fit)[fold.held] * (weight[fold.held] / weight.max())
+    return np.minimum(losses, 1e30).astype(np.float32)
 
 
 #: Losses of held-out rows, fold by fold, for each decade between the ridges of elimination and refit.
