@@ -422,3 +422,13 @@ def test_large_weights_and_losses_do_not_overflow(loss):
     if loss == "poisson":
         y[5] = 1e12
         assert np.isfinite(learned(X, y, w=np.full(len(y), 1e28), k=4, loss=loss).weights()[0]).all()
+
+
+@pytest.mark.parametrize("k", [4, "auto"])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "huber"])
+def test_weights_below_one_are_shares_not_counts(loss, k):
+    X, y, true = data(1000, 40, loss=loss)
+    whole, shares = (learned(X, y, w=np.full(1000, w), k=k, loss=loss) for w in (1.0, 1e-3))
+    assert_array_equal(support(whole), true)
+    assert_array_equal(support(shares), true)
+    assert_allclose(shares.weights()[0], whole.weights()[0], rtol=0.02)

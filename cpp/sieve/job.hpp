@@ -73,8 +73,11 @@ class Job {
           fit_(std::move(start)),
           sizes_(std::move(sizes)),
           inner_(fit_.columns) {
-        total_ = 0;
-        for (Index i = 0; i < common_.source.n; ++i) total_ += weight ? double(weight[i]) : 1.0;
+        total_ = rows_with_weight_ = 0;
+        for (Index i = 0; i < common_.source.n; ++i) {
+            const double w = weight ? double(weight[i]) : 1.0;
+            total_ += w, rows_with_weight_ += w > 0;
+        }
         begin();
     }
 
@@ -275,9 +278,11 @@ class Job {
     void newton() {
         if (steps_ > common_.newton_steps) return finish();
         const bool spread = target_.kind == Kind::squared || target_.kind == Kind::huber;
-        const double unit = spread ? std::max(2.0 * value_ / std::max(total_, 1.0), 1e-300) : 1.0;
-        const double size =
-            common_.summary.H ? double(count()) : std::min(double(count()), std::ceil(total_));
+        // Weights of more than 1 are counts of rows, smaller ones shares: the objective is in units of a row.
+        const double rows = std::max({total_, rows_with_weight_, 1.0});
+        const double row = std::min(1.0, total_ / std::max(rows_with_weight_, 1.0));
+        const double unit = std::max(spread ? 2.0 * value_ / rows : row, 1e-300);
+        const double size = common_.summary.H ? double(count()) : std::min(double(count()), std::ceil(rows));
         enough_ = common_.tolerance * std::max(size, 1.0) * unit;
         mean_ = curvature_;
         if (common_.summary.H) {
@@ -395,7 +400,7 @@ class Job {
     Index c_;
     double L_;
     const float* weight_;
-    double total_;
+    double total_, rows_with_weight_;
     Fit fit_;
     std::vector<Index> sizes_;
     std::vector<std::int32_t> inner_;  // columns of the source or of the copy

@@ -44,8 +44,10 @@ class Correlations:
         return coef, self.mean_y - coef @ self.mean[kept]
 
 
-def standardised(H: Array, h: Array, yy: Array, shift: Array, standardize: bool) -> Correlations:
-    """Correlations from sums over rows.
+def standardised(
+    H: Array, h: Array, yy: Array, shift: Array, standardize: bool, row_weight: float = 1.0
+) -> Correlations:
+    """Correlations from sums over rows, each of which weighs as much as `row_weight` says.
 
     H (w + 1, w + 1) and h (q, w + 1) are of [x - shift, 1]. With a `shift` (no intercept) the moments are
     about zero instead of the mean. A constant column has a row of zeros in G.
@@ -75,7 +77,7 @@ def standardised(H: Array, h: Array, yy: Array, shift: Array, standardize: bool)
     C[~varies] = 0
     if len(shift):
         mean, mean_y = center, np.zeros_like(mean_y)
-    return Correlations(G, C, float(n), mean, scale, mean_y, scale_y)
+    return Correlations(G, C, float(n) / row_weight, mean, scale, mean_y, scale_y)
 
 
 def one_thread() -> Any:

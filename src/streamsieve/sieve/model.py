@@ -9,7 +9,7 @@ import numpy as np
 from ..rows import Array
 from . import errors, gram
 from .folds import FOLDS
-from .problem import problem_of, summary_of, target_units
+from .problem import problem_of, row_weight, summary_of, target_units
 from .read import STEP, Search, choose
 from .solve import Start
 from .store import Ints
@@ -41,7 +41,7 @@ def from_correlations(sieve: Sieve) -> tuple[Ints, Array, Array]:
 
 def _standardised(sieve: Sieve, H: Array, h: Array, yy: Array) -> gram.Correlations:
     shift = np.zeros(0) if sieve.fit_intercept else sieve.state.store.shift
-    return gram.standardised(H[0], h, yy, shift, sieve.standardize)
+    return gram.standardised(H[0], h, yy, shift, sieve.standardize, row_weight(sieve))
 
 
 def _refit_share(sieve: Sieve, sums: tuple[Array, Array, Array], ridge: float) -> float:
@@ -52,7 +52,7 @@ def _refit_share(sieve: Sieve, sums: tuple[Array, Array, Array], ridge: float) -
     were left out of the selection too.
     """
     s, store = sieve.state, sieve.state.store
-    few = s.H is None and sieve.half_life is None and store.total < 5 * store.width
+    few = s.H is None and sieve.half_life is None and store.total / row_weight(sieve) < 5 * store.width
     if not few or MATRICES * sums[0].nbytes > sieve.bytes:
         return 0.0
     weight = store.weight[: store.n].astype(np.float64)
@@ -123,7 +123,7 @@ def strengths(sieve: Sieve) -> tuple[Ints, Array]:
     s, store = sieve.state, sieve.state.store
     if sieve.correlations_fit(store.width, sieve.q):
         H, h, yy = summary_of(sieve, None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
-        data = gram.standardised(H[0], h, yy, np.zeros(0), True)
+        data = gram.standardised(H[0], h, yy, np.zeros(0), True, row_weight(sieve))
         varies = np.flatnonzero(np.diag(data.G) > 0).astype(np.int32)
         B = gram.ridge_weights(data, varies, gram.likely_ridge(data.G, data.C, data.n)).T
     else:

@@ -34,10 +34,17 @@ def problem_of(sieve: Sieve, exponent: float = 1.0) -> tuple[Problem, Ints]:
             summary = s.H, (s.h - center[:, None] * s.H[0, -1]) / spread[:, None]
     problem = Problem(
         store, sieve.kind, sieve.q, np.ascontiguousarray(y), scale, store.total,
-        threads=sieve.n_jobs or threads(), intercept=sieve.fit_intercept, summary=summary, delta=delta,
-        progress=sieve.progress,
+        rows=store.total / row_weight(sieve), threads=sieve.n_jobs or threads(),
+        intercept=sieve.fit_intercept, summary=summary, delta=delta, progress=sieve.progress,
     )  # fmt: skip
     return problem, active
+
+
+def row_weight(sieve: Sieve) -> float:
+    """What one row weighs: 1, or the mean where that is less: such weights, say of sum 1, are no counts."""
+    if sieve.half_life is not None:
+        return 1.0  # old rows count less
+    return min(1.0, sieve.state.store.total / max(sieve.state.rows, 1))
 
 
 def target_units(sieve: Sieve) -> tuple[Array, Array, float]:

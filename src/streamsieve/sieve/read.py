@@ -128,7 +128,7 @@ class Search:
     @cached_property
     def rows_are_few(self) -> bool:
         """Whether a marginal ranking may beat a joint one: not with many rows for each column."""
-        return self.problem.total < 5 * len(self.active)
+        return self.problem.rows < 5 * len(self.active)
 
     def start(self, fold: Fold, i: int) -> Fit:
         """The model of all columns of a fold at the nearest half decade that is known."""

@@ -242,7 +242,7 @@ class Sieve(Method):
             raise ValueError(f"loss='poisson' needs counts; a target is {y.min():g}.")
         if s.store is None:
             # by the first row, so that cuts do not matter; from half of the values on dense takes less memory
-            sparse = rows.sparse and 2 * np.count_nonzero(rows[:1].to_array()) < rows.p
+            sparse = rows.sparse and bool(2 * np.count_nonzero(rows[:1].to_array()) < rows.p)
             s.store = Store.of(self.p, y.shape[1], self.q, self.bytes, sparse, s.chosen)
         at = 0
         while at < len(rows):

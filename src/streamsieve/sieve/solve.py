@@ -48,6 +48,7 @@ class Problem:
     y: Array
     scale: Array  # (w,)
     total: float  # weight of rows and summary
+    rows: float  # that they count for
     threads: int = 1
     delta: float = 1.0
     intercept: bool = True
