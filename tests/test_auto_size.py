@@ -100,6 +100,11 @@ def test_features_to_keep_need_a_number():
         streamsieve.TSGDRegressor("auto", keep=[0]).fit(*data())
 
 
+def test_an_array_is_no_number():
+    with pytest.raises(ValueError, match="expected int >= 1 or 'auto'"):
+        streamsieve.TSGDRegressor(np.array([1.0, 1.0])).fit(*data())
+
+
 def test_few_rows_choose_no_more_than_there_are_columns():
     X, y = data(2)
     for n in (1, 2):

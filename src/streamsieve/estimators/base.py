@@ -18,7 +18,7 @@ from ..base import Method
 from ..clusters import hash_ids
 from ..fitted import FittedModel
 from ..learners.refit import Refit
-from ..learners.size import check_auto, choose_size, has_auto
+from ..learners.size import check_auto, choose_size, has_auto, is_auto
 from ..learners.start import continue_from
 from ..params import ParamError, Parameter
 from ..passes import MeanLoss, blocks_of, fit_rows, has_passes, is_source, repeat
@@ -42,7 +42,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         """The method with the parameters as given, or as chosen."""
         given = {name: self._params[name].check(name, getattr(self, name)) for name in self._params}
         values = given | chosen
-        if values.get("k") == "auto" and has_auto(self._method_class):
+        if is_auto(values.get("k")) and has_auto(self._method_class):
             raise ParamError("k", "auto", "it is chosen by fit, from data in memory; pass a number.")
         if self._fixed_loss is not None:
             values["loss"] = self._fixed_loss
@@ -53,7 +53,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         given, used = vars(self), vars(self.method_)
         for name, param in self._params.items():
             now, before = given[name], used[name]
-            if name == "k" and now == "auto" and "k_" in given:
+            if name == "k" and is_auto(now) and "k_" in given:
                 continue
             if now is before or (type(now) is type(before) and now == before):
                 continue
@@ -148,7 +148,7 @@ class Estimator(SelectorMixin, BaseEstimator):
     ) -> Self:
         """Learn the first rows."""
         fresh = type(self)(**self.get_params(deep=False))
-        chooses = passes and has_auto(self._method_class) and self.k == "auto"
+        chooses = passes and has_auto(self._method_class) and is_auto(self.k)
         fresh.method_ = method = fresh._new_method(**({"k": 1} if chooses else {}))
         cluster = fresh._check_cluster(cluster, sample_weight)
         rows, Y, w = fresh._check_batch(X, y, classes, sample_weight, first=True)

@@ -27,6 +27,11 @@ def has_auto(method: type[Method]) -> bool:
     return has_passes(method) and "refit" in method.params and method.ranks
 
 
+def is_auto(k: object) -> bool:
+    """Whether the number is to be chosen; k may be anything yet, an array too."""
+    return isinstance(k, str) and k == "auto"
+
+
 def with_auto(k: Parameter) -> Parameter:
     """The parameter k, 'auto' added."""
     return Parameter(
