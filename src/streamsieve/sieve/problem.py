@@ -44,7 +44,7 @@ def row_weight(sieve: Sieve) -> float:
     """What one row weighs: 1, or the mean where that is less: such weights, say of sum 1, are no counts."""
     if sieve.half_life is not None:
         return 1.0  # old rows count less
-    return min(1.0, sieve.state.store.total / max(sieve.state.rows, 1))
+    return min(1.0, sieve.state.store.total / max(sieve.state.rows, 1)) or 1.0
 
 
 def target_units(sieve: Sieve) -> tuple[Array, Array, float]:

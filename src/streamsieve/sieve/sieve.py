@@ -25,6 +25,11 @@ from .undo import Undo
 BLOCK = 4096  # rows after which squared loss goes into the summary, where correlations are formed anyway
 
 
+def count_values(row: Rows) -> int:
+    """Columns of a sparse row that are not zero; stored zeros and repeats do not count."""
+    return len(np.unique(row.indices[row.data != 0]))
+
+
 class Sieve(Method):
     """Selects k features by elimination: fit all, drop the weakest, fit again, ...
 
@@ -242,7 +247,7 @@ class Sieve(Method):
             raise ValueError(f"loss='poisson' needs counts; a target is {y.min():g}.")
         if s.store is None:
             # by the first row, so that cuts do not matter; from half of the values on dense takes less memory
-            sparse = rows.sparse and bool(2 * np.count_nonzero(rows[:1].to_array()) < rows.p)
+            sparse = rows.sparse and 2 * count_values(rows[:1].tight()) < rows.p
             s.store = Store.of(self.p, y.shape[1], self.q, self.bytes, sparse, s.chosen)
         at = 0
         while at < len(rows):
