@@ -424,11 +424,24 @@ def test_large_weights_and_losses_do_not_overflow(loss):
         assert np.isfinite(learned(X, y, w=np.full(len(y), 1e28), k=4, loss=loss).weights()[0]).all()
 
 
+@pytest.mark.parametrize("share", [1e-3, 1e-28])
 @pytest.mark.parametrize("k", [4, "auto"])
 @pytest.mark.parametrize("loss", ["squared", "logistic", "huber"])
-def test_weights_below_one_are_shares_not_counts(loss, k):
+def test_weights_below_one_are_shares_not_counts(loss, k, share):
     X, y, true = data(1000, 40, loss=loss)
-    whole, shares = (learned(X, y, w=np.full(1000, w), k=k, loss=loss) for w in (1.0, 1e-3))
+    whole, shares = (learned(X, y, w=np.full(1000, w), k=k, loss=loss) for w in (1.0, share))
     assert_array_equal(support(whole), true)
     assert_array_equal(support(shares), true)
     assert_allclose(shares.weights()[0], whole.weights()[0], rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("loss", "se"), [("squared", "classical"), ("logistic", "classical"), ("logistic", "folds")]
+)
+def test_standard_errors_do_not_depend_on_the_unit_of_weights_below_one(loss, se):
+    X, y, _ = data(1000, 40, loss=loss)
+    whole, shares = (
+        learned(X, y, w=np.full(1000, w), k=4, loss=loss, se=se).linear_model() for w in (1.0, 1e-3)
+    )
+    assert_allclose(shares.stderr, whole.stderr, rtol=1e-4)
+    assert shares.nu == pytest.approx(whole.nu)

@@ -78,6 +78,7 @@ class Job {
             const double w = weight ? double(weight[i]) : 1.0;
             total_ += w, rows_with_weight_ += w > 0;
         }
+        if (rows_with_weight_ > 0) row_ = std::min(1.0, total_ / rows_with_weight_);
         begin();
     }
 
@@ -280,8 +281,7 @@ class Job {
         const bool spread = target_.kind == Kind::squared || target_.kind == Kind::huber;
         // Weights of more than 1 are counts of rows, smaller ones shares: the objective is in units of a row.
         const double rows = std::max({total_, rows_with_weight_, 1.0});
-        const double row = std::min(1.0, total_ / std::max(rows_with_weight_, 1.0));
-        const double unit = std::max(spread ? 2.0 * value_ / rows : row, 1e-300);
+        const double unit = std::max(spread ? 2.0 * value_ / rows : row_, 1e-300);
         const double size = common_.summary.H ? double(count()) : std::min(double(count()), std::ceil(rows));
         enough_ = common_.tolerance * std::max(size, 1.0) * unit;
         mean_ = curvature_;
@@ -290,7 +290,7 @@ class Job {
             for (Index a = 0; a < common_.summary.outputs; ++a)
                 mean_ += common_.summary.H[(a + 1) * side * side - 1] / double(common_.summary.outputs);
         }
-        mean_ = std::max(mean_, 1e-12);
+        mean_ = std::max(mean_, 1e-12 * row_);
         const std::size_t w = std::size_t(count());
         for (std::size_t j = 0; j < scale_.size(); ++j) {
             scale_[j] = 1.0 / (mean_ * variance_[j % w] + L_);
@@ -309,7 +309,7 @@ class Job {
         collect(p_B_, p_b_, h_B_, h_b_, false);
         if (common_.intercept)
             for (std::size_t a = 0; a < std::size_t(c_); ++a)
-                h_b_[a] += 1e-6 * p_b_[a];  // all rows of one class: singular otherwise
+                h_b_[a] += 1e-6 * row_ * p_b_[a];  // all rows of one class: singular otherwise
         const double curve = inner(p_B_, p_b_, h_B_, h_b_);
         if (!(curve > 0)) return direction();
         const double a = rz_ / curve, won = 0.5 * a * rz_;
@@ -400,7 +400,7 @@ class Job {
     Index c_;
     double L_;
     const float* weight_;
-    double total_, rows_with_weight_;
+    double total_, rows_with_weight_, row_ = 1;  // weights, and of one row, at most 1
     Fit fit_;
     std::vector<Index> sizes_;
     std::vector<std::int32_t> inner_;  // columns of the source or of the copy

@@ -39,6 +39,8 @@ class Likelihood:
     summary : pair (H, h) or None
         Of [x - shift, 1], as the state of the sieve has them, of this output.
     intercept : bool
+    row : float
+        What one row weighs.
     """
 
     def __init__(
@@ -49,13 +51,14 @@ class Likelihood:
         output: int = 0,
         summary: tuple[Array, Array] | None = None,
         intercept: bool = True,
+        row: float = 1.0,
     ) -> None:
         self.store, self.columns, self.kind, self.intercept = store, columns, kind, intercept
         mean, deviation = store.moments()
         self.scale = deviation[columns]
         self.center = mean[columns] if intercept else -store.shift[columns]
         self.y = store.y[: store.n, output]
-        self.weight = store.weight[: store.n].astype(np.float64)
+        self.weight = store.weight[: store.n].astype(np.float64) / row
         k = len(columns)
         # [z, 1] = T [x - shift, 1] for the standardised z
         T = np.diag(np.append(1 / self.scale, 1.0))
@@ -63,7 +66,7 @@ class Likelihood:
         self.H, self.h = np.zeros((k + 1, k + 1)), np.zeros(k + 1)
         if summary is not None:
             both = np.append(columns, store.width)
-            self.H, self.h = T @ summary[0][np.ix_(both, both)] @ T.T, T @ summary[1][both]
+            self.H, self.h = T @ (summary[0][np.ix_(both, both)] / row) @ T.T, T @ summary[1][both] / row
 
     def slopes(self, b: Array, without: int | None) -> tuple[Array, Array, float]:
         """Gradient and information at weights (k + 1,), and the largest margin; `without` a fold."""
@@ -135,7 +138,7 @@ class Likelihood:
 def least_squares(
     H: Array, h: Array, yy: Array, columns: Ints, shift: Array, n: float, intercept: bool
 ) -> list[Refit]:
-    """Of each target, from sums over rows of [x - shift, 1]."""
+    """Of each target, from sums over `n` rows of [x - shift, 1]."""
     k = len(columns)
     both = np.append(columns, len(H) - 1)
     A, c = H[np.ix_(both, both)].copy(), h[:, both].T.copy()

@@ -99,10 +99,11 @@ def from_rows(sieve: Sieve) -> tuple[Ints, Array, Array]:
 def refit(sieve: Sieve, features: Ints, coef: Array, intercept: Array) -> tuple[Any, tuple[Array, float]]:
     """The model without ridge, and its standard errors with their degrees of freedom."""
     s, store = sieve.state, sieve.state.store
-    columns = np.searchsorted(store.columns, features).astype(np.int32)
+    columns, row = np.searchsorted(store.columns, features).astype(np.int32), row_weight(sieve)
     if sieve.loss == "squared":
         H, h, yy = summary_of(sieve, None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
-        fits = errors.least_squares(H[0], h, yy, columns, store.shift, H[0, -1, -1], sieve.fit_intercept)
+        rows = H[0, -1, -1] / row
+        fits = errors.least_squares(H[0], h, yy, columns, store.shift, rows, sieve.fit_intercept)
     else:
         if sieve.se == "folds" and s.H is not None:
             raise ValueError(
@@ -112,7 +113,7 @@ def refit(sieve: Sieve, features: Ints, coef: Array, intercept: Array) -> tuple[
         fits = []
         for t in range(sieve.q):
             summary = None if s.H is None else (s.H[t], s.h[t])
-            job = errors.Likelihood(store, columns, sieve.loss, t, summary, sieve.fit_intercept)
+            job = errors.Likelihood(store, columns, sieve.loss, t, summary, sieve.fit_intercept, row)
             fits.append(job.refit(coef[t], float(intercept[t]), str(sieve.se)))
     weights, constants = np.array([f.coef for f in fits]), np.array([f.intercept for f in fits])
     return (features, weights, constants), (np.array([f.stderr for f in fits]), fits[0].nu)
