@@ -1,6 +1,7 @@
 """Sieve: features found in the designs of its specification, time beside scikit-learn, peak memory.
 
 python benchmarks/bench_sieve.py detection [SEEDS]
+python benchmarks/bench_sieve.py prototype [SEEDS] --file sieve_proto.py [--designs 5,11]
 python benchmarks/bench_sieve.py speed
 python benchmarks/bench_sieve.py classes [--rows N]
 python benchmarks/bench_sieve.py memory
@@ -8,6 +9,7 @@ python benchmarks/bench_sieve.py file [--rows N]
 """
 
 import argparse
+import importlib.util
 import resource
 import statistics
 import tempfile
@@ -78,6 +80,42 @@ def detection(seeds, memory):
         print(
             f"| {task} | {signal} | {n} | {p} | {shift} | {asked} | {np.mean(shares):.1f} | {by_seed} "
             f"| {np.median(learning):.1f} | {np.median(reading):.1f} |",
+            flush=True,
+        )
+
+
+def prototype(path, seeds, designs):
+    """Found and processor time beside the NumPy prototype of the specification, one thread each."""
+    spec = importlib.util.spec_from_file_location("prototype", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    print(f"percent of 100 true features found, seeds {seeds}; processor time over all of them")
+    print("| task | signal | n | p | shift | Sieve | prototype | Sieve s | prototype s | ratio |")
+    print("|---|--:|--:|--:|--:|---|---|--:|--:|--:|")
+    for task, signal, n, p, shift, _ in designs:
+        shares, seconds = ([], []), [0.0, 0.0]
+        for seed in seeds:
+            stream = simulate.correlated(n, p=p, k=100, signal=signal, task=task, random_state=seed)
+            blocks = [stream.take(min(2_000, n - at), at) for at in range(0, n, 2_000)]
+            with threadpool_limits(1):
+                begin = time.process_time()
+                method = Sieve(k=100, loss="squared" if task == "regression" else "logistic", n_jobs=1).begin(
+                    p, 1
+                )
+                for X, y in blocks:
+                    method.update(as_rows(X + shift)[0], np.asarray(y, dtype=float).reshape(-1, 1))
+                shares[0].append(found(method, stream.support))
+                seconds[0] += time.process_time() - begin
+                begin = time.process_time()
+                other = module.Sieve(100, "reg" if task == "regression" else "cls", classes=np.array([-1, 1]))
+                for X, y in blocks:
+                    other.partial_fit(X + shift, y)
+                shares[1].append(100 * np.isin(stream.support, other.result()[0]).mean())
+                seconds[1] += time.process_time() - begin
+        each = [f"{np.mean(s):.1f} ({' '.join(f'{v:.0f}' for v in s)})" for s in shares]
+        print(
+            f"| {task} | {signal} | {n} | {p} | {shift} | {each[0]} | {each[1]} "
+            f"| {seconds[0]:.0f} | {seconds[1]:.0f} | {seconds[0] / seconds[1]:.2f} |",
             flush=True,
         )
 
@@ -171,14 +209,19 @@ def memory(limit):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("what", choices=["detection", "speed", "classes", "memory", "file"])
+    parser.add_argument("what", choices=["detection", "prototype", "speed", "classes", "memory", "file"])
     parser.add_argument("seeds", nargs="*", type=int, default=[101, 102, 103])
     parser.add_argument("--memory", default="256MB")
     parser.add_argument("--rows", type=int, help="of classes and file")
+    parser.add_argument("--file", type=Path, help="where the prototype is")
+    parser.add_argument("--designs", help="numbers of the lines of `detection` to compare, from 0; else all")
     options = parser.parse_args()
     print(f"numpy {np.__version__}, scikit-learn {sklearn.__version__}, threads {threads()}")
     if options.what == "detection":
         detection(options.seeds, options.memory)
+    elif options.what == "prototype":
+        lines = map(int, options.designs.split(",")) if options.designs else range(len(DESIGNS))
+        prototype(options.file, options.seeds, [DESIGNS[i] for i in lines])
     elif options.what == "speed":
         speed()
     elif options.what == "classes":

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import inv, solve, solve_triangular
-from scipy.linalg.lapack import dpotrf
-from threadpoolctl import threadpool_limits
 
+from .. import linalg
 from ..rows import Array
 from .solve import next_size
 from .store import Ints
@@ -33,15 +32,18 @@ class Correlations:
     mean_y: Array
     scale_y: Array
 
-    def refit(self, kept: Ints, ridge: float, share: float) -> tuple[Array, Array]:
-        """Weights (q, k) and intercepts of some columns, in the units of the sums.
+    def refit(self, kept: Ints, ridge: float, shares: Sequence[float]) -> list[tuple[Array, Array]]:
+        """Weights (q, k) and intercepts of some columns, in the units of the sums, for each share.
 
         At their likeliest ridge, moved towards a larger one by a share of the way, in logarithms.
         """
         likely = likely_ridge(self.G[np.ix_(kept, kept)], self.C[kept], self.n)
-        again = max(likely, float(likely ** (1 - share) * ridge**share))
-        coef = (ridge_weights(self, kept, again) / self.scale[kept, None] * self.scale_y).T
-        return coef, self.mean_y - coef @ self.mean[kept]
+        found = []
+        for share in shares:
+            again = max(likely, float(likely ** (1 - share) * ridge**share))
+            coef = (ridge_weights(self, kept, again) / self.scale[kept, None] * self.scale_y).T
+            found.append((coef, self.mean_y - coef @ self.mean[kept]))
+        return found
 
 
 def standardised(
@@ -83,7 +85,7 @@ def standardised(
 def one_thread() -> Any:
     """Context in which BLAS uses one thread: these matrices are small, and threads that wait for each other
     on a busy machine take longer."""
-    return threadpool_limits(1, "blas")
+    return linalg.limit_threads(1)
 
 
 def likely_ridge(G: Array, C: Array, n: float) -> float:
@@ -113,12 +115,10 @@ def likely_ridge(G: Array, C: Array, n: float) -> float:
 
 def evidence(G: Array, C: Array, n: float, ridge: float) -> float:
     """Log marginal likelihood of the targets at a ridge, up to a constant."""
-    A = G.copy()
-    A[np.diag_indices_from(A)] += ridge
-    L, failed = dpotrf(A.T, lower=1, overwrite_a=1)  # the transpose, which is A, in LAPACK's order: no copy
-    if failed:
+    L = factor(G.copy(), ridge)
+    if L is None:
         return -np.inf
-    z = solve_triangular(L, C, lower=True, check_finite=False)
+    z, _ = linalg.dtrtrs(L, C, lower=1)
     rest = 1.0 - (z**2).sum(axis=0)
     if (rest <= 0).any():
         return -np.inf
@@ -126,10 +126,27 @@ def evidence(G: Array, C: Array, n: float, ridge: float) -> float:
     return float(-0.5 * n * np.log(rest).sum() - 0.5 * C.shape[1] * logdet)
 
 
-def ridge_weights(data: Correlations, columns: Ints, ridge: float) -> Array:
-    A = data.G[np.ix_(columns, columns)]
+def factor(A: Array, ridge: float) -> Array | None:
+    """Cholesky factor of A + ridge in the lower triangle, in place of A; None if that is not positive."""
     A[np.diag_indices_from(A)] += ridge
-    return solve(A, data.C[columns], assume_a="pos", overwrite_a=True, check_finite=False)
+    L, failed = linalg.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)  # A.T, which is A, in LAPACK's order
+    return None if failed else L
+
+
+def ridge_factor(data: Correlations, columns: Ints, ridge: float) -> Array:
+    L = factor(data.G[np.ix_(columns, columns)], ridge)
+    if L is None:
+        raise np.linalg.LinAlgError(
+            f"correlations of {len(columns)} columns plus a ridge of {ridge:.1e} are not positive definite."
+        )
+    return L
+
+
+def ridge_weights(data: Correlations, columns: Ints, ridge: float) -> Array:
+    if not len(columns):
+        return data.C[columns]
+    B, _ = linalg.dpotrs(ridge_factor(data, columns, ridge), data.C[columns], lower=1)
+    return np.asarray(B)
 
 
 def log_choose(p: int, k: int) -> float:
@@ -152,18 +169,19 @@ def select(data: Correlations, k: int, ridge: float) -> Ints:
 
 def one_by_one(data: Correlations, columns: Ints, k: int, ridge: float) -> Ints:
     """The weakest column leaves, k are left; the inverse is updated, O(w^2) a column."""
-    A = data.G[np.ix_(columns, columns)]
-    A[np.diag_indices_from(A)] += ridge
-    M = inv(A, overwrite_a=True, check_finite=False)
+    if len(columns) <= k:
+        return columns
+    L = ridge_factor(data, columns, ridge)
+    M, _ = linalg.dpotrs(L, np.eye(len(columns), order="F"), lower=1, overwrite_b=1)
     B = M @ data.C[columns]
     stays = np.ones(len(columns), dtype=bool)
     for _ in range(len(columns) - k):
         strength = np.where(stays, (B**2).sum(axis=1), np.inf)
         j = int(np.argmin(strength[::-1]))  # of equal ones the last leaves
         j = len(columns) - 1 - j
-        column = M[:, j] / M[j, j]
-        B -= np.outer(column, B[j])
-        M -= np.outer(column, M[j])
+        column, own = M[:, j].copy(), M[j, j]
+        B -= np.outer(column / own, B[j])
+        M = linalg.dger(-1 / own, column, column, a=M, overwrite_a=1)
         stays[j] = False
         M[j, j] = 1.0  # never again: its row is zero up to rounding, and the column does not return
     return columns[stays]

@@ -34,7 +34,7 @@ def from_correlations(sieve: Sieve) -> tuple[Ints, Array, Array]:
         kept, share = gram.select_auto(data, ridge), 0.0
     else:
         kept, share = gram.select(data, sieve.k, ridge), _refit_share(sieve, sums, ridge)
-    coef, constant = data.refit(kept, ridge, share)
+    coef, constant = data.refit(kept, ridge, [share])[0]
     intercept = constant - coef @ store.shift[kept] if sieve.fit_intercept else np.zeros(sieve.q)
     return store.columns[kept], coef, intercept
 
@@ -66,8 +66,8 @@ def _refit_share(sieve: Sieve, sums: tuple[Array, Array, Array], ridge: float) -
         data = _standardised(sieve, sums[0] - H, sums[1] - h, sums[2] - yy)
         kept = gram.select(data, sieve.k, ridge)
         places = np.append(kept, store.width)
-        for a, share in enumerate(SHARES):
-            v = np.column_stack(data.refit(kept, ridge, share))
+        for a, model in enumerate(data.refit(kept, ridge, SHARES)):
+            v = np.column_stack(model)
             errors[a] += (yy - 2 * (v * h[:, places]).sum(axis=1)).sum()
             errors[a] += (v @ H[0][np.ix_(places, places)] * v).sum()
     return SHARES[int(errors.argmin())]
