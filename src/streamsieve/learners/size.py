@@ -1,8 +1,11 @@
-"""`k="auto"` of learners: how many features, by cross-validation of `fit`."""
+"""`k="auto"` of learners: how many features, by EBIC with more rows than features, else by left-out rows."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +16,15 @@ from ..losses import LOSSES, softmax
 from ..params import Or, ParamError, Parameter
 from ..passes import fit_rows, has_passes
 from ..rows import Array, Rows
-from ..sieve.folds import ERRORS, FOLDS, assign, clearly_worse, sizes_to
+from ..sieve.folds import ERRORS, FOLDS, assign, clearly_worse, log_choose, sizes_to
 from .refit import Refit
+
+if TYPE_CHECKING:
+    from ..sieve.sieve import Sieve
 
 MOST = 200  # features, at most
 FALLBACK = 10  # features where there are too few rows for folds
+TINY = 1e-12  # share of the variance that is left of a perfect fit
 
 Make = Callable[[int], Method]  # the method with k features
 
@@ -37,8 +44,9 @@ def with_auto(k: Parameter) -> Parameter:
     return Parameter(
         k.default,
         Or(k.domain, "auto"),
-        f"{k.meaning} 'auto': `fit`, of data in memory, takes the fewest features whose models predict "
-        f"left-out rows about as well as the best, at most {MOST}.",
+        f"{k.meaning} 'auto': `fit`, of data in memory, chooses: with more rows than features the model of "
+        "least EBIC, else the fewest features whose models predict left-out rows about as well as the best; "
+        f"at most {MOST}.",
         k.symbol,
         k.live,
     )
@@ -51,11 +59,14 @@ def check_auto(method: Method) -> None:
 
 
 def choose_size(make: Make, rows: Rows, y: Array, w: Array | None) -> int:
-    """The fewest features whose loss on left-out rows is within some standard errors of the least.
+    """The size of least EBIC; with no more rows than features, by left-out rows.
 
-    Without each of five folds in turn, the method selects the most features that may be, and their refits are
-    compared along its ranking: what is left out has not selected either.
+    That is the fewest features whose loss is within some standard errors of the least. Without each of five
+    folds in turn, the method selects the most features that may be, and their refits are compared along its
+    ranking: what is left out has not selected either.
     """
+    if len(rows) > rows.p:
+        return least_ebic(make(min(MOST, rows.p)), rows, y, w)
     fold = folds_of(y)
     held = [fold == j for j in range(FOLDS)]
     held = [some for some in held if some.any() and not some.all()]
@@ -65,13 +76,37 @@ def choose_size(make: Make, rows: Rows, y: Array, w: Array | None) -> int:
     return fewest(curve(make, top, rows, y, w, held))
 
 
+def least_ebic(method: Method, rows: Rows, y: Array, w: Array | None) -> int:
+    """The size of least EBIC along the ranking of a method: of a ladder, then beside its best."""
+    fit_passes(method, rows, y, w)
+    ranking = ranked(method, rows)
+    if not len(ranking):
+        return 1
+    n = len(rows) if w is None else float(w.sum()) / min(1.0, float(w.mean()))
+    q = y.shape[1]
+
+    @cache
+    def ebic(size: int) -> float:
+        model = refitted(method, ranking[:size], rows, y, w)
+        loss = np.average(losses(model.loss, method.scores(rows), y, unit_of(y)), weights=w)
+        fit = 2 * n * loss if model.loss != "squared" else n * q * math.log(max(loss / q, TINY))
+        return float(fit + size * q * math.log(n) + 2 * log_choose(rows.p, size))
+
+    best = min(sizes_to(len(ranking)), key=ebic)
+    step = (best + 3) // 4
+    while step:
+        beside = [size for size in (best - step, best + step) if 1 <= size <= len(ranking)]
+        better = min((best, *beside), key=ebic)
+        best, step = better, step if better != best else step // 2
+    return best
+
+
 def curve(
     make: Make, top: int, rows: Rows, y: Array, w: Array | None, held: list[NDArray[np.bool_]]
 ) -> dict[int, Array]:
     """The losses of all rows, each when left out, by the number of features."""
     found = {size: np.zeros(len(rows)) for size in reversed(sizes_to(top))}
-    spread = y.var(axis=0)
-    unit = np.sqrt(np.where(spread > 0, spread, 1.0))
+    unit = unit_of(y)
     for some in held:
         part, target, weight = rows.take(~some), y[~some], None if w is None else w[~some]
         test, method = rows.take(some), make(top)
@@ -79,13 +114,25 @@ def curve(
         ranking = ranked(method, part)
         for size, loss in found.items():
             if size <= max(len(ranking), 1):
-                refit = Refit(method, np.sort(ranking[:size]))
-                refit.update(part, target, weight)
-                refit.finish()
-            loss[some] = losses(refit.model.loss, method.scores(test), y[some], unit)
+                model = refitted(method, ranking[:size], part, target, weight)
+            loss[some] = losses(model.loss, method.scores(test), y[some], unit)
             if w is not None:
                 loss[some] *= w[some]
     return found
+
+
+def refitted(method: Method, features: NDArray[np.intp], rows: Rows, y: Array, w: Array | None) -> Sieve:
+    """The model on some features alone, which the method then has."""
+    refit = Refit(method, np.sort(features))
+    refit.update(rows, y, w)
+    refit.finish()
+    return refit.model
+
+
+def unit_of(y: Array) -> Array:
+    """Deviations of the targets."""
+    spread = y.var(axis=0)
+    return np.sqrt(np.where(spread > 0, spread, 1.0))
 
 
 def fit_passes(method: Method, rows: Rows, y: Array, w: Array | None) -> int:

@@ -5,6 +5,8 @@ And what is compared on the rows that are left out: losses of the same rows, at 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,3 +56,8 @@ def sizes_to(top: int) -> list[int]:
     while sizes[-1] > 1:
         sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
     return sizes
+
+
+def log_choose(p: int, k: int) -> float:
+    """Logarithm of the number of models of k among p columns, as EBIC has it."""
+    return math.lgamma(p + 1) - math.lgamma(k + 1) - math.lgamma(p - k + 1)

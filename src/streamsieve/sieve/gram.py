@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import linalg
 from ..rows import Array
+from .folds import log_choose
 from .solve import next_size
 from .store import Ints
 
@@ -147,10 +148,6 @@ def ridge_weights(data: Correlations, columns: Ints, ridge: float) -> Array:
         return data.C[columns]
     B, _ = linalg.dpotrs(ridge_factor(data, columns, ridge), data.C[columns], lower=1)
     return np.asarray(B)
-
-
-def log_choose(p: int, k: int) -> float:
-    return math.lgamma(p + 1) - math.lgamma(k + 1) - math.lgamma(p - k + 1)
 
 
 def drop_to(columns: Ints, B: Array, size: int) -> Ints:
