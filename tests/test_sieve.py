@@ -84,7 +84,7 @@ def test_elimination_equals_the_slow_twin(loss, q, sparse):
 
 
 def test_evidence_equals_the_slow_twin():
-    X, y, _ = data(60, 20, loss="squared")
+    X, y, _ = data(120, 20, loss="squared")
     method = learned(X, y, k=3)
     assert method.ridge == pytest.approx(twin.likely_ridge(X, y[:, 0]))
 
@@ -351,10 +351,9 @@ def test_more_features_than_matter_are_shrunk(fit_intercept, monkeypatch):
     X = rng.normal(size=(1200, 200))
     y = 2 * X[:, :5].sum(axis=1) + 5 * rng.normal(size=1200)
     model = SieveRegressor(60, fit_intercept=fit_intercept).fit(X[:200], y[:200])
-    support, score = model.get_support(), model.score(X[200:], y[200:])
-    monkeypatch.setattr("streamsieve.sieve.model.SHARES", (0.0,))
+    score = model.score(X[200:], y[200:])
+    monkeypatch.setattr("streamsieve.sieve.sieve.rows_are_few", lambda _: False)
     likely = SieveRegressor(60, fit_intercept=fit_intercept).fit(X[:200], y[:200])
-    assert_array_equal(support, likely.get_support())
     assert score > likely.score(X[200:], y[200:]) + 0.05
 
 

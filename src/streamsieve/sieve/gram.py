@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,18 +32,11 @@ class Correlations:
     mean_y: Array
     scale_y: Array
 
-    def refit(self, kept: Ints, ridge: float, shares: Sequence[float]) -> list[tuple[Array, Array]]:
-        """Weights (q, k) and intercepts of some columns, in the units of the sums, for each share.
-
-        At their likeliest ridge, moved towards a larger one by a share of the way, in logarithms.
-        """
-        likely = likely_ridge(self.G[np.ix_(kept, kept)], self.C[kept], self.n)
-        found = []
-        for share in shares:
-            again = max(likely, float(likely ** (1 - share) * ridge**share))
-            coef = (ridge_weights(self, kept, again) / self.scale[kept, None] * self.scale_y).T
-            found.append((coef, self.mean_y - coef @ self.mean[kept]))
-        return found
+    def refit(self, kept: Ints) -> tuple[Array, Array]:
+        """Weights (q, k) and intercepts of some columns at their likeliest ridge, in units of the sums."""
+        ridge = likely_ridge(self.G[np.ix_(kept, kept)], self.C[kept], self.n)
+        coef = (ridge_weights(self, kept, ridge) / self.scale[kept, None] * self.scale_y).T
+        return coef, self.mean_y - coef @ self.mean[kept]
 
 
 def standardised(

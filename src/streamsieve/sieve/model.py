@@ -8,7 +8,6 @@ import numpy as np
 
 from ..rows import Array
 from . import errors, gram
-from .folds import FOLDS
 from .problem import problem_of, row_weight, summary_of, target_units
 from .read import STEP, Search, choose
 from .solve import Start
@@ -17,60 +16,31 @@ from .store import Ints
 if TYPE_CHECKING:
     from .sieve import Sieve
 
-SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-WIDE = 1000  # columns above which two folds tell how a refit is shrunk
-MATRICES = 6  # of correlations, which that takes
 FEW = 2000  # rows since the last retirement on which no ridge is chosen
+
+
+def rows_are_few(sieve: Sieve) -> bool:
+    """Whether left-out rows, of which all are at hand, choose the ridge better than the likelihood does.
+
+    Columns that the same rows have selected look too good: where rows are few and k asks for more columns
+    than matter, their likeliest ridge is too small. EBIC chooses the size but where rows are far fewer.
+    """
+    s, store = sieve.state, sieve.state.store
+    least = 0.1 if sieve.k == "auto" else 5  # rows for each column
+    return s.H is None and sieve.half_life is None and store.total / row_weight(sieve) < least * store.width
 
 
 def from_correlations(sieve: Sieve) -> tuple[Ints, Array, Array]:
     """Features, weights (q, k) and intercepts (q,), for squared loss."""
     s, store = sieve.state, sieve.state.store
-    sums = summary_of(sieve, None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
-    data = _standardised(sieve, *sums)
-    ridge = gram.likely_ridge(data.G, data.C, data.n)
-    s._ridge = ridge
-    if sieve.k == "auto":
-        kept, share = gram.select_auto(data, ridge), 0.0
-    else:
-        kept, share = gram.select(data, sieve.k, ridge), _refit_share(sieve, sums, ridge)
-    coef, constant = data.refit(kept, ridge, [share])[0]
+    H, h, yy = summary_of(sieve, None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
+    shift = np.zeros(0) if sieve.fit_intercept else store.shift
+    data = gram.standardised(H[0], h, yy, shift, sieve.standardize, row_weight(sieve))
+    s._ridge = ridge = gram.likely_ridge(data.G, data.C, data.n)
+    kept = gram.select_auto(data, ridge) if sieve.k == "auto" else gram.select(data, sieve.k, ridge)
+    coef, constant = data.refit(kept)
     intercept = constant - coef @ store.shift[kept] if sieve.fit_intercept else np.zeros(sieve.q)
     return store.columns[kept], coef, intercept
-
-
-def _standardised(sieve: Sieve, H: Array, h: Array, yy: Array) -> gram.Correlations:
-    shift = np.zeros(0) if sieve.fit_intercept else sieve.state.store.shift
-    return gram.standardised(H[0], h, yy, shift, sieve.standardize, row_weight(sieve))
-
-
-def _refit_share(sieve: Sieve, sums: tuple[Array, Array, Array], ridge: float) -> float:
-    """How far a refit goes from the likeliest ridge of the selected columns to that of all, in logarithms.
-
-    Columns that these very rows have selected look too good: where rows are few and k asks for more columns
-    than matter, the likelihood shrinks them too little. So the share is that of the least error on rows that
-    were left out of the selection too.
-    """
-    s, store = sieve.state, sieve.state.store
-    few = s.H is None and sieve.half_life is None and store.total / row_weight(sieve) < 5 * store.width
-    if not few or MATRICES * sums[0].nbytes > sieve.bytes:
-        return 0.0
-    weight = store.weight[: store.n].astype(np.float64)
-    errors = np.zeros(len(SHARES))
-    for j in range(2 if store.width > WIDE else FOLDS):
-        H, h, yy = summary_of(
-            sieve, None, store.y[: store.n], np.where(store.fold[: store.n] == j, weight, 0.0)
-        )
-        if not 0 < H[0, -1, -1] < sums[0][0, -1, -1]:
-            continue
-        data = _standardised(sieve, sums[0] - H, sums[1] - h, sums[2] - yy)
-        kept = gram.select(data, sieve.k, ridge)
-        places = np.append(kept, store.width)
-        for a, model in enumerate(data.refit(kept, ridge, SHARES)):
-            v = np.column_stack(model)
-            errors[a] += (yy - 2 * (v * h[:, places]).sum(axis=1)).sum()
-            errors[a] += (v @ H[0][np.ix_(places, places)] * v).sum()
-    return SHARES[int(errors.argmin())]
 
 
 def from_rows(sieve: Sieve) -> tuple[Ints, Array, Array]:

@@ -17,7 +17,7 @@ from ..sizes import EXTRA, Bytes, size_of
 from ..state import State, check_array, optional, zeros
 from . import errors, gram, room
 from .folds import assign
-from .model import from_correlations, from_rows, prior, refit, strengths
+from .model import from_correlations, from_rows, prior, refit, rows_are_few, strengths
 from .screen import best_columns, check_marginals, marginal, measure, new_marginals
 from .store import Ints, Store
 from .undo import Undo
@@ -34,8 +34,9 @@ class Sieve(Method):
     """Selects k features by elimination: fit all, drop the weakest, fit again, ...
 
     The models are ridge-penalised, with the loss of the task. The strength of the ridge is estimated from the
-    data (on held-out rows; squared loss: by marginal likelihood) and constant along the elimination. It ranks
-    like the elastic net where the signal is weak and like best subset where it is strong.
+    data (on held-out rows; squared loss, from five rows a feature on: by marginal likelihood) and constant
+    along the elimination. It ranks like the elastic net where the signal is weak and like best subset where
+    it is strong.
 
     Rows are kept, restricted to the features that are still candidates, in at most `memory` bytes. When these
     are full, values are rounded to 8 bits, then features leave (half of them, the weakest), or rows are
@@ -356,7 +357,7 @@ class Sieve(Method):
                 answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), np.zeros(self.q)
             elif self.labels and (s.strata > 0).sum() < 2:
                 answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), prior(self)
-            elif self.correlations_fit(s.store.width, self.q):
+            elif self.correlations_fit(s.store.width, self.q) and not rows_are_few(self):
                 with gram.one_thread():
                     answer = from_correlations(self)
             else:
