@@ -220,6 +220,8 @@ def main():
     if options.what == "detection":
         detection(options.seeds, options.memory)
     elif options.what == "prototype":
+        if options.file is None:
+            parser.error("prototype needs --file, where its module is")
         lines = map(int, options.designs.split(",")) if options.designs else range(len(DESIGNS))
         prototype(options.file, options.seeds, [DESIGNS[i] for i in lines])
     elif options.what == "speed":

@@ -352,9 +352,42 @@ def test_more_features_than_matter_are_shrunk(fit_intercept, monkeypatch):
     y = 2 * X[:, :5].sum(axis=1) + 5 * rng.normal(size=1200)
     model = SieveRegressor(60, fit_intercept=fit_intercept).fit(X[:200], y[:200])
     score = model.score(X[200:], y[200:])
-    monkeypatch.setattr("streamsieve.sieve.sieve.rows_are_few", lambda _: False)
+    monkeypatch.setattr("streamsieve.sieve.sieve.held_out_rows_choose", lambda _: False)
     likely = SieveRegressor(60, fit_intercept=fit_intercept).fit(X[:200], y[:200])
     assert score > likely.score(X[200:], y[200:]) + 0.05
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "poisson"])
+@pytest.mark.parametrize("k", [2, "auto"])
+def test_columns_that_do_not_vary_leave_the_constant(loss, k):
+    y = np.array([7.0, 8.0, 9.0])
+    for rows in (np.ones((3, 30)), csr_array((3, 30))):
+        model = SieveRegressor(k, loss=loss).fit(rows, y)
+        assert not model.coef_.any()
+        assert model.intercept_ == pytest.approx(np.log(8) if loss == "poisson" else 8, rel=1e-4)
+    assert SieveRegressor(k, loss=loss).fit(np.ones((1, 30)), [7.0]).intercept_ > 0
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+@pytest.mark.parametrize("n", [54, 56, 300])
+def test_without_an_intercept_a_column_of_ones_is_one(loss, n):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.ones(n), rng.normal(size=(n, 10))])
+    y = 10 + X[:, 1] + rng.normal(size=n)
+    model = SieveRegressor(2, loss=loss, fit_intercept=False).fit(X, y)
+    assert_array_equal(np.flatnonzero(model.coef_), [0, 1])
+
+
+@pytest.mark.parametrize("classifier", [False, True])
+@pytest.mark.parametrize("shape", [(50, 600), (200, 50)])
+def test_of_noise_mostly_no_feature_is_selected(shape, classifier):
+    chosen = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=shape), rng.normal(size=shape[0])
+        model = SieveClassifier().fit(X, y > 0) if classifier else SieveRegressor().fit(X, y)
+        chosen.append(np.count_nonzero(model.coef_))
+    assert np.count_nonzero(chosen) <= (3 if classifier else 1)
 
 
 def searches_of(method, exponents=(1.0, 0.0)):

@@ -79,18 +79,21 @@ def choose_size(make: Make, rows: Rows, y: Array, w: Array | None) -> int:
 def least_ebic(method: Method, rows: Rows, y: Array, w: Array | None) -> int:
     """The size of least EBIC along the ranking of a method: of a ladder, then beside its best."""
     fit_passes(method, rows, y, w)
-    ranking = ranked(method, rows)
+    n, q = len(rows), y.shape[1]
+    ranking = ranked(method, rows, y)[: max(1, n // 3)]  # more would fit any targets
     if not len(ranking):
         return 1
-    n = len(rows) if w is None else float(w.sum()) / min(1.0, float(w.mean()))
-    q = y.shape[1]
 
     @cache
     def ebic(size: int) -> float:
         model = refitted(method, ranking[:size], rows, y, w)
-        loss = np.average(losses(model.loss, method.scores(rows), y, unit_of(y)), weights=w)
-        fit = 2 * n * loss if model.loss != "squared" else n * q * math.log(max(loss / q, TINY))
-        return float(fit + size * q * math.log(n) + 2 * log_choose(rows.p, size))
+        scores = method.scores(rows)
+        if model.loss == "squared":
+            left = np.average((y - scores) ** 2, axis=0, weights=w) / unit_of(y) ** 2
+            fit = np.log(np.maximum(left, TINY)).sum()
+        else:
+            fit = 2 * np.average(losses(model.loss, scores, y, unit_of(y)), weights=w)
+        return float(n * fit + size * q * math.log(n) + 2 * log_choose(rows.p, size))
 
     best = min(sizes_to(len(ranking)), key=ebic)
     step = (best + 3) // 4
@@ -111,7 +114,7 @@ def curve(
         part, target, weight = rows.take(~some), y[~some], None if w is None else w[~some]
         test, method = rows.take(some), make(top)
         fit_passes(method, part, target, weight)
-        ranking = ranked(method, part)
+        ranking = ranked(method, part, target)
         for size, loss in found.items():
             if size <= max(len(ranking), 1):
                 model = refitted(method, ranking[:size], part, target, weight)
@@ -150,9 +153,11 @@ def folds_of(y: Array) -> NDArray[np.uint8]:
     return assign(strata, np.zeros(strata.max(initial=0) + 1, dtype=np.int64))
 
 
-def ranked(method: Method, rows: Rows) -> NDArray[np.intp]:
-    """The features of a model, the largest weight in units of their deviation first."""
+def ranked(method: Method, rows: Rows, y: Array) -> NDArray[np.intp]:
+    """The features of a model, the largest weight in units of their deviation first; of targets in theirs."""
     coef = method.coefficients()[0]
+    if method.loss == "squared":
+        coef = coef / unit_of(y)[:, None]
     features = method.candidates()
     features = features[coef[:, features].any(axis=0)]
     values = rows.columns(features).matrix().astype(np.float64)

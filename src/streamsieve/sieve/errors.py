@@ -54,9 +54,8 @@ class Likelihood:
         row: float = 1.0,
     ) -> None:
         self.store, self.columns, self.kind, self.intercept = store, columns, kind, intercept
-        mean, deviation = store.moments()
-        self.scale = deviation[columns]
-        self.center = mean[columns] if intercept else -store.shift[columns]
+        center, deviation = store.moments(intercept)
+        self.center, self.scale = center[columns], deviation[columns]
         self.y = store.y[: store.n, output]
         self.weight = store.weight[: store.n].astype(np.float64) / row
         k = len(columns)

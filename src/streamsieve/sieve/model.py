@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FEW = 2000  # rows since the last retirement on which no ridge is chosen
 
 
-def rows_are_few(sieve: Sieve) -> bool:
+def held_out_rows_choose(sieve: Sieve) -> bool:
     """Whether left-out rows, of which all are at hand, choose the ridge better than the likelihood does.
 
     Columns that the same rows have selected look too good: where rows are few and k asks for more columns
@@ -46,12 +46,9 @@ def from_correlations(sieve: Sieve) -> tuple[Ints, Array, Array]:
 def from_rows(sieve: Sieve) -> tuple[Ints, Array, Array]:
     """Features, weights and intercepts, for every loss; in the units of the columns that predict better."""
     s, store = sieve.state, sieve.state.store
-    _, deviation = store.moments()
+    _, deviation = store.moments(sieve.fit_intercept)
     varying = deviation[deviation > 0]
-    if not len(varying) or (not store.n and s.H is None):
-        constant = prior(sieve) if sieve.labels else np.zeros(sieve.q)
-        return np.empty(0, dtype=np.int32), np.zeros((sieve.q, 0)), constant
-    high, low = np.quantile(varying, [0.9, 0.1])
+    high, low = np.quantile(varying, [0.9, 0.1]) if len(varying) else (1.0, 1.0)
     exponents = (1.0, 0.0) if high > 1.5 * low and s.H is None else (1.0,)
     if not sieve.standardize:
         exponents = (0.0,)
@@ -72,7 +69,7 @@ def refit(sieve: Sieve, features: Ints, coef: Array, intercept: Array) -> tuple[
     columns, row = np.searchsorted(store.columns, features).astype(np.int32), row_weight(sieve)
     if sieve.loss == "squared":
         H, h, yy = summary_of(sieve, None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
-        rows = H[0, -1, -1] / row
+        rows = (store.total if sieve.half_life is None else H[0, -1, -1]) / row
         fits = errors.least_squares(H[0], h, yy, columns, store.shift, rows, sieve.fit_intercept)
     else:
         if sieve.se == "folds" and s.H is not None:

@@ -20,7 +20,7 @@ MAD = 1.4826  # deviations of a normal variable in a median absolute deviation
 def problem_of(sieve: Sieve, exponent: float = 1.0) -> tuple[Problem, Ints]:
     """What is fitted, and its columns; they are divided by deviation^exponent."""
     s, store = sieve.state, sieve.state.store
-    _, deviation = store.moments()
+    _, deviation = store.moments(sieve.fit_intercept)
     active = np.flatnonzero(deviation > 0).astype(np.int32)
     scale = np.where(deviation > 0, deviation, 1.0)
     if exponent != 1:
@@ -68,21 +68,15 @@ def target_units(sieve: Sieve) -> tuple[Array, Array, float]:
     return zero, one, 1.0
 
 
-def summary_of(
-    sieve: Sieve, curve: Array | None, response: Array, weight: Array | None = None
-) -> tuple[Array, Array, Array]:
-    """Summary of all rows: H, h and the squares of the targets. Squared loss has no `curve`.
-
-    With a `weight` of the rows that are kept, of those in which it is not zero alone.
-    """
+def summary_of(sieve: Sieve, curve: Array | None, response: Array) -> tuple[Array, Array, Array]:
+    """Summary of all rows: H, h and the squares of the targets. Squared loss has no `curve`."""
     s, store = sieve.state, sieve.state.store
     side, outputs = store.width + 1, 1 if curve is None else sieve.q
-    before = s.H is not None and weight is None
+    before = s.H is not None
     H = s.H.copy() if before else np.zeros((outputs, side, side))
     h = s.h.copy() if before else np.zeros((sieve.q, side))
     yy = s.yy.copy() if before else np.zeros(sieve.q)
-    only = None if weight is None else np.flatnonzero(weight)
-    weight = store.weight[: store.n].astype(np.float64) if weight is None else weight
+    weight = store.weight[: store.n].astype(np.float64)
     if sieve.half_life is not None:
         keep = 0.5 ** (1.0 / sieve.half_life)
         for old in (H, h, yy):
@@ -94,9 +88,6 @@ def summary_of(
         X = np.ones((stop - at, side))
         X[:, :-1] = store.decode(at, stop)
         r, y = weight[at:stop], response[at:stop]
-        if only is not None:
-            some = only[(only >= at) & (only < stop)] - at
-            X, r, y = X[some], r[some], y[some]
         if curve is None:
             half = X * r[:, None]
             H[0] += half.T @ X

@@ -82,7 +82,7 @@ class Search:
         self.share = 0.8 if problem.store.n * len(active) * problem.c > CHEAP // 10 else 0.9
         self.tables: dict[int, list[Table]] = {}  # by half decade of the ridge, for each size
         self.open = k is None and bool(self.folds)
-        self.sizes = self.all_sizes() if self.open else [min(k or 10, len(active))]
+        self.sizes = self.all_sizes() if self.open else [min(10 if k is None else k, len(active))]
         held = sum(len(fold.held) for fold in self.folds)
         self.noisy = held < 1000  # few rows: the mean of two sizes is less noisy
         if not self.open and self.noisy and 2 * self.k < len(active):
@@ -270,21 +270,31 @@ class Search:
     def choose_size(self) -> None:
         """The fewest columns whose loss is within some standard errors of the least.
 
-        The mean loss over all ridges: that of the best one alone is noisy where rows are few.
+        The mean loss over all ridges: that of the best one alone is noisy where rows are few. None at all
+        where even the least is hardly below that of the constant.
         """
         curve = [
             np.mean([self._rows(self.tables[i][s]) for i in self.whole()], axis=0)
             for s in range(len(self.sizes))
         ]
         best = min(curve, key=np.mean)
+        # losses of three and more count by their logarithm: one row must not decide this
+        if not clearly_worse(np.arcsinh(self.rows_of_none()), np.arcsinh(best), 1.5):
+            self.open, self.sizes = False, [0]
+            return
         s = max(s for s, rows in enumerate(curve) if not clearly_worse(rows, best, ERRORS))
         kept = slice(max(s - 1, 0) if self.noisy else s, s + 1)
         self.open, self.sizes = False, self.sizes[kept]
         self.tables = {j: tables[kept] for j, tables in self.tables.items()}
 
+    def rows_of_none(self) -> Array:
+        """Losses of the held-out rows without any column."""
+        fits = [self.problem.constant(fold.weight, fold.total) for fold in self.folds]
+        return np.concatenate([held_losses(self.problem, *pair) for pair in zip(fits, self.folds)])
+
     def at(self, ridge: float) -> Choice:
         """A ridge that is known."""
-        if self.open:
+        if self.open and len(self.active):
             i = int(np.clip(np.rint(np.log(ridge) / np.log(STEP)), LOWEST, HIGHEST))
             self.measure([i])
             self.choose_size()
@@ -298,7 +308,7 @@ def choose(searches: list[Search]) -> Choice:
     others too; with many rows, then a half decade beside the best. Refits are in the scaling that suits the
     full model.
     """
-    if not searches[0].folds:
+    if not searches[0].folds or not len(searches[0].active):
         return Choice(searches[0], 1.0, 1.0)
     best_full = min(searches, key=lambda search: search.full[0])
     for search in searches:
@@ -316,6 +326,8 @@ def choose(searches: list[Search]) -> Choice:
     search = min(found, key=lambda s: s.loss(found[s]))
     if search.open:
         search.choose_size()
+        if not search.k:
+            return Choice(search, STEP ** found[search], 1.0)
         found[search] = search.best_decade()
     half = search.between(found[search])
     known = half if half in search.tables else found[search]
@@ -334,6 +346,8 @@ class Choice:
         """The model on all rows, and the problem whose units it is in."""
         search, problem = self.search, self.search.problem
         weight = problem.store.weight[: problem.store.n]
+        if not search.k:
+            return problem.constant(weight, problem.total), problem
         start = problem.zero(search.active)
         if search.folds:
             start = search.start(search.folds[0], round(np.log(self.ridge) / np.log(STEP)))

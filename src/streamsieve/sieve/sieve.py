@@ -17,7 +17,8 @@ from ..sizes import EXTRA, Bytes, size_of
 from ..state import State, check_array, optional, zeros
 from . import errors, gram, room
 from .folds import assign
-from .model import from_correlations, from_rows, prior, refit, rows_are_few, strengths
+from .model import from_correlations, from_rows, held_out_rows_choose, prior, refit, strengths
+from .problem import row_weight
 from .screen import best_columns, check_marginals, marginal, measure, new_marginals
 from .store import Ints, Store
 from .undo import Undo
@@ -34,7 +35,7 @@ class Sieve(Method):
     """Selects k features by elimination: fit all, drop the weakest, fit again, ...
 
     The models are ridge-penalised, with the loss of the task. The strength of the ridge is estimated from the
-    data (on held-out rows; squared loss, from five rows a feature on: by marginal likelihood) and constant
+    data (on held-out rows; squared loss with some rows for each feature: by marginal likelihood) and constant
     along the elimination. It ranks like the elastic net where the signal is weak and like best subset where
     it is strong.
 
@@ -357,7 +358,7 @@ class Sieve(Method):
                 answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), np.zeros(self.q)
             elif self.labels and (s.strata > 0).sum() < 2:
                 answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), prior(self)
-            elif self.correlations_fit(s.store.width, self.q) and not rows_are_few(self):
+            elif self.correlations_fit(s.store.width, self.q) and not held_out_rows_choose(self):
                 with gram.one_thread():
                     answer = from_correlations(self)
             else:
@@ -393,7 +394,7 @@ class Sieve(Method):
             coef=coef[0] if one else coef,
             intercept=float(constants[0]) if one else constants,
             support=np.asarray(features, dtype=np.int64),
-            n=float(self.state.store.total) if self.state.store is not None else 0.0,
+            n=float(self.state.store.total) / row_weight(self) if self.state.store is not None else 0.0,
             r2=unknown,
             sigma2=unknown,
             df=len(features) + self.fit_intercept,

@@ -57,13 +57,16 @@ class Problem:
 
     def __post_init__(self) -> None:
         self.view = self.store.view()
-        self.mean, self.deviation = self.store.moments()
-        if not self.intercept:
-            self.mean = -self.store.shift
+        self.mean, self.deviation = self.store.moments(self.intercept)
         self.units = self._units()
 
     def zero(self, columns: Ints) -> Fit:
         return Fit(columns, np.zeros((self.c, len(columns))), np.zeros(self.c))
+
+    def constant(self, weight: Weights, total: float) -> Fit:
+        """The model without columns."""
+        start = self.zero(np.empty(0, dtype=np.int32))
+        return self.solve([Start(start, 1.0, weight, total, ())], 1e-6)[0]
 
     def _units(self) -> Array:
         s, m, t = self.store, self.mean, self.scale

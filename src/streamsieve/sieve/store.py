@@ -255,12 +255,18 @@ class Store(State):
             self.cells.view(np.int8), self.n, self.width, self.tile_rows, start, row, column, value
         )
 
-    def moments(self) -> tuple[Array, Array]:
-        """Mean and standard deviation of the columns minus `shift`; a deviation of 0 for a constant one."""
+    def moments(self, intercept: bool = True) -> tuple[Array, Array]:
+        """Center of the columns minus `shift`, and the deviation from it; 0 for a constant column.
+
+        The center is the mean; without an intercept it is where the columns themselves are zero.
+        """
         mean = self.sum / max(self.total, 1e-300)
         mean_square = self.square / max(self.total, 1e-300)
         variance = mean_square - mean**2
-        return mean, np.sqrt(np.where(variance > 1e-12 * mean_square, variance, 0.0))
+        variance = np.where(variance > 1e-12 * mean_square, variance, 0.0)
+        if intercept:
+            return mean, np.sqrt(variance)
+        return -self.shift, np.sqrt(variance + (mean + self.shift) ** 2)
 
     def free(self) -> int:
         """Bytes of the memory that are not in use."""
