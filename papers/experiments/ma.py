@@ -112,7 +112,14 @@ def scaled_rows(name: str) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.fl
     mean = np.asarray(both.mean(axis=0)).ravel()
     deviation = np.sqrt(np.asarray(both.multiply(both).mean(axis=0)).ravel() - mean**2)
     factors = sp.diags(np.divide(1, deviation, out=np.zeros(len(mean)), where=deviation > 1e-12))
-    return sp.csr_array(X @ factors), y, sp.csr_array(X_test @ factors), y_test
+    return _scaled(X, factors), y, _scaled(X_test, factors), y_test
+
+
+def _scaled(X: Any, factors: Any) -> Any:
+    """X with scaled columns; scikit-learn's linear SVM takes 32-bit indices only."""
+    rows = sp.csr_array(X @ factors)
+    rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return rows
 
 
 def _parts(name: str) -> list[tuple[Any, NDArray[np.float64]]]:
