@@ -128,6 +128,14 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "ranges the best on the rows of the test has 17.4 with 47 % of the features, and among those with "
         "at most 6 % the best has 30 (`exceptions`). How the published error came about is not shown by "
         "that: the paper gives no step for its method; 0.1, the least of its SGD, is taken here.",
+        "**dorothea**: StabilizedSGD has the fewest errors of all, as in print, and fewer features than its "
+        "competitors, but 6.5 and 6.1 % of the 350 rows of the test are wrong in place of 5.1 and 5.5: five "
+        "and two rows. 9.7 % are positive, which a model without features has for an error. It is not our "
+        "choice of parameters: chosen by the rows of the test the best of 24 has 6.3 and 6.1, the best of "
+        "the 35 pairs as printed 9.7 and 7.0 (`exceptions`). Nor is it the method: a linear SVM and logistic "
+        "regression that hold all rows have 7.4 and 6.6 with 5 % of the features. What else the paper did "
+        "is not known. **Its competitors** choose weak penalties by rows left out, of which one in ten is "
+        "positive, and have larger errors than published with more features.",
         "**TruncatedGradient** with the paper's steps and gravity has the published share of non-zeros on "
         "dexter, and twice the published error: with steps of 0.1 and more and rows of norm 88 each mistake "
         "moves the margin by hundreds, a perceptron. With a derived step it has the published error or "
@@ -142,7 +150,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "percent.",
     ),
     "exceptions": (
-        "**StabilizedSGD as printed, arcene**, test error: no gamma and pi_0 of the paper's ranges have the "
+        "**StabilizedSGD**, arcene and dorothea, test error: no parameters in these ranges have the "
         "published one, although they are chosen by the rows of the test; see `ma`.",
     ),
     "explained": (
