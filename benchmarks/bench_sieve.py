@@ -94,14 +94,13 @@ def prototype(path, seeds, designs):
     print("|---|--:|--:|--:|--:|---|---|--:|--:|--:|")
     for task, signal, n, p, shift, _ in designs:
         shares, seconds = ([], []), [0.0, 0.0]
+        loss = "squared" if task == "regression" else "logistic"
         for seed in seeds:
             stream = simulate.correlated(n, p=p, k=100, signal=signal, task=task, random_state=seed)
             blocks = [stream.take(min(2_000, n - at), at) for at in range(0, n, 2_000)]
             with threadpool_limits(1):
                 begin = time.process_time()
-                method = Sieve(k=100, loss="squared" if task == "regression" else "logistic", n_jobs=1).begin(
-                    p, 1
-                )
+                method = Sieve(k=100, loss=loss, n_jobs=1).begin(p, 1)
                 for X, y in blocks:
                     method.update(as_rows(X + shift)[0], np.asarray(y, dtype=float).reshape(-1, 1))
                 shares[0].append(found(method, stream.support))

@@ -1,7 +1,7 @@
 """The papers' tuning: the best of many candidates on the training rows, with progress.
 
-Candidates come from a generator with a score each: the number of features that a penalty leaves, the rows
-that a point of a grid predicts before it learns them, or, with `cross_validate`, the errors on rows left out.
+Candidates come from a generator with a score each: the number of features that a penalty leaves, or, with
+`cross_validate`, the errors on rows left out.
 """
 
 from __future__ import annotations

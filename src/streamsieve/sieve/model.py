@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FEW = 2000  # rows since the last retirement on which no ridge is chosen
 
 
-def held_out_rows_choose(sieve: Sieve) -> bool:
+def ridge_by_held_out_rows(sieve: Sieve) -> bool:
     """Whether left-out rows, of which all are at hand, choose the ridge better than the likelihood does.
 
     Columns that the same rows have selected look too good: where rows are few and k asks for more columns

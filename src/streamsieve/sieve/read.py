@@ -279,7 +279,7 @@ class Search:
         ]
         best = min(curve, key=np.mean)
         # losses of three and more count by their logarithm: one row must not decide this
-        if not clearly_worse(np.arcsinh(self.rows_of_none()), np.arcsinh(best), 1.5):
+        if not clearly_worse(np.arcsinh(self.rows_of_constant()), np.arcsinh(best), 1.5):
             self.open, self.sizes = False, [0]
             return
         s = max(s for s, rows in enumerate(curve) if not clearly_worse(rows, best, ERRORS))
@@ -287,8 +287,8 @@ class Search:
         self.open, self.sizes = False, self.sizes[kept]
         self.tables = {j: tables[kept] for j, tables in self.tables.items()}
 
-    def rows_of_none(self) -> Array:
-        """Losses of the held-out rows without any column."""
+    def rows_of_constant(self) -> Array:
+        """Losses of the held-out rows by the model without columns."""
         fits = [self.problem.constant(fold.weight, fold.total) for fold in self.folds]
         return np.concatenate([held_losses(self.problem, *pair) for pair in zip(fits, self.folds)])
 

@@ -17,7 +17,7 @@ from ..sizes import EXTRA, Bytes, size_of
 from ..state import State, check_array, optional, zeros
 from . import errors, gram, room
 from .folds import assign
-from .model import from_correlations, from_rows, held_out_rows_choose, prior, refit, strengths
+from .model import from_correlations, from_rows, prior, refit, ridge_by_held_out_rows, strengths
 from .problem import row_weight
 from .screen import best_columns, check_marginals, marginal, measure, new_marginals
 from .store import Ints, Store
@@ -358,7 +358,7 @@ class Sieve(Method):
                 answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), np.zeros(self.q)
             elif self.labels and (s.strata > 0).sum() < 2:
                 answer = np.empty(0, dtype=np.int32), np.zeros((self.q, 0)), prior(self)
-            elif self.correlations_fit(s.store.width, self.q) and not held_out_rows_choose(self):
+            elif self.correlations_fit(s.store.width, self.q) and not ridge_by_held_out_rows(self):
                 with gram.one_thread():
                     answer = from_correlations(self)
             else:
