@@ -366,7 +366,17 @@ def test_columns_that_do_not_vary_leave_the_constant(loss, k):
         assert not model.coef_.any()
         assert model.intercept_ == pytest.approx(np.log(8) if loss == "poisson" else 8, rel=1e-4)
     one = SieveRegressor(k, loss=loss).fit(np.ones((1, 30)), [7.0])
-    assert one.predict(np.ones((1, 30))) == pytest.approx(np.log(7) if loss == "poisson" else 7, rel=1e-4)
+    assert one.predict(np.ones((1, 30))) == pytest.approx(7, rel=1e-4)
+
+
+def test_poisson_models_predict_means():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 10))
+    y = rng.poisson(np.exp(1 + 0.5 * X[:, 3]))
+    model = SieveRegressor(1, loss="poisson").fit(X, y)
+    assert_allclose(model.predict(X), np.exp(X @ model.coef_ + model.intercept_))
+    assert model.predict(X).mean() == pytest.approx(y.mean(), rel=0.02)
+    assert model.predict_one(dict(enumerate(X[0]))) == pytest.approx(model.predict(X[:1])[0])
 
 
 @pytest.mark.parametrize("loss", ["squared", "huber"])

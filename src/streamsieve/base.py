@@ -364,6 +364,10 @@ class Method:
         coef, intercept = self.coefficients()
         return rows.scores(np.ascontiguousarray(coef.T), intercept)
 
+    def means(self, scores: Array) -> Array:
+        """Predicted targets from scores: these themselves, but for a loss whose margins are logarithms."""
+        return scores
+
     def probabilities(self, scores: Array) -> Array:
         """Probability of each class from scores, for losses whose margins are log-odds."""
         if getattr(self.state, "refitted", None) is not None and scores.shape[1] > 1:

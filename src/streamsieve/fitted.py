@@ -161,7 +161,7 @@ class FittedModel:
     def predict(self, scores: Array) -> NDArray[Any]:
         """Targets or labels from scores."""
         assert self.task is not None
-        return self.task.decode(scores)
+        return self.task.decode(self.method.means(scores))
 
     def probabilities(self, scores: Array) -> Array:
         """Probability of each class from scores."""

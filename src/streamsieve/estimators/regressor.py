@@ -48,7 +48,7 @@ class Regressor(RegressorMixin, OneRow):
     def predict(self, X: Any) -> Array:
         """Predicted targets, of the shape of y."""
         scores = self._scores(X)
-        return self._task.decode(scores)
+        return self._task.decode(self.method_.means(scores))
 
     @property
     def coef_(self) -> Array:
@@ -73,7 +73,7 @@ class Regressor(RegressorMixin, OneRow):
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Predicted target of one row; unknown names count as absent."""
-        return float(self._score_one(x)[0, 0]) if hasattr(self, "method_") else 0.0
+        return float(self.method_.means(self._score_one(x))[0, 0]) if hasattr(self, "method_") else 0.0
 
     def _first_task_of_one(self, y: Any, classes: Any) -> Task:  # noqa: ARG002
         return Regression()

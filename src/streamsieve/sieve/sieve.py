@@ -405,6 +405,9 @@ class Sieve(Method):
             nu=nu,
         )
 
+    def means(self, scores: Array) -> Array:
+        return np.exp(np.minimum(scores, 700.0)) if self.loss == "poisson" else scores
+
     def probabilities(self, scores: Array) -> Array:
         if not self.labels or scores.shape[1] == 1:
             return super().probabilities(scores)

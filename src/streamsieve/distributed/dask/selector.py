@@ -137,7 +137,7 @@ class Predictor:
     intercept: Any
     task: Any
     name: str
-    probabilities: Any
+    method: Any
 
     @classmethod
     def of(cls, estimator: Any, name: str) -> Any:
@@ -146,19 +146,18 @@ class Predictor:
             return partial(_call, estimator, name)
         coef, intercept = estimator.method_.coefficients()
         support = np.flatnonzero(coef.any(axis=0))
-        probabilities = type(estimator.method_).probabilities if name == "predict_proba" else None
         if name == "predict_proba" and not hasattr(estimator, name):
             raise AttributeError(f"{type(estimator).__name__} has no predict_proba with this loss.")
-        slim = type(estimator.method_)(**estimator.method_.values) if probabilities else None
+        slim = type(estimator.method_)(**estimator.method_.values)  # without its state
         return cls(support, np.ascontiguousarray(coef[:, support].T), intercept, estimator._task, name, slim)
 
     def __call__(self, X: Any) -> Any:
         rows = as_rows(X)[0].columns(self.support)
         scores = rows.scores(self.coef, self.intercept)
         if self.name == "predict":
-            return self.task.decode(scores)
+            return self.task.decode(self.method.means(scores))
         if self.name == "predict_proba":
-            return self.probabilities.probabilities(scores)
+            return self.method.probabilities(scores)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
