@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -13,6 +14,8 @@ import pytest
 from cli_data import LIMIT, PROGRAM, N, good, run, table, write_files
 from streamsieve import read_checkpoint
 from streamsieve.runs.checkpoint import CheckpointPolicy
+from streamsieve.runs.run import Interrupted, Signals
+from streamsieve.streams.prefetch import prefetch
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +145,28 @@ def test_a_signal_writes_a_checkpoint_first(how, code, files, tmp_path):
     assert not (tmp_path / "m").exists()
 
 
+def test_a_signal_is_no_error_to_the_code_that_it_interrupts():
+    """The start of a thread that takes it for a failure leaves the thread to fail by itself."""
+    start = "_start_joinable_thread" if sys.version_info >= (3, 13) else "_start_new_thread"
+    begin = getattr(threading, start)
+
+    def interrupted(*args, **options):
+        begin(*args, **options)
+        signal.raise_signal(signal.SIGTERM)
+
+    def blocks():
+        yield from range(100)
+
+    with Signals(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threading, start, interrupted)
+        with pytest.raises(Interrupted):
+            list(prefetch(blocks(), 2))
+    deadline = time.monotonic() + LIMIT
+    while any(thread.name == "streamsieve-reader" for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def killed_until_done(words, check, kills, rng):
     """Kill the command so often at random moments, resuming each time, then let it finish."""
     killed = 0
@@ -249,7 +274,6 @@ def test_a_signal_ends_a_run_that_waits_for_standard_input(verb, how, code, file
 
 def test_a_signal_between_reading_a_block_and_learning_it_loses_nothing(files, tmp_path):
     from streamsieve.cli.method_choice import MethodChoice
-    from streamsieve.runs.run import Interrupted
     from streamsieve.runs.source import Source, SourceRun
 
     source = Source((str(files / "rows.csv"),), {"target": "y", "passes": 3, "missing": "error"})

@@ -35,8 +35,12 @@ class Block(NamedTuple):
     position: Any = None
 
 
-class Interrupted(Exception):
-    """A signal has ended the run between two blocks."""
+class Interrupted(BaseException):
+    """A signal has ended the run between two blocks.
+
+    Like KeyboardInterrupt no `Exception`: it is raised at any line, and what handles errors there, the start
+    of a thread in the standard library too, must not take it for one.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

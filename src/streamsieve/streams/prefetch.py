@@ -45,9 +45,9 @@ def prefetch(items: Iterator[T], depth: int) -> Generator[T]:
         put(end)
 
     thread = threading.Thread(target=run, name="streamsieve-reader", daemon=True)
-    thread.start()
     signalled = True
     try:
+        thread.start()
         while isinstance(item := ready.get(), tuple):
             signalled = False
             yield item[0]
