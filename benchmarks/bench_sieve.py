@@ -1,7 +1,7 @@
 """Sieve: features found in the designs of its specification, time beside scikit-learn, peak memory.
 
 python benchmarks/bench_sieve.py detection [SEEDS]
-python benchmarks/bench_sieve.py prototype [SEEDS] --file sieve_proto.py [--designs 5,11]
+python benchmarks/bench_sieve.py prototype [SEEDS] --file sieve_proto.py [--designs 5,11] [--wall]
 python benchmarks/bench_sieve.py speed
 python benchmarks/bench_sieve.py classes [--rows N]
 python benchmarks/bench_sieve.py memory
@@ -84,12 +84,16 @@ def detection(seeds, memory):
         )
 
 
-def prototype(path, seeds, designs):
-    """Found and processor time beside the NumPy prototype of the specification, one thread each."""
+def prototype(path, seeds, designs, wall):
+    """Found and time beside the NumPy prototype of the specification, which uses one thread.
+
+    Processor time, of one thread each; or `wall` time, of as many threads as the sieve uses by default.
+    """
+    clock, jobs = (time.perf_counter, None) if wall else (time.process_time, 1)
     spec = importlib.util.spec_from_file_location("prototype", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    print(f"percent of 100 true features found, seeds {seeds}; processor time over all of them")
+    print(f"percent of 100 true features found, seeds {seeds}; {'wall' if wall else 'processor'} time")
     print("| task | signal | n | p | shift | Sieve | prototype | Sieve s | prototype s | ratio |")
     print("|---|--:|--:|--:|--:|---|---|--:|--:|--:|")
     for task, signal, n, p, shift, _ in designs:
@@ -99,18 +103,18 @@ def prototype(path, seeds, designs):
             stream = simulate.correlated(n, p=p, k=100, signal=signal, task=task, random_state=seed)
             blocks = [stream.take(min(2_000, n - at), at) for at in range(0, n, 2_000)]
             with threadpool_limits(1):
-                begin = time.process_time()
-                method = Sieve(k=100, loss=loss, n_jobs=1).begin(p, 1)
+                begin = clock()
+                method = Sieve(k=100, loss=loss, n_jobs=jobs).begin(p, 1)
                 for X, y in blocks:
                     method.update(as_rows(X + shift)[0], np.asarray(y, dtype=float).reshape(-1, 1))
                 shares[0].append(found(method, stream.support))
-                seconds[0] += time.process_time() - begin
-                begin = time.process_time()
+                seconds[0] += clock() - begin
+                begin = clock()
                 other = module.Sieve(100, "reg" if task == "regression" else "cls", classes=np.array([-1, 1]))
                 for X, y in blocks:
                     other.partial_fit(X + shift, y)
                 shares[1].append(100 * np.isin(stream.support, other.result()[0]).mean())
-                seconds[1] += time.process_time() - begin
+                seconds[1] += clock() - begin
         each = [f"{np.mean(s):.1f} ({' '.join(f'{v:.0f}' for v in s)})" for s in shares]
         print(
             f"| {task} | {signal} | {n} | {p} | {shift} | {each[0]} | {each[1]} "
@@ -213,6 +217,7 @@ def main():
     parser.add_argument("--memory", default="256MB")
     parser.add_argument("--rows", type=int, help="of classes and file")
     parser.add_argument("--file", type=Path, help="where the prototype is")
+    parser.add_argument("--wall", action="store_true", help="of prototype: wall time, all threads")
     parser.add_argument("--designs", help="numbers of the lines of `detection` to compare, from 0; else all")
     options = parser.parse_args()
     print(f"numpy {np.__version__}, scikit-learn {sklearn.__version__}, threads {threads()}")
@@ -222,7 +227,7 @@ def main():
         if options.file is None:
             parser.error("prototype needs --file, where its module is")
         lines = map(int, options.designs.split(",")) if options.designs else range(len(DESIGNS))
-        prototype(options.file, options.seeds, [DESIGNS[i] for i in lines])
+        prototype(options.file, options.seeds, [DESIGNS[i] for i in lines], options.wall)
     elif options.what == "speed":
         speed()
     elif options.what == "classes":

@@ -14,7 +14,7 @@ from reference import sieve as twin
 from streamsieve import SieveClassifier, SieveRegressor
 from streamsieve.params import ParamError
 from streamsieve.rows import as_rows
-from streamsieve.sieve import gram, read
+from streamsieve.sieve import gram, read, solve
 from streamsieve.sieve.problem import problem_of
 from streamsieve.sieve.sieve import Sieve
 from streamsieve.sieve.solve import Fit, Start
@@ -159,6 +159,66 @@ def test_threads_change_no_bit(q):
     X, y, _ = data(2000, 200, q)
     one, two = (learned(X, y, k=5, loss="logistic", n_jobs=jobs) for jobs in (1, 3))
     assert_array_equal(one.weights()[0], two.weights()[0])
+
+
+def stored(layout, q, n=300, p=70):
+    """A problem on rows of this layout, with values that no 8-bit code holds, and its columns."""
+    X, y, _ = data(n, p, q=q, sparse=layout == "csr")
+    X[::7, 3] *= 40
+    method = learned(csr_array(X) if layout == "csr" else X, y, k=5, loss="logistic")
+    if layout == "codes":
+        method.state.store.recode()
+    assert method.state.store.layout == layout
+    return problem_of(method)
+
+
+@pytest.mark.parametrize("q", [1, 2, 3])
+@pytest.mark.parametrize("layout", ["tiles", "codes", "csr"])
+def test_margins_are_those_of_the_decoded_rows(layout, q):
+    problem, active = stored(layout, q)
+    store, rng = problem.store, np.random.default_rng(1)
+    columns = np.sort(rng.choice(active, 29, replace=False)).astype(np.int32)
+    fit = Fit(columns, rng.normal(size=(problem.c, 29)), rng.normal(size=problem.c))
+    X = (store.decode(0, store.n)[:, columns] - problem.mean[columns]) / problem.scale[columns]
+    assert_allclose(problem.margins(fit), X @ fit.B.T + fit.b, atol=1e-4)
+    if layout == "codes":
+        assert len(store.escape_row) > 0
+
+
+@pytest.mark.parametrize("q", [1, 3])
+@pytest.mark.parametrize("layout", ["tiles", "codes", "csr"])
+def test_copies_of_columns_change_no_bit(layout, q, monkeypatch):
+    problem, active = stored(layout, q)
+    weight = problem.store.weight[: problem.store.n]
+    start = Start(problem.zero(active), 1e-3, weight, problem.total, [40, 20, 5])
+    monkeypatch.setattr(solve, "CACHE_BYTES", 0)
+    copied = problem.eliminate([start])[0]
+    monkeypatch.setattr(solve, "WORK_BYTES", 0)
+    problem.store.memory = 0
+    for one, other in zip(copied, problem.eliminate([start])[0]):
+        for a, b in zip(one, other):
+            if layout == "csr":  # a copy may be dense, and is summed in another order
+                assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+            else:
+                assert_array_equal(a, b)
+
+
+def test_values_at_the_edge_of_the_codes_do_not_depend_on_cuts():
+    X, y, _ = data(420, 1000)
+    X = X.astype(np.float32)
+    store = learned(X, y, k=5, memory="1MB", loss="logistic").state.store
+    assert store.layout == "codes"
+    edge = store.shift + store.offset + 127.5 * store.unit
+    for j in range(16):
+        value = np.float32(edge[j])
+        for _ in range(j):  # some float32 numbers beside it, which roundings take to either side
+            value = np.nextafter(value, np.float32(np.inf if j % 2 else -np.inf))
+        X[400, j] = value
+    X[401, :16] = 60  # beyond the codes in the same tile
+    whole, cut = (learned(X, y, cuts, k=5, memory="1MB", loss="logistic").state.store for cuts in ([], [401]))
+    for name in ("escape_tile", "escape_row", "escape_column", "escape_value"):
+        order = [np.lexsort((s.escape_column, s.escape_row, s.escape_tile)) for s in (whole, cut)]
+        assert_array_equal(getattr(whole, name)[order[0]], getattr(cut, name)[order[1]])
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])

@@ -16,7 +16,6 @@
 #pragma once
 #include <numeric>
 
-#include "core/parallel.hpp"
 #include "source.hpp"
 #include "target.hpp"
 
@@ -44,11 +43,9 @@ struct Common {
     double tolerance = 1e-2;
     int newton_steps = 30, gradients = 200;
     Index groups = 1;
-    double share = 0.9;           // of the columns that stay, near the end of an elimination
-    std::int64_t copy_bytes = 0;  // a job may spend on a copy of few sparse columns
+    double share = 0.9;     // of the columns that stay, near the end of an elimination
+    Copy::Limits copies{};  // of the columns of a job
 };
-
-constexpr Index kCached = 32;  // columns of a tile that a first-level cache holds
 
 struct Fit {
     std::vector<std::int32_t> columns;  // of the store
@@ -172,9 +169,11 @@ class Job {
 
     // A model of the present columns.
     void begin() {
-        const Source& from = copy_ ? copy_->source : common_.source;
-        if (auto smaller = Copy::of(from, inner_, common_.copy_bytes)) {
-            copy_ = std::move(smaller);
+        bool smaller = copy_ && copy_->narrow(inner_);
+        if (!smaller)
+            if (auto made = Copy::of(copy_ ? copy_->source : common_.source, inner_, common_.copies))
+                copy_ = std::move(made), smaller = true;
+        if (smaller) {
             inner_.resize(fit_.columns.size());
             std::iota(inner_.begin(), inner_.end(), 0);
         }
@@ -283,7 +282,11 @@ class Job {
         const double rows = std::max({total_, rows_with_weight_, 1.0});
         const double unit = std::max(spread ? 2.0 * value_ / rows : row_, 1e-300);
         const double size = common_.summary.H ? double(count()) : std::min(double(count()), std::ceil(rows));
-        enough_ = common_.tolerance * std::max(size, 1.0) * unit;
+        // On the way only the weakest columns matter. With few rows a column a solution that is not reached
+        // ranks otherwise: the data leave directions to the ridge.
+        loose_ = rows >= 4.0 * double(count()) && common_.tolerance >= 1e-2;
+        const bool on_the_way = !sizes_.empty() && count() > sizes_.front();
+        enough_ = (loose_ && on_the_way ? 2 : 1) * common_.tolerance * std::max(size, 1.0) * unit;
         mean_ = curvature_;
         if (common_.summary.H) {
             const Index side = common_.summary.width + 1;
@@ -315,8 +318,9 @@ class Job {
         const double a = rz_ / curve, won = 0.5 * a * rz_;
         add(a, p_B_, d_B_), add(a, p_b_, d_b_), add(-a, h_B_, r_B_), add(-a, h_b_, r_b_);
         gain_ += won;
-        if (won <= std::max(0.01 * enough_, 0.002 * gain_) || ++gradients_ >= common_.gradients)
-            return direction();
+        const double least =
+            loose_ ? std::max(0.05 * enough_, 0.02 * gain_) : std::max(0.01 * enough_, 0.002 * gain_);
+        if (won <= least || ++gradients_ >= common_.gradients) return direction();
         double next = 0;
         for (std::size_t j = 0; j < r_B_.size(); ++j) next += r_B_[j] * r_B_[j] * scale_[j];
         for (const double r : r_b_) next += r * r / mean_;
@@ -409,6 +413,7 @@ class Job {
     std::optional<Operator> rows_;
 
     Phase phase_ = Phase::start;
+    bool loose_ = false;
     int steps_ = 0, gradients_ = 0, halvings_ = 0;
     double value_ = 0, slope_ = 0, t_ = 1, rz_ = 0, gain_ = 0, enough_ = 0, mean_ = 1, curvature_ = 0;
     std::pair<double, double> sums_;
@@ -418,90 +423,5 @@ class Job {
     Doubles at_b_, next_b_, g_b_, d_b_, r_b_, p_b_, h_b_;
     std::vector<float> curve_;
 };
-
-// Groups of blocks with a sum each: by the size of the problem alone, so that threads do not change a bit.
-inline Index groups_of(const Source& source, Index c) {
-    const Index sums = (Index(8) << 20) / (8 * std::max<Index>(source.width * c, 1));
-    return std::clamp<Index>(std::min(sums, source.blocks()), 1, 16);
-}
-
-// All jobs to their end; `poll` is called between walks of much work and may throw.
-template <class Poll>
-void run(std::vector<Job>& jobs, const Common& common, unsigned threads, Poll poll) {
-    const Index blocks = common.source.blocks(), c = common.target.c;
-    Index since = 0;
-    std::vector<Job*> open;
-    for (;;) {
-        open.clear();
-        Index work = 0;
-        for (Job& job : jobs)
-            if (!job.done()) open.push_back(&job), work += job.work();
-        if (open.empty()) return;
-        const unsigned used = work < 8'000'000 ? 1u : std::min(threads, unsigned(common.groups));
-        // Jobs of few outputs go through a block side by side, some columns at a time that stay in the cache;
-        // with many outputs each column is used often enough by one job.
-        const Index width = common.source.width;
-        Index densest = 1;
-        for (const Job* job : open) densest = std::max(densest, job->columns());
-        const Index strip = c < 4 ? std::max<Index>(kCached * width / densest, 1) : width;
-        const std::size_t side_by_side = c < 4 ? open.size() : 1;
-        parallel(used, [&](unsigned t) {
-            std::vector<Job::Scratch> scratch(side_by_side);
-            for (Index group = t; group < common.groups; group += used)
-                for (Index k = group * blocks / common.groups; k < (group + 1) * blocks / common.groups; ++k)
-                    for (std::size_t from = 0; from < open.size(); from += side_by_side) {
-                        Job** some = open.data() + from;
-                        for (std::size_t j = 0; j < side_by_side; ++j) some[j]->open(scratch[j]);
-                        for (Index column = strip; column < width + strip; column += strip)
-                            for (std::size_t j = 0; j < side_by_side; ++j)
-                                some[j]->forward(k, column, scratch[j]);
-                        for (std::size_t j = 0; j < side_by_side; ++j) some[j]->turn(k, group, scratch[j]);
-                        for (Index column = strip; column < width + strip; column += strip)
-                            for (std::size_t j = 0; j < side_by_side; ++j)
-                                some[j]->backward(k, column, group, scratch[j]);
-                    }
-        });
-        for (Job* job : open) job->advance();
-        since += work;
-        if (since > 100'000'000) since = 0, poll();
-    }
-}
-
-// Losses (n) of fits at all rows, or margins (n, c)
-inline void predict(const Common& common, const Fit& fit, double* losses, double* margins, unsigned threads) {
-    const Source& source = common.source;
-    const Index w = Index(fit.columns.size()), c = common.target.c, R = source.R, blocks = source.blocks();
-    std::vector<double> raw(fit.B.size()), constant(fit.b);
-    for (Index a = 0; a < c; ++a)
-        for (Index j = 0; j < w; ++j) {
-            const std::size_t column = std::size_t(fit.columns[std::size_t(j)]);
-            raw[std::size_t(a * w + j)] = fit.B[std::size_t(a * w + j)] / common.units.s[column];
-            constant[std::size_t(a)] -= common.units.m[column] * raw[std::size_t(a * w + j)];
-        }
-    Operator op = make_operator(source, fit.columns, c);
-    std::visit(
-        [&](auto& rows) {
-            rows.set(raw.data());
-            const unsigned used = rows.work() < 8'000'000 ? 1u : threads;
-            parallel(used, [&](unsigned t) {
-                std::vector<double> e(std::size_t(R * c));
-                std::vector<float> sum(e.size());
-                for (Index k = share(blocks, t, used); k < share(blocks, t + 1, used); ++k) {
-                    const Index first = k * R, n = std::min(R, source.n - first);
-                    for (Index a = 0; a < c; ++a)
-                        std::fill(e.begin() + a * R, e.begin() + (a + 1) * R, constant[std::size_t(a)]);
-                    std::fill(sum.begin(), sum.end(), 0.0f);
-                    rows.forward(k, 0, rows.until(source.width), sum.data(), e.data());
-                    if (losses)
-                        common.target.value(first, n, R, nullptr, e.data(), nullptr, nullptr, losses + first);
-                    if (margins)
-                        for (Index i = 0; i < n; ++i)
-                            for (Index a = 0; a < c; ++a)
-                                margins[(first + i) * c + a] = e[std::size_t(a * R + i)];
-                }
-            });
-        },
-        op);
-}
 
 }  // namespace streamsieve::sieve

@@ -8,105 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/simd.hpp"
+#include "tile_kernels.hpp"
 
 namespace streamsieve::sieve {
-
-constexpr Index kMostRows = 128;  // of a tile
-constexpr Index kAtOnce = 16;     // columns that go through all outputs together
-constexpr Index kStrip = 64;      // columns whose products are summed in float before they go into a double
-
-#if defined(__GNUC__)
-#define STREAMSIEVE_INLINE [[gnu::always_inline]] inline
-#else
-#define STREAMSIEVE_INLINE inline
-#endif
-
-// sum[a * R + i] += the columns of a tile (R rows each) times beta[a * stride + j], for outputs a < O;
-// `count` is a multiple of 4. With two outputs every value that is read is used twice.
-template <Index O, class T>
-STREAMSIEVE_INLINE void add_columns_of(const T* tile, Index R, const std::int32_t* columns, Index count,
-                                       const float* beta, Index stride, float* sum) {
-    for (Index j = 0; j < count; j += 4) {
-        const T* x0 = tile + columns[j] * R;
-        const T* x1 = tile + columns[j + 1] * R;
-        const T* x2 = tile + columns[j + 2] * R;
-        const T* x3 = tile + columns[j + 3] * R;
-        const float *b = beta + j, *d = beta + (O - 1) * stride + j;
-        const float b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3], d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
-        float* last = sum + (O - 1) * R;
-#pragma omp simd
-        for (Index i = 0; i < R; ++i) {
-            const float v0 = float(x0[i]), v1 = float(x1[i]), v2 = float(x2[i]), v3 = float(x3[i]);
-            sum[i] += (b0 * v0 + b1 * v1) + (b2 * v2 + b3 * v3);
-            if constexpr (O == 2) last[i] += (d0 * v0 + d1 * v1) + (d2 * v2 + d3 * v3);
-        }
-    }
-}
-
-// g[a * stride + j] += the products of four columns of a tile with r[a * R + i], for outputs a < O
-template <Index O, class T>
-STREAMSIEVE_INLINE void dot_columns_of(const T* tile, Index R, const std::int32_t* columns, const float* r,
-                                       double* g, Index stride) {
-    const T* x0 = tile + columns[0] * R;
-    const T* x1 = tile + columns[1] * R;
-    const T* x2 = tile + columns[2] * R;
-    const T* x3 = tile + columns[3] * R;
-    const float *q = r + (O > 1 ? R : 0), *p = r + (O > 2 ? 2 * R : 0);
-    float s0 = 0, s1 = 0, s2 = 0, s3 = 0, t0 = 0, t1 = 0, t2 = 0, t3 = 0, u0 = 0, u1 = 0, u2 = 0, u3 = 0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3, t0, t1, t2, t3, u0, u1, u2, u3)
-    for (Index i = 0; i < R; ++i) {
-        const float v0 = float(x0[i]), v1 = float(x1[i]), v2 = float(x2[i]), v3 = float(x3[i]);
-        s0 += r[i] * v0, s1 += r[i] * v1, s2 += r[i] * v2, s3 += r[i] * v3;
-        if constexpr (O > 1) t0 += q[i] * v0, t1 += q[i] * v1, t2 += q[i] * v2, t3 += q[i] * v3;
-        if constexpr (O > 2) u0 += p[i] * v0, u1 += p[i] * v1, u2 += p[i] * v2, u3 += p[i] * v3;
-    }
-    g[0] += double(s0), g[1] += double(s1), g[2] += double(s2), g[3] += double(s3);
-    if constexpr (O > 1) {
-        double* h = g + stride;
-        h[0] += double(t0), h[1] += double(t1), h[2] += double(t2), h[3] += double(t3);
-    }
-    if constexpr (O > 2) {
-        double* h = g + 2 * stride;
-        h[0] += double(u0), h[1] += double(u1), h[2] += double(u2), h[3] += double(u3);
-    }
-}
-
-// For each type of cell, all c outputs; few columns at a time, which stay in the first-level cache with what
-// is summed.
-#define STREAMSIEVE_TILE_KERNELS(T)                                                                         \
-    STREAMSIEVE_CLONES inline void add_columns(const T* tile, Index R, const std::int32_t* columns,         \
-                                               Index count, const float* beta, Index stride, float* sum,    \
-                                               Index c) {                                                   \
-        for (Index j = 0; j < count; j += kAtOnce) {                                                        \
-            const Index m = std::min(kAtOnce, count - j);                                                   \
-            Index a = 0;                                                                                    \
-            for (; a + 1 < c; a += 2)                                                                       \
-                add_columns_of<2>(tile, R, columns + j, m, beta + a * stride + j, stride, sum + a * R);     \
-            if (a < c)                                                                                      \
-                add_columns_of<1>(tile, R, columns + j, m, beta + a * stride + j, stride, sum + a * R);     \
-        }                                                                                                   \
-    }                                                                                                       \
-    STREAMSIEVE_CLONES inline void dot_columns(const T* tile, Index R, const std::int32_t* columns,         \
-                                               Index count, const float* r, double* g, Index stride,        \
-                                               Index c) {                                                   \
-        for (Index j = 0; j < count; j += 4) {                                                              \
-            Index a = 0;                                                                                    \
-            for (; a + 2 < c; a += 3)                                                                       \
-                dot_columns_of<3>(tile, R, columns + j, r + a * R, g + a * stride + j, stride);             \
-            if (a + 1 < c) dot_columns_of<2>(tile, R, columns + j, r + a * R, g + a * stride + j, stride);  \
-            if (a + 1 == c) dot_columns_of<1>(tile, R, columns + j, r + a * R, g + a * stride + j, stride); \
-        }                                                                                                   \
-    }
-STREAMSIEVE_TILE_KERNELS(float)
-STREAMSIEVE_TILE_KERNELS(std::int8_t)
-#undef STREAMSIEVE_TILE_KERNELS
-
-// e += sum, sum = 0
-STREAMSIEVE_CLONES inline void move_sums(float* sum, double* e, Index n) {
-#pragma omp simd
-    for (Index i = 0; i < n; ++i) e[i] += double(sum[i]), sum[i] = 0;
-}
 
 // Values that an 8-bit code cannot hold: what is missing from the code, by tile.
 struct Escapes {
@@ -129,7 +33,7 @@ class Tiles {
           c_(c),
           count_(count),
           escapes_(escapes),
-          padded_((count + 3) / 4 * 4),
+          padded_(in_steps(count)),
           columns_(active, active + count) {
         columns_.resize(std::size_t(padded_), count > 0 ? active[0] : 0);
         beta_.assign(std::size_t(padded_ * c), 0.0f);
@@ -149,11 +53,11 @@ class Tiles {
             for (Index j = 0; j < count_; ++j)
                 beta_[std::size_t(a * padded_ + j)] = float(beta[a * count_ + j]);
     }
-    // The active columns before column j of the store, in whole steps of 4.
+    // The active columns before column j of the store, in whole steps.
     Index until(Index j) const {
         if (j >= width_) return padded_;
         const auto at = std::lower_bound(columns_.begin(), columns_.begin() + count_, std::int32_t(j));
-        return std::min(padded_, (Index(at - columns_.begin()) + 3) / 4 * 4);
+        return std::min(padded_, in_steps(Index(at - columns_.begin())));
     }
     // e[a * R + i] += ..., of the active columns [from, to), of which the last call is up to the end. `sum`
     // (c * R, zero before the first) is what has not gone into e yet: where it goes depends on the columns
@@ -190,6 +94,7 @@ class Tiles {
     }
 
   private:
+    static Index in_steps(Index columns) { return (columns + kStep - 1) / kStep * kStep; }
     template <class F>
     void each_escape(Index block, F f) const {
         if (!escapes_.start) return;

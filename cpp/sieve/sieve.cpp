@@ -8,7 +8,7 @@
 
 #include "core/bind.hpp"
 #include "core/dispatch.hpp"
-#include "job.hpp"
+#include "walk.hpp"
 
 namespace streamsieve {
 namespace {
@@ -88,7 +88,7 @@ void bind_solvers(nb::module_& m) {
         [](const StoreView& store, const std::string& kind, Matrix<const double> y, double delta,
            Matrix<const double> units, std::optional<Cube> H, std::optional<Matrix<const double>> h,
            bool intercept, double tolerance, double share, nb::list starts, std::int64_t copy_bytes,
-           unsigned threads) {
+           std::int64_t cached_bytes, unsigned threads) {
             Index c = 1;
             std::vector<Vector<const float>> weights;
             std::vector<std::tuple<double, Fit, std::vector<Index>>> todo;
@@ -104,7 +104,8 @@ void bind_solvers(nb::module_& m) {
             }
             Common common{store.source, {kind_of(kind), c, y.data(), delta}, units_of(units), {}};
             if (H) common.summary = {H->data(), h->data(), Index(H->shape(0)), Index(H->shape(1)) - 1};
-            common.intercept = intercept, common.tolerance = tolerance, common.copy_bytes = copy_bytes;
+            common.intercept = intercept, common.tolerance = tolerance,
+            common.copies = {copy_bytes, cached_bytes};
             common.share = share;
             common.groups = groups_of(store.source, c);
             std::vector<Job> jobs;
@@ -126,7 +127,7 @@ void bind_solvers(nb::module_& m) {
             return out;
         },
         "store"_a, "kind"_a, "y"_a.noconvert(), "delta"_a, "units"_a.noconvert(), "H"_a.none(), "h"_a.none(),
-        "intercept"_a, "tolerance"_a, "share"_a, "starts"_a, "copy_bytes"_a, "threads"_a);
+        "intercept"_a, "tolerance"_a, "share"_a, "starts"_a, "copy_bytes"_a, "cached_bytes"_a, "threads"_a);
     m.def(
         "sieve_predict",
         [](const StoreView& store, const std::string& kind, Matrix<const double> y, double delta,
@@ -151,8 +152,12 @@ void bind_append(nb::module_& m) {
            Weights weight, Vector<float> tiles, Index R, Index at) {
             const Columns c{source.data(), Index(source.shape(0)), shift.data(),
                             sum.data(),    square.data(),          data_or_null(weight)};
-            append_tiles(X.data(), Index(X.stride(0)), Index(X.stride(1)), Index(X.shape(0)), c, tiles.data(),
-                         R, at, [R](float* tile, Index, Index j, Index r, float v) { tile[j * R + r] = v; });
+            append_tiles(
+                X.data(), Index(X.stride(0)), Index(X.stride(1)), Index(X.shape(0)), c, tiles.data(), R, at,
+                [R](float* tile, Index, Index j0, Index count, Index r0, Index rows, const float* v) {
+                    for (Index j = 0; j < count; ++j)
+                        for (Index r = 0; r < rows; ++r) tile[(j0 + j) * R + r0 + r] = v[r * kTogether + j];
+                });
         },
         "X"_a.noconvert(), "source"_a.noconvert(), "shift"_a.noconvert(), "sum"_a.noconvert(),
         "square"_a.noconvert(), "weight"_a.none(), "tiles"_a.noconvert(), "R"_a, "at"_a, NoGil());
@@ -162,20 +167,28 @@ void bind_append(nb::module_& m) {
            Weights weight, Vector<std::int8_t> tiles, Index R, Index at, Doubles offset, Doubles unit) {
             const Columns c{source.data(), Index(source.shape(0)), shift.data(),
                             sum.data(),    square.data(),          data_or_null(weight)};
-            const Coding coding{offset.data(), unit.data()};
+            const Coding coding(offset.data(), unit.data(), c.width);
             Escaped out;
             {
                 nb::gil_scoped_release free;
                 append_tiles(X.data(), Index(X.stride(0)), Index(X.stride(1)), Index(X.shape(0)), c,
                              tiles.data(), R, at,
-                             [&](std::int8_t* tile, Index block, Index j, Index r, float v) {
-                                 float rest;
-                                 tile[j * R + r] = coding(v, j, rest);
-                                 if (rest == 0) return;
-                                 out.tile.push_back(block);
-                                 out.row.push_back(std::uint8_t(r));
-                                 out.column.push_back(std::int32_t(j));
-                                 out.value.push_back(rest);
+                             [&](std::int8_t* tile, Index block, Index j0, Index count, Index r0, Index rows,
+                                 const float* v) {
+                                 std::int8_t code[kMostRows * kTogether];
+                                 bool beyond = false;
+                                 for (Index r = 0; r < rows; ++r)
+                                     beyond |= encode(v + r * kTogether, kTogether, coding.offset.data() + j0,
+                                                      coding.rate.data() + j0, coding.limit.data() + j0,
+                                                      code + r * kTogether);
+                                 for (Index j = 0; j < count; ++j)
+                                     for (Index r = 0; r < rows; ++r)
+                                         tile[(j0 + j) * R + r0 + r] = code[r * kTogether + j];
+                                 if (!beyond) return;
+                                 for (Index r = 0; r < rows; ++r)
+                                     for (Index j = 0; j < count; ++j)
+                                         coding.escape(v[r * kTogether + j], code[r * kTogether + j], block,
+                                                       r0 + r, j0 + j, out);
                              });
             }
             return as_tuple(std::move(out));
@@ -192,7 +205,7 @@ void bind_layouts(nb::module_& m) {
             Escaped out;
             {
                 nb::gil_scoped_release free;
-                recode(memory.data(), n, width, R, Coding{offset.data(), unit.data()}, out);
+                recode(memory.data(), n, width, R, Coding(offset.data(), unit.data(), width), out);
             }
             return as_tuple(std::move(out));
         },
@@ -200,7 +213,8 @@ void bind_layouts(nb::module_& m) {
     m.def(
         "sieve_narrow",
         [](Vector<std::uint8_t> memory, Index tiles, Index width, Index R, Index size, Ints kept) {
-            narrow_tiles(memory.data(), tiles, width, R, size, kept.data(), Index(kept.shape(0)));
+            select_tiles(memory.data(), tiles, width, R * size, kept.data(), Index(kept.shape(0)),
+                         memory.data());
         },
         "memory"_a.noconvert(), "tiles"_a, "width"_a, "R"_a, "size"_a, "kept"_a.noconvert(), NoGil());
     m.def(

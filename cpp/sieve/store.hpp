@@ -17,28 +17,56 @@ struct Columns {
     const double* weight;  // of the rows, or null
 };
 
+constexpr Index kTogether = 16;  // columns appended side by side: a cache line of each row of floats
+
+// Adds rows of kTogether values to the sums of w x and w x^2, row after row, so that cuts change no bit.
+STREAMSIEVE_CLONES inline void add_moments(const float* values, Index rows, const double* weight, double* sum,
+                                           double* square) {
+    for (Index r = 0; r < rows; ++r) {
+        const double w = weight ? weight[r] : 1.0;
+#pragma omp simd
+        for (Index j = 0; j < kTogether; ++j) {
+            const double v = double(values[r * kTogether + j]);
+            sum[j] += w * v;
+            square[j] += w * v * v;
+        }
+    }
+}
+
 // Rows first ... first + n of a dense block go to rows at ... of the tiles. A tile that begins is cleared,
-// since the kernels read it whole. `put(j, r, value, tile)` writes one value.
+// since the kernels read it whole. `put(tile, block, j, m, r, rows, values)` writes m columns from j on of
+// these rows, of which values[kTogether * row + column] are the numbers.
 template <class T, class Cell, class Put>
 void append_tiles(const T* X, Index row_stride, Index col_stride, Index n, const Columns& c, Cell* tiles,
                   Index R, Index at, Put put) {
+    float values[kMostRows * kTogether];
     for (Index done = 0; done < n;) {
-        const Index block = (at + done) / R, r0 = (at + done) % R, take = std::min(R - r0, n - done);
+        const Index block = (at + done) / R, r0 = (at + done) % R, rows = std::min(R - r0, n - done);
         Cell* tile = tiles + block * R * c.width;
         if (r0 == 0) std::memset(static_cast<void*>(tile), 0, std::size_t(R * c.width) * sizeof(Cell));
-        constexpr Index strip = 16;  // a cache line of each row serves 16 columns
-        for (Index j0 = 0; j0 < c.width; j0 += strip)
-            for (Index r = 0; r < take; ++r) {
+        for (Index j0 = 0; j0 < c.width; j0 += kTogether) {
+            const Index m = std::min(kTogether, c.width - j0);
+            const std::int32_t* source = c.source + j0;
+            const double* shift = c.shift + j0;
+            const bool whole = m == kTogether && col_stride == 1 && source[m - 1] - source[0] == m - 1;
+            for (Index r = 0; r < rows; ++r) {
                 const T* x = X + (done + r) * row_stride;
-                const double w = c.weight ? c.weight[done + r] : 1.0;
-                for (Index j = j0; j < std::min(j0 + strip, c.width); ++j) {
-                    const float v = float(double(x[c.source[j] * col_stride]) - c.shift[j]);
-                    c.sum[j] += w * double(v);
-                    c.square[j] += w * double(v) * double(v);
-                    put(tile, block, j, r0 + r, v);
-                }
+                float* to = values + r * kTogether;
+                if (whole)
+                    for (Index j = 0; j < kTogether; ++j) to[j] = float(double(x[source[0] + j]) - shift[j]);
+                else
+                    for (Index j = 0; j < kTogether; ++j)
+                        to[j] = j < m ? float(double(x[source[j] * col_stride]) - shift[j]) : 0.0f;
             }
-        done += take;
+            double sum[kTogether] = {}, square[kTogether] = {};
+            std::copy(c.sum + j0, c.sum + j0 + m, sum);
+            std::copy(c.square + j0, c.square + j0 + m, square);
+            add_moments(values, rows, c.weight ? c.weight + done : nullptr, sum, square);
+            std::copy(sum, sum + m, c.sum + j0);
+            std::copy(square, square + m, c.square + j0);
+            put(tile, block, j0, m, r0, rows, static_cast<const float*>(values));
+        }
+        done += rows;
     }
 }
 
@@ -49,44 +77,74 @@ struct Escaped {
     std::vector<float> value;
 };
 
+// Codes of values u = (v - offset) rate, at most 127; whether one is beyond its limit
+STREAMSIEVE_CLONES inline bool encode(const float* v, Index n, const float* offset, const float* rate,
+                                      const float* limit, std::int8_t* code) {
+    int beyond = 0;
+#pragma omp simd reduction(| : beyond)
+    for (Index i = 0; i < n; ++i) {
+        const float u = (v[i] - offset[i]) * rate[i], most = limit[i] < 127.0f ? limit[i] : 127.0f;
+        const float q = std::nearbyint(u > most ? most : u < -most ? -most : u);
+        code[i] = std::int8_t(int(q));
+        beyond |= std::abs(u) > limit[i];
+    }
+    return beyond != 0;
+}
+
 // x = offset + unit (code + escape); a unit of 0 leaves all to the escape, in units of 1.
 struct Coding {
-    const double *offset, *unit;
-    std::int8_t operator()(float v, Index j, float& rest) const {
-        const double u = unit[j] > 0 ? (double(v) - offset[j]) / unit[j] : double(v) - offset[j];
-        const double q = unit[j] > 0 ? std::clamp(std::nearbyint(u), -127.0, 127.0) : 0.0;
-        rest = (unit[j] > 0 ? std::abs(u) > 127.5 : u != 0) ? float(u - q) : 0.0f;
-        return std::int8_t(q);
+    std::vector<float> offset, rate, limit;  // of the columns, padded to whole steps of kTogether
+    const double *offsets, *units;
+
+    Coding(const double* offset_, const double* unit, Index w)
+        : offset(std::size_t((w + kTogether - 1) / kTogether * kTogether), 0.0f),
+          rate(offset.size(), 1.0f),
+          limit(offset.size(), 0.0f),
+          offsets(offset_),
+          units(unit) {
+        for (std::size_t j = 0; j < std::size_t(w); ++j) {
+            offset[j] = float(offsets[j]);
+            if (units[j] > 0) rate[j] = float(1.0 / units[j]), limit[j] = 127.5f;
+        }
+    }
+    // What a code is missing, into the list where it is beyond the limit.
+    void escape(float v, std::int8_t code, Index tile, Index r, Index j, Escaped& out) const {
+        const std::size_t at = std::size_t(j);
+        if (!(std::abs((v - offset[at]) * rate[at]) > limit[at])) return;  // as `encode` has it
+        const double u = units[j] > 0 ? (double(v) - offsets[j]) / units[j] : double(v) - offsets[j];
+        out.tile.push_back(tile);
+        out.row.push_back(std::uint8_t(r));
+        out.column.push_back(std::int32_t(j));
+        out.value.push_back(float(u - double(code)));
     }
 };
 
 // Tiles of float become tiles of codes, in the same memory: a code is never written before its float is read.
 inline void recode(unsigned char* memory, Index n, Index width, Index R, const Coding& coding, Escaped& out) {
     const Index tiles = (n + R - 1) / R;
+    float v[kMostRows], offset[kMostRows], rate[kMostRows], limit[kMostRows];
+    std::int8_t code[kMostRows];
     for (Index t = 0; t < tiles; ++t)
-        for (Index j = 0; j < width; ++j)
-            for (Index r = 0; r < R; ++r) {
-                const Index cell = (t * width + j) * R + r;
-                float v, rest = 0;
-                std::memcpy(&v, memory + cell * 4, 4);
-                const std::int8_t q = t * R + r < n ? coding(v, j, rest) : std::int8_t(0);
-                std::memcpy(memory + cell, &q, 1);
-                if (rest != 0) {
-                    out.tile.push_back(t);
-                    out.row.push_back(std::uint8_t(r));
-                    out.column.push_back(std::int32_t(j));
-                    out.value.push_back(rest);
-                }
-            }
+        for (Index j = 0; j < width; ++j) {
+            const Index cell = (t * width + j) * R, rows = std::min(R, n - t * R);
+            std::memcpy(v, memory + cell * 4, std::size_t(4 * R));
+            std::fill(offset, offset + rows, coding.offset[std::size_t(j)]);
+            std::fill(rate, rate + rows, coding.rate[std::size_t(j)]);
+            std::fill(limit, limit + rows, coding.limit[std::size_t(j)]);
+            std::fill(code, code + R, std::int8_t(0));
+            const bool beyond = encode(v, rows, offset, rate, limit, code);
+            std::memcpy(memory + cell, code, std::size_t(R));
+            if (!beyond) continue;
+            for (Index r = 0; r < rows; ++r) coding.escape(v[r], code[r], t, r, j, out);
+        }
 }
 
-// Only the columns `kept` (increasing) of the tiles stay, moved down in the same memory.
-inline void narrow_tiles(unsigned char* memory, Index tiles, Index width, Index R, Index size,
-                         const std::int32_t* kept, Index count) {
-    const Index column = R * size;
-    for (Index t = 0; t < tiles; ++t)
+// Only the columns `kept` (increasing) of the tiles, each of so many bytes; `to` may be the same memory.
+inline void select_tiles(const unsigned char* tiles, Index count_tiles, Index width, Index column,
+                         const std::int32_t* kept, Index count, unsigned char* to) {
+    for (Index t = 0; t < count_tiles; ++t)
         for (Index j = 0; j < count; ++j)
-            std::memmove(memory + (t * count + j) * column, memory + (t * width + kept[j]) * column,
+            std::memmove(to + (t * count + j) * column, tiles + (t * width + kept[j]) * column,
                          std::size_t(column));
 }
 

@@ -265,6 +265,7 @@ def sieve_fit(
     share: float,
     starts: list[Any],
     copy_bytes: int,
+    cached_bytes: int,
     threads: int,
 ) -> list[list[_Fit]]: ...
 def sieve_predict(

@@ -41,7 +41,8 @@ def narrow(sieve: Sieve) -> None:
     search = Search(problem, active, sieve.least_width, one_fold=True)
     ridge = STEP**search.full_model if search.folds else 1.0
     target, few = max(len(active) // 2, min(len(active) - 1, sieve.least_width)), int(0.6 * store.values())
-    start = Start(problem.zero(active), ridge, store.weight[: store.n], problem.total, [target])
+    begin = search.start(search.folds[0], search.full_model) if search.folds else problem.zero(active)
+    start = Start(begin, ridge, store.weight[: store.n], problem.total, [target])
     while True:
         fit = problem.eliminate([start], share=0.7)[0][0]
         held = int(store.present[fit.columns].sum()) if store.layout == "csr" else 0

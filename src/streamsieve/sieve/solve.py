@@ -14,6 +14,7 @@ from ..rows import Array
 from .store import Ints, Store
 
 WORK_BYTES = 32 << 20  # working memory beside the store
+CACHE_BYTES = 16 << 20  # what a cache holds of the store is read by all jobs at once, not copied by each
 Weights = NDArray[np.float32]
 
 
@@ -81,11 +82,10 @@ class Problem:
         H, h = (None, None) if self.summary is None else self.summary
         # of a job: second derivatives, sums of up to 16 groups of rows, and a dozen vectors of weights
         size = 4 * self.c * (self.store.n + 128) + (12 + 16) * 8 * self.c * self.store.width
-        room = WORK_BYTES
+        room, copy = WORK_BYTES + self.store.free(), 0
         if self.store.layout == "csr":  # what a job copies of sparse rows when a third of the values has left
-            size += (8 * 7 * self.store.values()) // 10 + 8 * self.store.n
-            room += self.store.free()
-        at_once = int(max(1, room // size))
+            copy = (8 * 7 * self.store.values()) // 10 + 8 * self.store.n
+        at_once = int(max(1, room // (size + copy)))
         out: list[list[Fit]] = []
         for at in range(0, len(starts), at_once):
             some = starts[at : at + at_once]
@@ -94,7 +94,7 @@ class Problem:
             ]
             found = _core.sieve_fit(
                 self.view, self.kind, self.y, self.delta, self.units, H, h, self.intercept, tolerance,
-                share, jobs, room // len(some), self.threads,
+                share, jobs, max(room // len(some) - size, 0), CACHE_BYTES, self.threads,
             )  # fmt: skip
             out += [[Fit(*fit) for fit in fits] for fits in found]
             if self.progress is not None:

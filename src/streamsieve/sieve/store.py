@@ -292,7 +292,8 @@ class Store(State):
     def recode(self) -> None:
         """From float32 to 8 bits: four times the rows."""
         mean, deviation = self.moments()
-        self.offset, self.unit = mean, RANGE * deviation / LARGEST_CODE
+        unit = RANGE * deviation / LARGEST_CODE
+        self.offset, self.unit = mean, np.where(unit > 1e-37, unit, 0.0)  # 1 / unit is a float32
         self._set_escapes(
             _core.sieve_recode(self.cells, self.n, self.width, self.tile_rows, self.offset, self.unit)
         )
