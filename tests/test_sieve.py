@@ -417,6 +417,46 @@ def test_more_features_than_matter_are_shrunk(fit_intercept, monkeypatch):
     assert score > likely.score(X[200:], y[200:]) + 0.05
 
 
+@pytest.mark.parametrize("classes", [2, 3, None])
+def test_more_features_than_matter_do_not_spoil_predictions(classes, monkeypatch):
+    """Models of fewer columns along the elimination count too; each of the k columns has a weight still."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1120, 300))
+    y = 3 * X[:, :4].sum(axis=1) + rng.normal(size=1120)
+    if classes:
+        y = np.digitize(y, np.quantile(y, np.arange(1, classes) / classes))
+    estimator = SieveClassifier if classes else SieveRegressor
+    model = estimator(60).fit(X[:120], y[:120])
+    support, score = model.get_support(), model.score(X[120:], y[120:])
+    mixture = read.Search.mixture
+    monkeypatch.setattr(read.Search, "mixture", lambda *a: [mixture(*a)[0]._replace(share=1.0)])
+    alone = estimator(60).fit(X[:120], y[:120])
+    assert support.sum() == 60
+    assert_array_equal(support, alone.get_support())
+    assert 1 - score < 0.9 * (1 - alone.score(X[120:], y[120:]))
+
+
+@pytest.mark.parametrize("q", [1, 3])
+def test_the_mean_of_models_has_the_mean_of_their_margins(q):
+    X, y, _ = data(200, 20, q=q)
+    search = searches_of(learned(X, y, k=8, loss="logistic"), exponents=(1.0,))[0]
+    ridge, shares = read.choose([search]).ridge, np.array([[0.5, 0.3, 0.2], *np.eye(3)])
+    parts = [read.Part(8, 0.1), read.Part(4, 0.01), read.Part(1, 1.0)]
+    mean, *each = (
+        search.problem.margins(
+            read.Choice(search, ridge, [p._replace(share=s) for p, s in zip(parts, row)]).fit()[0]
+        )
+        for row in shares
+    )
+    assert_allclose(mean, np.tensordot(shares[0], each, 1), rtol=1e-5, atol=1e-6)
+
+
+def test_with_many_rows_one_model_is_the_answer():
+    X, y, _ = data(1200, 20)
+    choice = read.choose(searches_of(learned(X, y, k=4, loss="logistic")))
+    assert [(part.size, part.share) for part in choice.parts] == [(4, 1.0)]
+
+
 @pytest.mark.parametrize("loss", ["squared", "huber", "poisson"])
 @pytest.mark.parametrize("k", [2, "auto"])
 def test_columns_that_do_not_vary_leave_the_constant(loss, k):

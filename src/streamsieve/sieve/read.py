@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +22,7 @@ MEASURED = 8000  # rows of a fold whose losses are kept
 TELLING = 100  # rows of a fold that can tell which ridges are not worth the other folds
 FURTHEST = 4  # decades between the ridge of an elimination and that of its refit
 CHEAP = 30_000_000  # products of a walk over the folds that serve, at least one
+LEAST = 0.01  # share of a model of k columns that fewer beat, so that each of them has a weight
 
 
 @dataclass
@@ -81,6 +84,8 @@ class Search:
         # a ridge is compared along steps that are coarser than those of the final elimination
         self.share = 0.8 if problem.store.n * len(active) * problem.c > CHEAP // 10 else 0.9
         self.tables: dict[int, list[Table]] = {}  # by half decade of the ridge, for each size
+        self.smallest: dict[int, list[Fit]] = {}  # fold by fold, of the last size, where rows are few
+        self.mixes = k is not None and problem.rows < 1000  # see `mixture`
         self.open = k is None and bool(self.folds)
         self.sizes = self.all_sizes() if self.open else [min(10 if k is None else k, len(active))]
         held = sum(len(fold.held) for fold in self.folds)
@@ -109,7 +114,8 @@ class Search:
         """That loss, and that half decade."""
         problem, best, worse = self.problem, (np.inf, HIGHEST), 0
         fits = [problem.zero(self.active) for _ in self.folds]
-        tolerance = 2e-2 if self.rows_are_few else 1e-1  # it only tells where to search
+        # it only tells where to search
+        tolerance = 2e-2 if self.rows_are_few and len(self.folds) > 1 else 1e-1
         for i in range(HIGHEST if self.rows_are_few else 0, LOWEST, -2):
             fits = problem.solve(
                 [Start(fit, STEP**i, f.weight, f.total, ()) for fit, f in zip(fits, self.folds)], tolerance
@@ -160,6 +166,8 @@ class Search:
         fits: Fits = {}
         for a, i in enumerate(halves):
             self.tables.setdefault(i, [{} for _ in self.sizes])
+            if self.mixes:
+                self.smallest.setdefault(i, []).extend(path[-1] for path in paths[a * n : (a + 1) * n])
             for s in range(len(self.sizes)):
                 fits[i, s] = [self.to_refit(path[s]) for path in paths[a * n : (a + 1) * n]]
         if self.refit_problem is not self.problem:
@@ -287,6 +295,27 @@ class Search:
         self.open, self.sizes = False, self.sizes[kept]
         self.tables = {j: tables[kept] for j, tables in self.tables.items()}
 
+    def mixture(self, i: int) -> list[Part]:
+        """Models along an elimination whose mean is the answer: that of k columns.
+
+        Where rows are few and held-out ones clearly prefer fewer columns, those that are as good as the best;
+        the other columns have small weights.
+        """
+        parts = [(self.k, self.tables[i][-1])]
+        if self.mixes and self.k > 1:
+            below = copy.copy(self)
+            below.sizes, below.tables, below.smallest = halves_of(self.k), {}, {}
+            below.folds = [replace(f, starts={i: fit}) for f, fit in zip(self.folds, self.smallest[i])]
+            below.measure([i])
+            parts += zip(below.sizes, below.tables[i])
+        rows = [self._rows(table) for _, table in parts]
+        best = min(rows, key=np.mean)
+        near = [not clearly_worse(each, best, 1.0) for each in rows]
+        share = (1 - LEAST) / sum(near)
+        shares = [1.0] if near[0] else [LEAST, *(share * good for good in near[1:])]
+        refits = [Part(size, STEP ** (i + 2 * least(table)), s) for (size, table), s in zip(parts, shares)]
+        return [part for part in refits if part.share]
+
     def rows_of_constant(self) -> Array:
         """Losses of the held-out rows by the model without columns."""
         fits = [self.problem.constant(fold.weight, fold.total) for fold in self.folds]
@@ -298,7 +327,7 @@ class Search:
             i = int(np.clip(np.rint(np.log(ridge) / np.log(STEP)), LOWEST, HIGHEST))
             self.measure([i])
             self.choose_size()
-        return Choice(self, ridge, ridge)
+        return Choice(self, ridge, [Part(self.k, ridge)])
 
 
 def choose(searches: list[Search]) -> Choice:
@@ -309,7 +338,7 @@ def choose(searches: list[Search]) -> Choice:
     full model.
     """
     if not searches[0].folds or not len(searches[0].active):
-        return Choice(searches[0], 1.0, 1.0)
+        return Choice(searches[0], 1.0, [Part(searches[0].k, 1.0)])
     best_full = min(searches, key=lambda search: search.full[0])
     for search in searches:
         search.refit_problem = best_full.problem
@@ -327,31 +356,55 @@ def choose(searches: list[Search]) -> Choice:
     if search.open:
         search.choose_size()
         if not search.k:
-            return Choice(search, STEP ** found[search], 1.0)
+            return Choice(search, STEP ** found[search], [])
         found[search] = search.best_decade()
     half = search.between(found[search])
     known = half if half in search.tables else found[search]
-    return Choice(search, STEP**half, STEP ** (known + 2 * least(search.tables[known][-1])))
+    return Choice(search, STEP**half, search.mixture(known))
+
+
+class Part(NamedTuple):
+    """A refit of so many columns: its ridge, and its share in the weights."""
+
+    size: int
+    ridge: float
+    share: float = 1.0
+
+
+def halves_of(k: int) -> list[int]:
+    """Half of k, a quarter, ..., 1."""
+    return [k >> j for j in range(1, k.bit_length())]
 
 
 @dataclass
 class Choice:
-    """The ridges of an elimination and of its refit."""
+    """The ridge of an elimination, and the refits along it, of k columns and of fewer, to average."""
 
     search: Search
     ridge: float
-    refit: float
+    parts: list[Part]
 
     def fit(self) -> tuple[Fit, Problem]:
         """The model on all rows, and the problem whose units it is in."""
-        search, problem = self.search, self.search.problem
+        search, problem, refits = self.search, self.search.problem, self.search.refit_problem
         weight = problem.store.weight[: problem.store.n]
         if not search.k:
             return problem.constant(weight, problem.total), problem
         start = problem.zero(search.active)
-        if search.folds:
-            start = search.start(search.folds[0], round(np.log(self.ridge) / np.log(STEP)))
-        job = Start(start, self.ridge, weight, problem.total, [search.k])
-        fit = search.to_refit(problem.eliminate([job])[0][0])
-        again = search.refit_problem.solve([job._replace(fit=fit, ridge=self.refit)], 1e-3)[0]
-        return again, search.refit_problem
+        if search.folds and search.folds[0].starts:
+            # smaller ridges overfit the rows of the fold, and begin far from the solution of all rows
+            half = round(np.log(self.ridge) / np.log(STEP))
+            start = search.start(search.folds[0], max(half, search.full_model))
+        job = Start(start, self.ridge, weight, problem.total, [part.size for part in self.parts])
+        fits = [search.to_refit(fit) for fit in problem.eliminate([job])[0]]
+        again = [job._replace(fit=fit, ridge=part.ridge) for fit, part in zip(fits, self.parts)]
+        return mean_of(refits.solve(again, 1e-3), [part.share for part in self.parts]), refits
+
+
+def mean_of(fits: list[Fit], shares: list[float]) -> Fit:
+    """The weighted mean of models, of which the first has all columns of the others."""
+    columns, B, b = fits[0].columns, np.zeros_like(fits[0].B), np.zeros_like(fits[0].b)
+    for fit, share in zip(fits, shares):
+        B[:, np.searchsorted(columns, fit.columns)] += share * fit.B
+        b += share * fit.b
+    return Fit(columns, B, b)
