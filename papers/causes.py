@@ -99,10 +99,6 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "the RMSE of **none**, 2.280, that the period was found by, and over the last 100 steps both come "
         "near. Forgetting by the row (0.001) has 1.00 in every design.",
     ),
-    "real": (
-        "5 splits are shown of the 20 that the paper has and the experiment makes now: one takes minutes, "
-        "for averages of 8,000 features and the models read from them.",
-    ),
     "zhai": (
         "**B-ARDA** has the highest accuracy at every small budget, as the paper says of its Figure 1, on "
         "dexter, basehock, pcmac and farm_ads; on arcene OFS is above it at B = 20 and 100. What the paper "
@@ -127,15 +123,21 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "step** (`attainable`). It is not our choice of gamma and pi_0: of all 35 pairs in the paper's "
         "ranges the best on the rows of the test has 17.4 with 47 % of the features, and among those with "
         "at most 6 % the best has 30 (`exceptions`). How the published error came about is not shown by "
-        "that: the paper gives no step for its method; 0.1, the least of its SGD, is taken here.",
+        "that: the paper gives no step for its method; 0.1, the least of its SGD, is taken here. "
+        "Neither do longer steps, its delta_K, rows that are not scaled, or only the features that it had "
+        "(`protocol`).",
         "**dorothea**: StabilizedSGD has the fewest errors of all, as in print, and fewer features than its "
         "competitors, but 6.5 and 6.1 % of the 350 rows of the test are wrong in place of 5.1 and 5.5: five "
         "and two rows. 9.7 % are positive, which a model without features has for an error. It is not our "
         "choice of parameters: chosen by the rows of the test the best of 24 has 6.3 and 6.1, the best of "
         "the 35 pairs as printed 9.7 and 7.0 (`exceptions`). Nor is it the method: a linear SVM and logistic "
-        "regression that hold all rows have 7.4 and 6.6 with 5 % of the features. What else the paper did "
-        "is not known. **Its competitors** choose weak penalties by rows left out, of which one in ten is "
-        "positive, and have larger errors than published with more features.",
+        "regression that hold all rows have 7.4 and 6.6 with 5 % of the features. It is, in part, the rows: "
+        "the paper left out features that training or test rows lack, and its SGD has the published errors "
+        "and non-zeros of both losses on rows as they are distributed, not scaled (`protocol`). There "
+        "Algorithm 4 as printed comes near the published errors too, but only where it purges little; how "
+        "it had them with so few features is not shown. **Its competitors** choose weak penalties by rows "
+        "left out, of which one in ten is positive, and have larger errors than published with more "
+        "features.",
         "**TruncatedGradient** with the paper's steps and gravity has the published share of non-zeros on "
         "dexter, and twice the published error: with steps of 0.1 and more and rows of norm 88 each mistake "
         "moves the margin by hundreds, a perceptron. With a derived step it has the published error or "
@@ -152,6 +154,19 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "exceptions": (
         "**StabilizedSGD**, arcene and dorothea, test error: no parameters in these ranges have the "
         "published one, although they are chosen by the rows of the test; see `ma`.",
+    ),
+    "protocol": (
+        "**SGD**, logistic: a share with a deviation of .00 is a count of features. On dorothea and arcene "
+        "it is that of the features which both parts have, on dexter that of the training rows, so that the "
+        "paper did not treat all sets alike. On dorothea SGD has the published errors and non-zeros on rows "
+        "as distributed only; TruncatedGradient has about the published non-zeros there, and errors that "
+        "spread too far to tell. On arcene neither method tells the rows apart.",
+        "**StabilizedSGD**, **test error**: its least error here is no estimate. The steps and values of "
+        "delta_K were themselves found by looking at the rows of the test, on dorothea among some two "
+        "hundred choices, and so were the step and gravity of TruncatedGradient, among eight. On dorothea "
+        "the error comes near the published one where delta_K is so large that little is purged: with "
+        "logistic loss it is the mean of 16 runs of SGD. The published sparsity does not come with it. On "
+        "arcene these rows do not show the published error of logistic loss.",
     ),
     "explained": (
         "**variance 2** gives the published rates at k = 100, not those at k = 10, which are about the same "

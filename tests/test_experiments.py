@@ -25,6 +25,7 @@ from papers.experiments import (
     explained,
     inference,
     load_experiment,
+    protocol,
     readings,
     sfsa,
     susan,
@@ -451,6 +452,7 @@ def test_the_list_names_every_experiment():
         "explained",
         "attainable",
         "exceptions",
+        "protocol",
         "bounds",
         "inference",
     ]
@@ -683,6 +685,34 @@ def test_a_choice_by_the_test_is_made_over_all_orders_and_among_the_sparse():
         ("arcene", "1", 17.0, "c"),
         ("dorothea", "3", 16.0, "b"),
     ]
+
+
+def test_shared_features_are_those_of_both_parts(monkeypatch):
+    """Features that one part lacks are dropped, and a stored zero is not a value."""
+    train = sp.csr_array(np.array([[1.0, 2.0, 0.0, 5.0], [3.0, 0.0, 0.0, 4.0]]))
+    train.data[train.data == 5.0] = 0.0
+    test = sp.csr_array(np.array([[2.0, 0.0, 7.0, 1.0], [6.0, 0.0, 1.0, 0.0]]))
+    parts = {"train": (train, np.array([1.0, -1.0])), "test": (test, np.array([-1.0, 1.0]))}
+    monkeypatch.setattr(data, "load", lambda _, part: parts[part])
+    assert protocol.measure_features("dorothea") == {"training": 75.0, "both": 50.0}
+    X, _, X_test, _ = protocol.read_rows("dorothea", protocol.UNSCALED)
+    assert X.toarray().tolist() == [[1, 0, 0, 0], [3, 0, 0, 4]]
+    assert X_test.toarray().tolist() == [[2, 0, 0, 1], [6, 0, 0, 0]]
+
+
+def test_parameters_of_the_protocol_are_chosen_by_all_orders():
+    figures = {"a": [(9.0, 50.0), (3.0, 50.0)], "b": [(5.0, 7.0), (5.0, 9.0)]}  # a is best in one order only
+    job = {"what": "stabilized", "data": "dorothea", "loss": "hinge", "rows": protocol.UNSCALED}
+    pairs = [
+        (
+            job | {"quick": False, "seed": seed},
+            {name: {"error": some[seed][0], "share": some[seed][1]} for name, some in figures.items()},
+        )
+        for seed in range(2)
+    ]
+    (table,) = protocol.report(Outcomes(pairs))
+    ((*_, error, share, params),) = table.rows
+    assert (error.mean, error.published, share.mean, share.published, params) == (5.0, 5.14, 8.0, 6.68, "b")
 
 
 def test_more_runs_are_judged_against_the_best_published(monkeypatch):

@@ -60,6 +60,7 @@ EXPERIMENTS = {
     "explained": Experiment("Why figures are worse than published: each cause shown at work", 0.3, None),
     "attainable": Experiment("What rows can tell at all, where a published figure is better", 0.1, None),
     "exceptions": Experiment("Lost contests: more runs, and the best choice in a paper's ranges", 0.1, None),
+    "protocol": Experiment("[Ma] Tables 2 and 3: which features and rows the paper had", 0.1, None),
     "bounds": Experiment(
         "[Sun] Corollaries 1, 3, [Zhai] Theorems 1, 2: bounds beside what is measured", 0.1, None
     ),
