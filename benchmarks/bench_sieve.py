@@ -85,9 +85,9 @@ def detection(seeds, memory):
 
 
 def prototype(path, seeds, designs, wall):
-    """Found and time beside the NumPy prototype of the specification, which uses one thread.
+    """Found and time beside the NumPy prototype of the specification.
 
-    Processor time, of one thread each; or `wall` time, of as many threads as the sieve uses by default.
+    Processor time, of one thread each; or `wall` time, of as many threads as each uses by default.
     """
     clock, jobs = (time.perf_counter, None) if wall else (time.process_time, 1)
     spec = importlib.util.spec_from_file_location("prototype", path)
@@ -102,17 +102,18 @@ def prototype(path, seeds, designs, wall):
         for seed in seeds:
             stream = simulate.correlated(n, p=p, k=100, signal=signal, task=task, random_state=seed)
             blocks = [stream.take(min(2_000, n - at), at) for at in range(0, n, 2_000)]
-            with threadpool_limits(1):
+            blocks = [(X + shift, y) for X, y in blocks] if shift else blocks
+            with threadpool_limits(None if wall else 1):
                 begin = clock()
                 method = Sieve(k=100, loss=loss, n_jobs=jobs).begin(p, 1)
                 for X, y in blocks:
-                    method.update(as_rows(X + shift)[0], np.asarray(y, dtype=float).reshape(-1, 1))
+                    method.update(as_rows(X)[0], np.asarray(y, dtype=float).reshape(-1, 1))
                 shares[0].append(found(method, stream.support))
                 seconds[0] += clock() - begin
                 begin = clock()
                 other = module.Sieve(100, "reg" if task == "regression" else "cls", classes=np.array([-1, 1]))
                 for X, y in blocks:
-                    other.partial_fit(X + shift, y)
+                    other.partial_fit(X, y)
                 shares[1].append(100 * np.isin(stream.support, other.result()[0]).mean())
                 seconds[1] += clock() - begin
         each = [f"{np.mean(s):.1f} ({' '.join(f'{v:.0f}' for v in s)})" for s in shares]

@@ -286,7 +286,7 @@ class Job {
         // ranks otherwise: the data leave directions to the ridge.
         loose_ = rows >= 4.0 * double(count()) && common_.tolerance >= 1e-2;
         const bool on_the_way = !sizes_.empty() && count() > sizes_.front();
-        enough_ = (loose_ && on_the_way ? 2 : 1) * common_.tolerance * std::max(size, 1.0) * unit;
+        enough_ = (loose_ && on_the_way ? 5 : 1) * common_.tolerance * std::max(size, 1.0) * unit;
         mean_ = curvature_;
         if (common_.summary.H) {
             const Index side = common_.summary.width + 1;

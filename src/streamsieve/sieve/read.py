@@ -251,7 +251,7 @@ class Search:
         low = min(self.tables)
         while not self.open and low - 2 >= LOWEST and low + 2 in self.tables:
             above, here = self.shared_rows(low + 2, low)
-            if not clearly_worse(above, here, 1.0):
+            if low != min(self.whole(), key=self.loss) or not clearly_worse(above, here, 1.0):
                 break  # small ridges take long, and are alike
             low -= 2
             self.measure([low])

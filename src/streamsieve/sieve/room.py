@@ -42,14 +42,22 @@ def narrow(sieve: Sieve) -> None:
     ridge = STEP**search.full_model if search.folds else 1.0
     target, few = max(len(active) // 2, min(len(active) - 1, sieve.least_width)), int(0.6 * store.values())
     begin = search.start(search.folds[0], search.full_model) if search.folds else problem.zero(active)
-    start = Start(begin, ridge, store.weight[: store.n], problem.total, [target])
+    start = Start(begin, ridge, store.weight[: store.n], problem.total, ())
+    size = min(len(active), -(-10 * target // 7))
     while True:
-        fit = problem.eliminate([start], share=0.7)[0][0]
-        held = int(store.present[fit.columns].sum()) if store.layout == "csr" else 0
-        if held <= few or len(fit.columns) <= sieve.least_width:
+        fit = problem.eliminate([start._replace(sizes=[size])], tolerance=3e-2, share=0.7)[0][0]
+        kept = strongest(fit, target)
+        held = int(store.present[kept].sum()) if store.layout == "csr" else 0
+        if held <= few or target <= sieve.least_width:
             break
-        start = start._replace(fit=fit, sizes=[max(int(0.7 * len(fit.columns)), sieve.least_width)])
-    keep_columns(sieve, fit.columns)
+        start, size, target = start._replace(fit=fit), target, max(int(0.7 * target), sieve.least_width)
+    keep_columns(sieve, kept)
+
+
+def strongest(fit: Fit, count: int) -> Ints:
+    """The columns with the largest weights, of equal ones the first."""
+    order = np.argsort(-np.square(fit.B).sum(axis=0), kind="stable")[:count]
+    return np.sort(fit.columns[order])
 
 
 def keep_columns(sieve: Sieve, kept: Ints) -> None:
