@@ -71,7 +71,7 @@ def cells_of(part: str, sets: list, methods: list, args: argparse.Namespace) -> 
 
 
 def grid_cells(s: datasets.Set, methods: list, args: argparse.Namespace) -> list[Cell]:
-    """`fit` of every learner over its grid at one k; five splits of small sets, which test on few rows."""
+    """`fit` of every learner over its grid at one k; several splits of small sets, which test on few rows."""
     if s.name not in datasets.FILES:
         return []
     n = datasets.FILES[s.name][1]
@@ -103,7 +103,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--sets", type=words, help="names, or beginnings with *; separated by , or ;")
     parser.add_argument("--methods", type=words, help="names, or beginnings with *; 'SFSA, fit' needs a ;")
     parser.add_argument("--k", type=numbers, default=[10, 50, 100, 500])
-    parser.add_argument("--splits", type=int, default=datasets.N_SPLITS, help="at most so many of each set")
+    parser.add_argument("--splits", type=int, default=5, help="of each set that is small")
     parser.add_argument(
         "--one-at-a-time", action="store_true", help="grid: a step or a penalty beside the defaults, not both"
     )

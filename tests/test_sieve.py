@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from scipy.sparse import random as sparse_random
 from scipy.special import logsumexp
 
 from reference import sieve as twin
 from streamsieve import SieveClassifier, SieveRegressor
 from streamsieve.params import ParamError
 from streamsieve.rows import as_rows
-from streamsieve.sieve import gram, read, solve
+from streamsieve.sieve import gram, read, solve, store
 from streamsieve.sieve.problem import problem_of
 from streamsieve.sieve.sieve import Sieve
 from streamsieve.sieve.solve import Fit, Start
@@ -219,6 +220,42 @@ def test_values_at_the_edge_of_the_codes_do_not_depend_on_cuts():
     for name in ("escape_tile", "escape_row", "escape_column", "escape_value"):
         order = [np.lexsort((s.escape_column, s.escape_row, s.escape_tile)) for s in (whole, cut)]
         assert_array_equal(getattr(whole, name)[order[0]], getattr(cut, name)[order[1]])
+
+
+def test_a_call_of_sparse_rows_does_not_walk_all_features(monkeypatch):
+    """What maps features to columns is O(p): it is made once, not by every call or part of one."""
+    made, places = [], store.places
+    monkeypatch.setattr(store, "places", lambda *args: made.append(1) or places(*args))
+    X = sparse_random(40, 3_000_000, density=1e-5, format="csr", random_state=0)
+    method = Sieve(k=5, loss="logistic").begin(X.shape[1], 1)
+    y = np.where(np.arange(40) % 2, 1.0, -1.0)[:, None]
+    method.update(as_rows(X)[0], y)
+    for i in range(40):
+        method.update(as_rows(X[i : i + 1])[0], y[i : i + 1])
+    assert len(made) == 1
+    assert method.state.store.n == 80
+
+
+@pytest.mark.parametrize("k", [4, "auto"])
+def test_of_very_many_columns_the_full_model_chooses_those_that_are_eliminated(k, monkeypatch):
+    X, y, truth = data(500, 300, sparse=True)
+    whole = learned(csr_array(X), y, k=k, loss="logistic").weights()[0][0]
+    monkeypatch.setattr(read, "WIDEST", 60)
+    widths, eliminate = [], solve.Problem.eliminate
+
+    def counted(self, starts, *args, **options):
+        widths.extend(len(s.fit.columns) for s in starts if s.sizes and s.sizes[-1] < len(s.fit.columns))
+        return eliminate(self, starts, *args, **options)
+
+    monkeypatch.setattr(solve.Problem, "eliminate", counted)
+    if k == "auto":
+        monkeypatch.setattr(read.Search, "all_sizes", lambda _: [30, 20, 10, 4, 2, 1])
+    else:
+        monkeypatch.setattr(read, "TIMES", 10)
+    fewer = learned(csr_array(X), y, k=k, loss="logistic").weights()[0][0]
+    assert max(widths) == 60
+    assert set(np.flatnonzero(whole)) & set(truth) == set(np.flatnonzero(fewer)) & set(truth)
+    assert len(np.flatnonzero(fewer)) == k or k == "auto"
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from sklearn import datasets
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-SMALL = 500  # sets with fewer training rows are split five times
-N_SPLITS = 5
+SMALL = 500  # sets with fewer training rows are split several times
+N_SPLITS = 100  # of these, at most
 N_SEEDS = 3
 N_NOISE = 300  # columns added to scikit-learn's sets
 

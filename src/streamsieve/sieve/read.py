@@ -21,6 +21,7 @@ HELD = 4000  # held-out rows are enough: with more, fewer folds serve
 MEASURED = 8000  # rows of a fold whose losses are kept
 TELLING = 100  # rows of a fold that can tell which ridges are not worth the other folds
 FURTHEST = 4  # decades between the ridge of an elimination and that of its refit
+WIDEST, TIMES = 1 << 14, 400  # columns at which an elimination begins, or so often k: the full model's best
 CHEAP = 30_000_000  # products of a walk over the folds that serve, at least one
 LEAST = 0.01  # share of a model of k columns that fewer beat, so that each of them has a weight
 
@@ -92,6 +93,8 @@ class Search:
         self.noisy = held < 1000  # few rows: the mean of two sizes is less noisy
         if not self.open and self.noisy and 2 * self.k < len(active):
             self.sizes = [2 * self.k, self.k]
+        widest = max(WIDEST, 2 * self.sizes[0] if self.open else TIMES * self.k)
+        self.widest = len(active) if one_fold else min(widest, len(active))
 
     @property
     def k(self) -> int:
@@ -122,7 +125,7 @@ class Search:
             )
             loss = sum(held_losses(problem, *pair).sum(dtype=np.float64) for pair in zip(fits, self.folds))
             for fit, fold in zip(fits, self.folds):
-                fold.starts[i] = fit
+                fold.starts[i] = fit = strongest(fit, self.widest)
                 if fit.B.nbytes * len(fold.starts) * len(self.folds) > 8 << 20:
                     del fold.starts[max(fold.starts)]
             worse = 0 if loss < best[0] else worse + 1
@@ -399,6 +402,18 @@ class Choice:
         fits = [search.to_refit(fit) for fit in problem.eliminate([job])[0]]
         again = [job._replace(fit=fit, ridge=part.ridge) for fit, part in zip(fits, self.parts)]
         return mean_of(refits.solve(again, 1e-3), [part.share for part in self.parts]), refits
+
+
+def strongest(fit: Fit, count: int) -> Fit:
+    """The columns with the largest weights, of equal ones the first."""
+    if count >= len(fit.columns):
+        return fit
+    strength = np.square(fit.B).sum(axis=0)
+    last = np.partition(strength, -count)[-count]
+    stays = strength > last
+    stays[np.flatnonzero(strength == last)[: count - np.count_nonzero(stays)]] = True
+    at = np.flatnonzero(stays)
+    return Fit(fit.columns[at], np.ascontiguousarray(fit.B[:, at]), fit.b)
 
 
 def mean_of(fits: list[Fit], shares: list[float]) -> Fit:

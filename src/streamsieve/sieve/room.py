@@ -9,7 +9,7 @@ import numpy as np
 from ..losses import expit, softmax
 from ..rows import Array
 from .problem import problem_of, summary_of, target_units
-from .read import STEP, Search
+from .read import STEP, Search, strongest
 from .solve import Fit, Problem, Start
 from .store import Ints
 
@@ -46,18 +46,12 @@ def narrow(sieve: Sieve) -> None:
     size = min(len(active), -(-10 * target // 7))
     while True:
         fit = problem.eliminate([start._replace(sizes=[size])], tolerance=3e-2, share=0.7)[0][0]
-        kept = strongest(fit, target)
+        kept = strongest(fit, target).columns
         held = int(store.present[kept].sum()) if store.layout == "csr" else 0
         if held <= few or target <= sieve.least_width:
             break
         start, size, target = start._replace(fit=fit), target, max(int(0.7 * target), sieve.least_width)
     keep_columns(sieve, kept)
-
-
-def strongest(fit: Fit, count: int) -> Ints:
-    """The columns with the largest weights, of equal ones the first."""
-    order = np.argsort(-np.square(fit.B).sum(axis=0), kind="stable")[:count]
-    return np.sort(fit.columns[order])
 
 
 def keep_columns(sieve: Sieve, kept: Ints) -> None:

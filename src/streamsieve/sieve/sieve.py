@@ -257,7 +257,8 @@ class Sieve(Method):
         at = 0
         while at < len(rows):
             # a part at a time: what is copied of it (imputed, densified) stays small
-            part = rows[at : at + max(1, (4 << 20) // max(rows.p, 1))]
+            cells = rows.n_values // len(rows) if s.store.layout == "csr" and rows.sparse else rows.p
+            part = rows[at : at + max(1, (4 << 20) // max(cells, 1))]
             stop = at + len(part)
             if s.first_pass is not None:
                 measure(s.first_pass, part, outputs[at:stop], None if w is None else w[at:stop])

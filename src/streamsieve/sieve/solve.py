@@ -14,6 +14,7 @@ from ..rows import Array
 from .store import Ints, Store
 
 WORK_BYTES = 32 << 20  # working memory beside the store
+SUM_BYTES = 8 << 20  # of the groups of rows that are summed apart, as the kernels have it
 CACHE_BYTES = 16 << 20  # what a cache holds of the store is read by all jobs at once, not copied by each
 Weights = NDArray[np.float32]
 
@@ -81,7 +82,9 @@ class Problem:
         """Fit, drop the weakest, fit, ...: the fits of each start at its sizes. Many starts share a walk."""
         H, h = (None, None) if self.summary is None else self.summary
         # of a job: second derivatives, sums of up to 16 groups of rows, and a dozen vectors of weights
-        size = 4 * self.c * (self.store.n + 128) + (12 + 16) * 8 * self.c * self.store.width
+        weights, widest = self.c * self.store.width, max((len(s.fit.columns) for s in starts), default=0)
+        sums = max(8 * weights, min(16 * 8 * weights, SUM_BYTES)) + 4 * weights
+        size = 4 * self.c * (self.store.n + 128) + sums + 12 * 8 * self.c * widest
         room, copy = WORK_BYTES + self.store.free(), 0
         if self.store.layout == "csr":  # what a job copies of sparse rows when a third of the values has left
             copy = (8 * 7 * self.store.values()) // 10 + 8 * self.store.n

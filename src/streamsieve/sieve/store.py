@@ -183,7 +183,7 @@ class Store(State):
 
     def _append_csr(self, rows: Rows, weight: Array | None) -> int:
         rows = rows if rows.sparse else sparse_rows(rows)
-        place = places(self.p, self.columns)
+        place = self._places()
         self.indptr = grown(self.indptr, self.n + len(rows) + 1)
         most = int(self.indptr[self.n]) + rows.n_values
         limit = self.memory // 8
@@ -200,6 +200,14 @@ class Store(State):
         self.indices = shrunk(self.indices, min(room_for(nnz), limit))
         self.cells = shrunk(self.cells, 4 * min(room_for(nnz), limit))
         return done
+
+    def _places(self) -> Ints:
+        """Where the features are among the columns; made anew only where these change, since it is O(p)."""
+        columns, place = getattr(self, "_place", (None, self.columns))
+        if columns is not self.columns or len(place) != self.p:
+            place = places(self.p, self.columns)
+            self._place = self.columns, place
+        return place
 
     def mark(self, rows: Rows) -> Mark:
         """What `cut` needs to take back these rows and all that come after them; O(nnz) for sparse rows."""
