@@ -56,7 +56,7 @@ def online_methods(task: str, k: int, fofs: Params | None = None) -> dict[str, A
         }
     return {
         "FOFS": OFSClassifier(k, **PLAIN, **(fofs or {})),
-        "SOFS": SOFSClassifier(k, **PLAIN),
+        "SOFS": SOFSClassifier(k, gamma=1.0, **PLAIN),
         "OPG": FOBOSClassifier(k, l1_ratio=L1, standardize=False),
         "RDA": RDAClassifier(k, l1_ratio=L1, standardize=False),
     }

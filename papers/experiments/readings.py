@@ -87,7 +87,7 @@ def measure(always: bool, n: int, seed: int) -> dict[str, Any]:
     budgeted = online_methods("classification", K, FOFS_PARAMS[always])
     untruncated: dict[str, Any] = {
         "FOFS": OFSClassifier(P, **PLAIN, **FOFS_PARAMS[always]),
-        "SOFS": SOFSClassifier(P, **PLAIN),
+        "SOFS": SOFSClassifier(P, gamma=1.0, **PLAIN),
     }
     for X, y in stream:
         for model in (*budgeted.values(), *untruncated.values()):

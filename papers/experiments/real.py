@@ -114,7 +114,7 @@ def measure_stream(name: str) -> dict[str, float]:
         "SFSA-AG": SFSAClassifier(k, loss="hinge", maturity=n // BATCH, ladder=False, variant="nesterov"),
         "TSGD": TSGDClassifier(k),
         "FOFS": OFSClassifier(k, **PLAIN),
-        "SOFS": SOFSClassifier(k, **PLAIN),
+        "SOFS": SOFSClassifier(k, gamma=1.0, **PLAIN),
     }
     if name == "news20":
         X, y = data.load(name, "all")
@@ -185,7 +185,7 @@ def _fit_function(name: str, s: Any, X: Any, y: Any) -> Callable[[int], Callable
         "C = 50": lambda k: OLSTThenTSGDRegressor(k, C=50),
         "C = 500": lambda k: OLSTThenTSGDRegressor(k, C=500),
         "FOFS": lambda k: OFSClassifier(k, **PLAIN, **fofs_params(X)),
-        "SOFS": lambda k: SOFSClassifier(k, **PLAIN),
+        "SOFS": lambda k: SOFSClassifier(k, gamma=1.0, **PLAIN),
     }
 
     def fit(k: int) -> Callable[[Any], Any]:

@@ -38,7 +38,7 @@ class SOFS(Method):
 
     k = heap.K
     gamma = Param(
-        1.0,
+        0.1,
         POSITIVE,
         "Regularisation of AROW: the larger, the smaller the steps.",
         symbol="gamma",

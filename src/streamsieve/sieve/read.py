@@ -86,7 +86,7 @@ class Search:
         self.share = 0.8 if problem.store.n * len(active) * problem.c > CHEAP // 10 else 0.9
         self.tables: dict[int, list[Table]] = {}  # by half decade of the ridge, for each size
         self.smallest: dict[int, list[Fit]] = {}  # fold by fold, of the last size, where rows are few
-        self.mixes = k is not None and problem.rows < 1000  # see `mixture`
+        self.mixes = k is not None and (problem.rows < 1000 or self.rows_are_few)  # see `mixture`
         self.open = k is None and bool(self.folds)
         self.sizes = self.all_sizes() if self.open else [min(10 if k is None else k, len(active))]
         held = sum(len(fold.held) for fold in self.folds)

@@ -39,8 +39,9 @@ class Sieve(Method):
     along the elimination. It ranks like the elastic net where the signal is weak and like best subset where
     it is strong.
 
-    With fewer than 1,000 rows, which may not bear k features, models of k / 2, k / 4, ... are compared too.
-    Where held-out rows clearly prefer these, the weights are theirs, and small for the other features.
+    With fewer than 1,000 rows, or five a feature, which may not bear k features, models of k / 2, k / 4, ...
+    are compared too. Where held-out rows clearly prefer these, the weights are theirs, and small for the
+    other features.
 
     Rows are kept, restricted to the features that are still candidates, in at most `memory` bytes. When these
     are full, values are rounded to 8 bits, then features leave (half of them, the weakest), or rows are
