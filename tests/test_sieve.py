@@ -173,6 +173,23 @@ def stored(layout, q, n=300, p=70):
     return problem_of(method)
 
 
+@pytest.mark.parametrize("layout", ["tiles", "codes"])
+def test_threads_append_the_same_bits(layout):
+    X = np.random.default_rng(0).standard_t(2, size=(700, 1003)).astype(np.float32)
+    rows, y, fold = as_rows(X)[0], np.zeros((700, 1)), np.zeros(700, dtype=np.uint8)
+    stores = []
+    for threads in (1, 2, 3):
+        one = store.Store.of(1003, 1, 1, 8 << 20, sparse=False)
+        assert one.append(rows[:100], y[:100], None, fold[:100], 1 << 62, 1) == 100
+        if layout == "codes":
+            one.recode()
+        assert one.append(rows[100:], y[100:], None, fold[100:], 1 << 62, threads) == 600
+        stores.append(one)
+    assert layout == "tiles" or len(stores[0].escape_value) > 100
+    for other in stores[1:]:
+        assert not list(stores[0].differences(other))
+
+
 @pytest.mark.parametrize("q", [1, 2, 3])
 @pytest.mark.parametrize("layout", ["tiles", "codes", "csr"])
 def test_margins_are_those_of_the_decoded_rows(layout, q):

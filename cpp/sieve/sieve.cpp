@@ -149,53 +149,35 @@ void bind_append(nb::module_& m) {
     m.def(
         "sieve_append",
         [](AnyMatrix<T> X, Ints source, Doubles shift, Vector<double> sum, Vector<double> square,
-           Weights weight, Vector<float> tiles, Index R, Index at) {
+           Weights weight, Vector<float> tiles, Index R, Index at, unsigned threads) {
             const Columns c{source.data(), Index(source.shape(0)), shift.data(),
                             sum.data(),    square.data(),          data_or_null(weight)};
-            append_tiles(
-                X.data(), Index(X.stride(0)), Index(X.stride(1)), Index(X.shape(0)), c, tiles.data(), R, at,
-                [R](float* tile, Index, Index j0, Index count, Index r0, Index rows, const float* v) {
-                    for (Index j = 0; j < count; ++j)
-                        for (Index r = 0; r < rows; ++r) tile[(j0 + j) * R + r0 + r] = v[r * kTogether + j];
-                });
+            append_tiles(X.data(), Index(X.stride(0)), Index(X.stride(1)), Index(X.shape(0)), c, tiles.data(),
+                         R, at, threads, [R](unsigned) { return PutFloats{R}; });
         },
         "X"_a.noconvert(), "source"_a.noconvert(), "shift"_a.noconvert(), "sum"_a.noconvert(),
-        "square"_a.noconvert(), "weight"_a.none(), "tiles"_a.noconvert(), "R"_a, "at"_a, NoGil());
+        "square"_a.noconvert(), "weight"_a.none(), "tiles"_a.noconvert(), "R"_a, "at"_a, "threads"_a,
+        NoGil());
     m.def(
         "sieve_append_codes",
         [](AnyMatrix<T> X, Ints source, Doubles shift, Vector<double> sum, Vector<double> square,
-           Weights weight, Vector<std::int8_t> tiles, Index R, Index at, Doubles offset, Doubles unit) {
+           Weights weight, Vector<std::int8_t> tiles, Index R, Index at, Doubles offset, Doubles unit,
+           unsigned threads) {
             const Columns c{source.data(), Index(source.shape(0)), shift.data(),
                             sum.data(),    square.data(),          data_or_null(weight)};
             const Coding coding(offset.data(), unit.data(), c.width);
-            Escaped out;
+            std::vector<Escaped> escaped(threads);
             {
                 nb::gil_scoped_release free;
                 append_tiles(X.data(), Index(X.stride(0)), Index(X.stride(1)), Index(X.shape(0)), c,
-                             tiles.data(), R, at,
-                             [&](std::int8_t* tile, Index block, Index j0, Index count, Index r0, Index rows,
-                                 const float* v) {
-                                 std::int8_t code[kMostRows * kTogether];
-                                 bool beyond = false;
-                                 for (Index r = 0; r < rows; ++r)
-                                     beyond |= encode(v + r * kTogether, kTogether, coding.offset.data() + j0,
-                                                      coding.rate.data() + j0, coding.limit.data() + j0,
-                                                      code + r * kTogether);
-                                 for (Index j = 0; j < count; ++j)
-                                     for (Index r = 0; r < rows; ++r)
-                                         tile[(j0 + j) * R + r0 + r] = code[r * kTogether + j];
-                                 if (!beyond) return;
-                                 for (Index r = 0; r < rows; ++r)
-                                     for (Index j = 0; j < count; ++j)
-                                         coding.escape(v[r * kTogether + j], code[r * kTogether + j], block,
-                                                       r0 + r, j0 + j, out);
-                             });
+                             tiles.data(), R, at, threads,
+                             [&](unsigned t) { return PutCodes{R, coding, escaped[t]}; });
             }
-            return as_tuple(std::move(out));
+            return as_tuple(merge(std::move(escaped)));
         },
         "X"_a.noconvert(), "source"_a.noconvert(), "shift"_a.noconvert(), "sum"_a.noconvert(),
         "square"_a.noconvert(), "weight"_a.none(), "tiles"_a.noconvert(), "R"_a, "at"_a,
-        "offset"_a.noconvert(), "unit"_a.noconvert());
+        "offset"_a.noconvert(), "unit"_a.noconvert(), "threads"_a);
 }
 
 void bind_layouts(nb::module_& m) {

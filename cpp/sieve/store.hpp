@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/rows.hpp"
 #include "operators.hpp"
@@ -33,30 +34,32 @@ STREAMSIEVE_CLONES inline void add_moments(const float* values, Index rows, cons
     }
 }
 
-// Rows first ... first + n of a dense block go to rows at ... of the tiles. A tile that begins is cleared,
-// since the kernels read it whole. `put(tile, block, j, m, r, rows, values)` writes m columns from j on of
-// these rows, of which values[kTogether * row + column] are the numbers.
+// n rows of a dense block go to rows at ... of the tiles, their columns [from, to): threads have columns of
+// their own. A tile that begins is cleared, since the kernels read it whole. `put(tile, block, j, m, r, rows,
+// values)` writes m columns from j on of these rows, of which values[kTogether * row + column] are the
+// numbers.
 template <class T, class Cell, class Put>
-void append_tiles(const T* X, Index row_stride, Index col_stride, Index n, const Columns& c, Cell* tiles,
-                  Index R, Index at, Put put) {
+void append_columns(const T* X, Index row_stride, Index col_stride, Index n, const Columns& c, Cell* tiles,
+                    Index R, Index at, Index from, Index to, const Put& put) {
     float values[kMostRows * kTogether];
     for (Index done = 0; done < n;) {
         const Index block = (at + done) / R, r0 = (at + done) % R, rows = std::min(R - r0, n - done);
         Cell* tile = tiles + block * R * c.width;
-        if (r0 == 0) std::memset(static_cast<void*>(tile), 0, std::size_t(R * c.width) * sizeof(Cell));
-        for (Index j0 = 0; j0 < c.width; j0 += kTogether) {
-            const Index m = std::min(kTogether, c.width - j0);
+        if (r0 == 0)
+            std::memset(static_cast<void*>(tile + from * R), 0, std::size_t(R * (to - from)) * sizeof(Cell));
+        for (Index j0 = from; j0 < to; j0 += kTogether) {
+            const Index m = std::min(kTogether, to - j0);
             const std::int32_t* source = c.source + j0;
             const double* shift = c.shift + j0;
             const bool whole = m == kTogether && col_stride == 1 && source[m - 1] - source[0] == m - 1;
             for (Index r = 0; r < rows; ++r) {
                 const T* x = X + (done + r) * row_stride;
-                float* to = values + r * kTogether;
+                float* row = values + r * kTogether;
                 if (whole)
-                    for (Index j = 0; j < kTogether; ++j) to[j] = float(double(x[source[0] + j]) - shift[j]);
+                    for (Index j = 0; j < kTogether; ++j) row[j] = float(double(x[source[0] + j]) - shift[j]);
                 else
                     for (Index j = 0; j < kTogether; ++j)
-                        to[j] = j < m ? float(double(x[source[j] * col_stride]) - shift[j]) : 0.0f;
+                        row[j] = j < m ? float(double(x[source[j] * col_stride]) - shift[j]) : 0.0f;
             }
             double sum[kTogether] = {}, square[kTogether] = {};
             std::copy(c.sum + j0, c.sum + j0 + m, sum);
@@ -70,12 +73,42 @@ void append_tiles(const T* X, Index row_stride, Index col_stride, Index n, const
     }
 }
 
+// All columns; `put(t)` is what thread t writes with.
+template <class T, class Cell, class Put>
+void append_tiles(const T* X, Index row_stride, Index col_stride, Index n, const Columns& c, Cell* tiles,
+                  Index R, Index at, unsigned threads, const Put& put) {
+    const Index strips = (c.width + kTogether - 1) / kTogether;
+    const auto edge = [&](unsigned t) { return std::min(share(strips, t, threads) * kTogether, c.width); };
+    parallel(threads, [&](unsigned t) {
+        append_columns(X, row_stride, col_stride, n, c, tiles, R, at, edge(t), edge(t + 1), put(t));
+    });
+}
+
 struct Escaped {
     std::vector<std::int64_t> tile;
     std::vector<std::uint8_t> row;
     std::vector<std::int32_t> column;
     std::vector<float> value;
 };
+
+// What several threads have escaped, each in the order of the tiles.
+inline Escaped merge(std::vector<Escaped>&& parts) {
+    if (parts.size() == 1) return std::move(parts[0]);
+    Escaped out;
+    std::vector<std::pair<const Escaped*, std::size_t>> next;
+    for (const Escaped& part : parts) next.emplace_back(&part, 0);
+    for (;;) {
+        std::int64_t tile = std::numeric_limits<std::int64_t>::max();
+        for (const auto& [e, i] : next)
+            if (i < e->tile.size()) tile = std::min(tile, e->tile[i]);
+        if (tile == std::numeric_limits<std::int64_t>::max()) return out;
+        for (auto& [e, i] : next)
+            for (; i < e->tile.size() && e->tile[i] == tile; ++i) {
+                out.tile.push_back(tile), out.row.push_back(e->row[i]);
+                out.column.push_back(e->column[i]), out.value.push_back(e->value[i]);
+            }
+    }
+}
 
 // Codes of values u = (v - offset) rate, at most 127; whether one is beyond its limit
 STREAMSIEVE_CLONES inline bool encode(const float* v, Index n, const float* offset, const float* rate,
@@ -116,6 +149,36 @@ struct Coding {
         out.row.push_back(std::uint8_t(r));
         out.column.push_back(std::int32_t(j));
         out.value.push_back(float(u - double(code)));
+    }
+};
+
+// What `append_tiles` writes with: floats as they are,
+struct PutFloats {
+    Index R;
+    void operator()(float* tile, Index, Index j0, Index count, Index r0, Index rows, const float* v) const {
+        for (Index j = 0; j < count; ++j)
+            for (Index r = 0; r < rows; ++r) tile[(j0 + j) * R + r0 + r] = v[r * kTogether + j];
+    }
+};
+
+// or their codes, and what these are missing.
+struct PutCodes {
+    Index R;
+    const Coding& coding;
+    Escaped& escaped;
+    void operator()(std::int8_t* tile, Index block, Index j0, Index count, Index r0, Index rows,
+                    const float* v) const {
+        std::int8_t code[kMostRows * kTogether];
+        bool beyond = false;
+        for (Index r = 0; r < rows; ++r)
+            beyond |= encode(v + r * kTogether, kTogether, coding.offset.data() + j0, coding.rate.data() + j0,
+                             coding.limit.data() + j0, code + r * kTogether);
+        for (Index j = 0; j < count; ++j)
+            for (Index r = 0; r < rows; ++r) tile[(j0 + j) * R + r0 + r] = code[r * kTogether + j];
+        if (!beyond) return;
+        for (Index r = 0; r < rows; ++r)
+            for (Index j = 0; j < count; ++j)
+                coding.escape(v[r * kTogether + j], code[r * kTogether + j], block, r0 + r, j0 + j, escaped);
     }
 };
 

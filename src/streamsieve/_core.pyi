@@ -291,6 +291,7 @@ def sieve_append(
     tiles: NDArray[np.float32],
     R: int,
     at: int,
+    threads: int,
 ) -> None: ...
 def sieve_append_codes(
     X: NDArray[Any],
@@ -304,6 +305,7 @@ def sieve_append_codes(
     at: int,
     offset: _Doubles,
     unit: _Doubles,
+    threads: int,
 ) -> tuple[NDArray[Any], ...]: ...
 def sieve_recode(
     memory: NDArray[np.uint8], n: int, width: int, R: int, offset: _Doubles, unit: _Doubles

@@ -12,7 +12,7 @@ from ..averages.model import LinearModel
 from ..base import Method
 from ..losses import softmax
 from ..params import Bool, Int, OneOf, Or, Param, ParamError, Real
-from ..rows import Array, Rows
+from ..rows import Array, Rows, threads
 from ..sizes import EXTRA, Bytes, size_of
 from ..state import State, check_array, optional, zeros
 from . import errors, gram, room
@@ -270,7 +270,8 @@ class Sieve(Method):
                 most = (
                     BLOCK if self.correlations_fit(s.store.width, self.q) and self.summary_fits() else 1 << 62
                 )
-                done = s.store.append(rest, y[at:stop], None if w is None else w[at:stop], fold, most)
+                weight = None if w is None else w[at:stop]
+                done = s.store.append(rest, y[at:stop], weight, fold, most, self.n_jobs or threads())
                 assign(code[at : at + done], s.strata)
                 at += done
                 s.rows += done

@@ -140,12 +140,14 @@ class Store(State):
     def cell_bytes(self) -> int:
         return 1 if self.layout == "codes" else 4
 
-    def append(self, rows: Rows, y: Array, weight: Array | None, fold: NDArray[np.uint8], most: int) -> int:
+    def append(
+        self, rows: Rows, y: Array, weight: Array | None, fold: NDArray[np.uint8], most: int, threads: int
+    ) -> int:
         """Append the first rows, as many as fit and at most until there are `most`; how many these are."""
         room = max(min(len(rows), most - self.n), 0)
         rows = rows[:room]
         w = None if weight is None else np.ascontiguousarray(weight[:room])
-        done = self._append_csr(rows, w) if self.layout == "csr" else self._append_dense(rows, w)
+        done = self._append_csr(rows, w) if self.layout == "csr" else self._append_dense(rows, w, threads)
         if done:
             n = self.n + done
             self.y, self.weight, self.fold = (grown(a, n) for a in (self.y, self.weight, self.fold))
@@ -160,7 +162,7 @@ class Store(State):
                     self.total += float(value)
         return done
 
-    def _append_dense(self, rows: Rows, weight: Array | None) -> int:
+    def _append_dense(self, rows: Rows, weight: Array | None, threads: int) -> int:
         done = min(len(rows), self.capacity - self.n)
         if done <= 0:
             return 0
@@ -171,12 +173,13 @@ class Store(State):
         unit = self.tile_rows * self.width * self.cell_bytes
         self.cells = grown(self.cells, tiles, unit, self.memory // unit)
         w = None if weight is None else weight[:done]
+        threads = threads if done * self.width > 1 << 19 else 1  # a thread takes a while to start
         common = (X, self.columns, self.shift, self.sum, self.square, w)
         if self.layout == "tiles":
-            _core.sieve_append(*common, self.cells.view(np.float32), self.tile_rows, self.n)
+            _core.sieve_append(*common, self.cells.view(np.float32), self.tile_rows, self.n, threads)
         else:
             new = _core.sieve_append_codes(
-                *common, self.cells.view(np.int8), self.tile_rows, self.n, self.offset, self.unit
+                *common, self.cells.view(np.int8), self.tile_rows, self.n, self.offset, self.unit, threads
             )
             self._set_escapes([np.concatenate(pair) for pair in zip(self._escapes(), new)])
         return done
