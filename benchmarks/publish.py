@@ -26,6 +26,14 @@ ARGUMENTS = {
         "--methods",
         "Sieve;F + logistic;chi2 + logistic;l1 path + refit;RFE(LinearSVC);abess;VW --l1;river",
     ],
+    "quality-splits": [  # the small sets, on which five splits decide little
+        "--sets",
+        "arcene;colon;lymphoma",
+        "--splits",
+        "20",
+        "--methods",
+        "Sieve;F + logistic;chi2 + logistic;l1 path + refit;RFE(LinearSVC);abess",
+    ],
     "quality-grid": ["--parts", "grid", "--one-at-a-time", "--report"],  # what has been run: it takes hours
     "select": [],
     "sieve": ["speed"],

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 RATIO = 1e-4 ** (1 / 199)  # of one alpha to the next: the papers' 200 on an exponential grid
 LAST = 1e-4  # of alpha_max, where a walk of a folded concave penalty ends
 VANISHING = 1e-8  # of alpha_max, where every other walk ends
-CROWDED = 3  # times k: beyond this a folded concave path is not expected back
 ACCEPTED = 1e-8
 LIGHTEST = 1e-100  # weight of a penalty: one that has underflowed to 0 would leave no alpha without a feature
 
@@ -180,6 +179,7 @@ def walk_to_k(walk: Walk, k: int, *, folded: bool) -> tuple[float, Array]:
     """
     start = walk.alpha_max()
     best = (0, start, walk.beta)
+    crowd = max(walk.solvers[0].penalty.crowded * k, k + 10)
     if k == 0 or start == 0:
         return start, walk.beta
     high = start
@@ -191,7 +191,7 @@ def walk_to_k(walk: Walk, k: int, *, folded: bool) -> tuple[float, Array]:
                 after = walk.state
                 best = max(best, bisect(walk, k, high, alpha, state), key=lambda found: found[0])
                 walk.state = after
-            if not folded or size > CROWDED * k:
+            if not folded or size > crowd:
                 break
             state = None
         else:

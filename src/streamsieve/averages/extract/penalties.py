@@ -35,6 +35,7 @@ class Penalty(ABC):
     """
 
     convex: bool
+    crowded = 1.0  # times k: with more features, or ten more, a path is not expected back
     factor: Array | None = None
     box: tuple[Array, Array] | None = None
 
@@ -213,6 +214,7 @@ class MCP(Penalty):
     """
 
     convex = False
+    crowded = 1.5
 
     def __init__(
         self, gamma: float, *, factor: Array | None = None, box: tuple[Array, Array] | None = None
@@ -262,6 +264,7 @@ class SCAD(Penalty):
     """
 
     convex = False
+    crowded = 3.0
 
     def __init__(
         self, gamma: float, *, factor: Array | None = None, box: tuple[Array, Array] | None = None
