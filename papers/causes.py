@@ -29,7 +29,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
     ),
     "wide": (
         "One run has no error to be judged by. **SIHT** is at chance (10 %), here as published; **SGD** has "
-        "steps that do not fade, as in `detection`. Lasso, SADMM and OMCP are not run, which take hours "
+        "steps that do not fade, as in `detection`. Lasso and SADMM are not run, which take hours "
         "here.",
     ),
     "classification": (

@@ -92,8 +92,8 @@ class Copy {
         const Index count = Index(active.size());
         const std::int64_t cells = from.blocks() * kMostRows * count;
         const bool dense = cells <= 100'000 || 8 * nnz > cells;
-        if ((dense ? 4 * cells : 8 * nnz + 8 * from.n) > bytes || (!dense && 10 * nnz > 7 * all))
-            return nullptr;
+        const bool saves = dense || 10 * nnz <= 7 * all || 4 * count <= from.width;
+        if (!saves || (dense ? 4 * cells : 8 * nnz + 8 * from.n) > bytes) return nullptr;
         auto copy = std::make_unique<Copy>();
         copy->source.n = from.n, copy->source.width = count;
         if (dense) {

@@ -148,7 +148,7 @@ struct Coding {
         out.tile.push_back(tile);
         out.row.push_back(std::uint8_t(r));
         out.column.push_back(std::int32_t(j));
-        out.value.push_back(float(u - double(code)));
+        out.value.push_back(float(std::clamp(u - double(code), -3e38, 3e38)));  // a float is no more
     }
 };
 

@@ -33,7 +33,7 @@ def ridge_by_held_out_rows(sieve: Sieve) -> bool:
 def from_correlations(sieve: Sieve) -> tuple[Ints, Array, Array]:
     """Features, weights (q, k) and intercepts (q,), for squared loss."""
     s, store = sieve.state, sieve.state.store
-    H, h, yy = summary_of(sieve, None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
+    H, h, yy = summary_of(sieve, None) if store.n else (s.H, s.h, s.yy)
     shift = np.zeros(0) if sieve.fit_intercept else store.shift
     data = gram.standardised(H[0], h, yy, shift, sieve.standardize, row_weight(sieve))
     s._ridge = ridge = gram.likely_ridge(data.G, data.C, data.n)
@@ -68,7 +68,7 @@ def refit(sieve: Sieve, features: Ints, coef: Array, intercept: Array) -> tuple[
     s, store = sieve.state, sieve.state.store
     columns, row = np.searchsorted(store.columns, features).astype(np.int32), row_weight(sieve)
     if sieve.loss == "squared":
-        H, h, yy = summary_of(sieve, None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
+        H, h, yy = summary_of(sieve, None) if store.n else (s.H, s.h, s.yy)
         rows = (store.total if sieve.half_life is None else H[0, -1, -1]) / row
         fits = errors.least_squares(H[0], h, yy, columns, store.shift, rows, sieve.fit_intercept)
     else:
@@ -90,7 +90,7 @@ def strengths(sieve: Sieve) -> tuple[Ints, Array]:
     """The candidates, and the norms of their standardised weights in a model of all of them."""
     s, store = sieve.state, sieve.state.store
     if sieve.correlations_fit(store.width, sieve.q):
-        H, h, yy = summary_of(sieve, None, store.y[: store.n]) if store.n else (s.H, s.h, s.yy)
+        H, h, yy = summary_of(sieve, None) if store.n else (s.H, s.h, s.yy)
         data = gram.standardised(H[0], h, yy, np.zeros(0), True, row_weight(sieve))
         varies = np.flatnonzero(np.diag(data.G) > 0).astype(np.int32)
         B = gram.ridge_weights(data, varies, gram.likely_ridge(data.G, data.C, data.n)).T

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,10 +69,13 @@ def target_units(sieve: Sieve) -> tuple[Array, Array, float]:
     return zero, one, 1.0
 
 
-def summary_of(sieve: Sieve, curve: Array | None, response: Array) -> tuple[Array, Array, Array]:
-    """Summary of all rows: H, h and the squares of the targets. Squared loss has no `curve`."""
+Expansion = Callable[[slice], tuple[Array, Array]]  # of some rows: second derivatives and response, (n, q)
+
+
+def summary_of(sieve: Sieve, expand: Expansion | None) -> tuple[Array, Array, Array]:
+    """Summary of all rows: H, h and the squares of the targets. Squared loss needs no expansion."""
     s, store = sieve.state, sieve.state.store
-    side, outputs = store.width + 1, 1 if curve is None else sieve.q
+    side, outputs = store.width + 1, 1 if expand is None else sieve.q
     before = s.H is not None
     H = s.H.copy() if before else np.zeros((outputs, side, side))
     h = s.h.copy() if before else np.zeros((sieve.q, side))
@@ -87,14 +91,15 @@ def summary_of(sieve: Sieve, curve: Array | None, response: Array) -> tuple[Arra
         stop = min(at + step, store.n)
         X = np.ones((stop - at, side))
         X[:, :-1] = store.decode(at, stop)
-        r, y = weight[at:stop], response[at:stop]
-        if curve is None:
+        if expand is None:
+            r, y = weight[at:stop], store.y[at:stop]
             half = X * r[:, None]
             H[0] += half.T @ X
             h += y.T @ half
             yy += r @ y**2
         else:
+            curve, response = expand(slice(at, stop))
             for a in range(outputs):
-                H[a] += (X * curve[at:stop, a, None]).T @ X
-            h += y.T @ X
+                H[a] += (X * curve[:, a, None]).T @ X
+            h += response.T @ X
     return H, h, yy

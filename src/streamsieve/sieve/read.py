@@ -276,7 +276,7 @@ class Search:
         around = self.shared_rows(i - 2, i, i + 2)
         left, middle, right = (float(rows.mean(dtype=np.float64)) for rows in around)
         bend = left - 2 * middle + right
-        return i + int(np.rint((left - right) / bend)) if bend > 0 else i
+        return i + int(np.clip(np.rint((left - right) / bend), -1, 1)) if bend > 0 else i
 
     def choose_size(self) -> None:
         """The fewest columns whose loss is within some standard errors of the least.

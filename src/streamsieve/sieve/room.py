@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..losses import expit, softmax
 from ..rows import Array
 from .problem import problem_of, summary_of, target_units
 from .read import STEP, Search, strongest
-from .solve import Fit, Problem, Start
+from .solve import Problem, Start
 from .store import Ints
 
 if TYPE_CHECKING:
@@ -35,12 +36,17 @@ def make_room(sieve: Sieve) -> None:
 
 
 def narrow(sieve: Sieve) -> None:
-    """Half the columns leave, the weakest of an elimination; of sparse rows as many as free four tenths."""
+    """Columns that do not vary leave, and half of the others, the weakest of an elimination; of sparse rows
+    as many as free four tenths."""
     store = sieve.state.store
     problem, active = problem_of(sieve)
+    if len(active) <= sieve.least_width:
+        others = np.setdiff1d(np.arange(store.width, dtype=np.int32), active)
+        keep_columns(sieve, np.union1d(active, others[: sieve.least_width - len(active)]))
+        return
     search = Search(problem, active, sieve.least_width, one_fold=True)
     ridge = STEP**search.full_model if search.folds else 1.0
-    target, few = max(len(active) // 2, min(len(active) - 1, sieve.least_width)), int(0.6 * store.values())
+    target, few = max(len(active) // 2, sieve.least_width), int(0.6 * store.values())
     begin = search.start(search.folds[0], search.full_model) if search.folds else problem.zero(active)
     start = Start(begin, ridge, store.weight[: store.n], problem.total, ())
     size = min(len(active), -(-10 * target // 7))
@@ -68,7 +74,7 @@ def keep_columns(sieve: Sieve, kept: Ints) -> None:
 def retire(sieve: Sieve) -> None:
     """The rows of the store go into the summary."""
     s, store = sieve.state, sieve.state.store
-    curve, response = None, store.y[: store.n]
+    expand = None
     if sieve.loss != "squared":
         if sieve.loss == "huber" and s.target_units is None:
             s.target_units = np.array(target_units(sieve)[:2])
@@ -79,29 +85,29 @@ def retire(sieve: Sieve) -> None:
         start = Start(
             problem.zero(active), s.ridge / problem.total, store.weight[: store.n], problem.total, ()
         )
-        fit = problem.solve([start], 1e-3)[0]
-        curve, response = quadratic(problem, fit)
-    s.H, s.h, s.yy = summary_of(sieve, curve, response)
+        eta = problem.margins(problem.solve([start], 1e-3)[0])
+        expand = partial(quadratic, problem, eta)
+    s.H, s.h, s.yy = summary_of(sieve, expand)
     store.clear()
     store.memory = sieve.bytes - s.H.nbytes
 
 
-def quadratic(problem: Problem, fit: Fit) -> tuple[Array, Array]:
-    """Second derivatives of the loss at a fit (n, q), and the response D eta - loss' of its expansion."""
-    eta = problem.margins(fit)
-    weight = problem.store.weight[: problem.store.n, None].astype(np.float64)
+def quadratic(problem: Problem, margins: Array, rows: slice) -> tuple[Array, Array]:
+    """Second derivatives of the loss of rows (n, q), and the response D eta - loss' of its expansion."""
+    eta, y = margins[rows], problem.y[rows]
+    weight = problem.store.weight[rows, None].astype(np.float64)
     if problem.kind == "softmax":
         share = softmax(eta)
-        slope = share - (problem.y[:, :1] == np.arange(problem.c))
+        slope = share - (y[:, :1] == np.arange(problem.c))
         curve = share * (1 - share)
     elif problem.kind == "logistic":
         share = expit(eta)
-        slope, curve = share - problem.y, share * (1 - share)
+        slope, curve = share - y, share * (1 - share)
     elif problem.kind == "poisson":
         share = np.exp(np.minimum(eta, 50))
-        slope, curve = share - problem.y, share
+        slope, curve = share - y, share
     else:
-        rest = eta - problem.y
+        rest = eta - y
         slope = np.clip(rest, -problem.delta, problem.delta)
         curve = np.minimum(1.0, problem.delta / np.maximum(np.abs(rest), 1e-300))
     curve = np.maximum(curve, 1e-6)

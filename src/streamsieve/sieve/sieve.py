@@ -162,12 +162,32 @@ class Sieve(Method):
         return 4 * (100 if self.k == "auto" else self.k)
 
     def resize(self, p: int) -> None:
-        if self.state.store is not None:
-            if self.state.H is not None and p > self.p:
-                w = self.state.store.width
-                self._insert(p - self.p, w)
-            self.state.store.widen(p)
+        store, more = self.state.store, p - self.p
+        if store is not None:
+            if more > 0:
+                self._make_room_for(more)
+            if self.state.H is not None and more > 0:
+                self._insert(more, store.width)
+            store.widen(p)
         super().resize(p)
+
+    def _make_room_for(self, more: int) -> None:
+        """So that the memory holds what is kept with so many more features."""
+        s, store = self.state, self.state.store
+
+        def needed() -> int:
+            summary = 0 if s.H is None else 8 * len(s.H) * (store.width + more + 1) ** 2
+            return int(summary + store.bytes_with(more))
+
+        while store.n and needed() > self.bytes:
+            if store.layout != "tiles" and store.width <= self.least_width:
+                break
+            room.make_room(self)
+        if needed() > self.bytes + EXTRA:
+            raise ValueError(
+                f"memory={self.memory!r} does not hold what has been learned with {more:,} more features; "
+                "pass more, or rows of all features from the start."
+            )
 
     def _insert(self, more: int, w: int) -> None:
         s = self.state
@@ -242,44 +262,47 @@ class Sieve(Method):
         return int(self.state.rows)
 
     def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
-        s, outputs = self.state, y
+        s = self.state
         s._answer = None
-        if self.labels:
-            code = (y[:, 0] > 0).astype(np.int64) if self.q == 1 else y.argmax(axis=1)
-            y = code.astype(np.float64)[:, None]
-        else:
-            code = np.zeros(len(y), dtype=np.int64)
         if self.loss == "poisson" and len(y) and y.min() < 0:
             raise ValueError(f"loss='poisson' needs counts; a target is {y.min():g}.")
         if s.store is None:
             # by the first row, so that cuts do not matter; from half of the values on dense takes less memory
             sparse = rows.sparse and 2 * count_values(rows[:1].tight()) < rows.p
-            s.store = Store.of(self.p, y.shape[1], self.q, self.bytes, sparse, s.chosen)
-        at = 0
-        while at < len(rows):
-            # a part at a time: what is copied of it (imputed, densified) stays small
-            cells = rows.n_values // len(rows) if s.store.layout == "csr" and rows.sparse else rows.p
-            part = rows[at : at + max(1, (4 << 20) // max(cells, 1))]
-            stop = at + len(part)
+            targets = 1 if self.labels else y.shape[1]
+            s.store = Store.of(self.p, targets, self.q, self.bytes, sparse, s.chosen)
+        # a part at a time: what is copied of it (imputed, densified) stays small
+        cells = rows.n_values // len(rows) if s.store.layout == "csr" and rows.sparse else rows.p
+        step = min(max(1, (4 << 20) // max(cells, 1)), 1 << 16)
+        for at in range(0, len(rows), step):
+            some = slice(at, at + step)
+            part, weight = rows[some], None if w is None else w[some]
             if s.first_pass is not None:
-                measure(s.first_pass, part, outputs[at:stop], None if w is None else w[at:stop])
-            part = self._impute(part, None if w is None else w[at:stop]) if self.missing == "mean" else part
-            while at < stop:
-                fold = assign(code[at:stop], s.strata.copy())
-                rest = part[len(part) - (stop - at) :]
-                most = (
-                    BLOCK if self.correlations_fit(s.store.width, self.q) and self.summary_fits() else 1 << 62
-                )
-                weight = None if w is None else w[at:stop]
-                done = s.store.append(rest, y[at:stop], weight, fold, most, self.n_jobs or threads())
-                assign(code[at : at + done], s.strata)
-                at += done
-                s.rows += done
-                if at < stop:
-                    if self._undo is not None:
-                        self._undo.keep_store()
-                    room.make_room(self)
+                measure(s.first_pass, part, y[some], weight)
+            part = self._impute(part, weight) if self.missing == "mean" else part
+            self._append(part, y[some], weight)
         return len(rows)
+
+    def _append(self, rows: Rows, y: Array, w: Array | None) -> None:
+        """Append rows, and make room where there is none for the next."""
+        s, code, at = self.state, np.zeros(len(y), dtype=np.int64), 0
+        if self.labels:
+            code = (y[:, 0] > 0).astype(np.int64) if self.q == 1 else y.argmax(axis=1)
+            y = code.astype(np.float64)[:, None]
+        fold = assign(code, s.strata.copy())
+        while True:
+            few = self.correlations_fit(s.store.width, self.q) and self.summary_fits()
+            rest = None if w is None else w[at:]
+            most, jobs = BLOCK if few else 1 << 62, self.n_jobs or threads()
+            done = s.store.append(rows[at:], y[at:], rest, fold[at:], most, jobs)
+            s.strata += np.bincount(code[at : at + done], minlength=len(s.strata))
+            at += done
+            s.rows += done
+            if at == len(rows):
+                return
+            if self._undo is not None:
+                self._undo.keep_store()
+            room.make_room(self)
 
     def _impute(self, rows: Rows, w: Array | None) -> Rows:
         s, weight = self.state, np.ones(len(rows)) if w is None else np.ascontiguousarray(w)

@@ -163,26 +163,43 @@ class Store(State):
         return done
 
     def _append_dense(self, rows: Rows, weight: Array | None, threads: int) -> int:
-        done = min(len(rows), self.capacity - self.n)
-        if done <= 0:
-            return 0
-        X = rows.to_array()[:done]
-        if self.total == 0 and self.n == 0:
+        """Up to where the memory ends; codes look at a tile's begin, as only escapes before it may decide."""
+        X, done = rows.to_array(), 0
+        if len(X) and self.total == 0 and self.n == 0:
             self.shift = X[0, self.columns].astype(np.float64)
-        tiles = -(-(self.n + done) // self.tile_rows)
+        while done < len(X):
+            row = self.n + done
+            rest = self.capacity - row
+            if self.layout == "codes" and (row % self.tile_rows or rest > 0):
+                rest = self.tile_rows - row % self.tile_rows
+            stop = done + min(len(X) - done, rest)
+            if stop <= done:
+                break
+            self._append_tiles(X[done:stop], None if weight is None else weight[done:stop], row, threads)
+            done = stop
+        return done
+
+    def _append_tiles(self, X: Array, weight: Array | None, first: int, threads: int) -> None:
+        """Rows from `first` on."""
+        tiles = -(-(first + len(X)) // self.tile_rows)
         unit = self.tile_rows * self.width * self.cell_bytes
         self.cells = grown(self.cells, tiles, unit, self.memory // unit)
-        w = None if weight is None else weight[:done]
-        threads = threads if done * self.width > 1 << 19 else 1  # a thread takes a while to start
-        common = (X, self.columns, self.shift, self.sum, self.square, w)
+        threads = threads if len(X) * self.width > 1 << 19 else 1  # a thread takes a while to start
+        common = (X, self.columns, self.shift, self.sum, self.square, weight)
         if self.layout == "tiles":
-            _core.sieve_append(*common, self.cells.view(np.float32), self.tile_rows, self.n, threads)
-        else:
-            new = _core.sieve_append_codes(
-                *common, self.cells.view(np.int8), self.tile_rows, self.n, self.offset, self.unit, threads
-            )
-            self._set_escapes([np.concatenate(pair) for pair in zip(self._escapes(), new)])
-        return done
+            _core.sieve_append(*common, self.cells.view(np.float32), self.tile_rows, first, threads)
+            return
+        new = _core.sieve_append_codes(
+            *common, self.cells.view(np.int8), self.tile_rows, first, self.offset, self.unit, threads
+        )
+        if len(new[0]):
+            escapes = [np.concatenate(pair) for pair in zip(self._escapes(), new)]
+            tile, row, column, _ = escapes
+            begin = np.searchsorted(tile, tile[-1])
+            order = np.lexsort((column[begin:], row[begin:])) + begin  # however the tile was cut into calls
+            for a in escapes:
+                a[begin:] = a[order]
+            self._set_escapes(escapes)
 
     def _append_csr(self, rows: Rows, weight: Array | None) -> int:
         rows = rows if rows.sparse else sparse_rows(rows)
@@ -279,10 +296,20 @@ class Store(State):
             return mean, np.sqrt(variance)
         return -self.shift, np.sqrt(variance + (mean + self.shift) ** 2)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(a.nbytes for a in self.fields().values() if isinstance(a, np.ndarray))
+
     def free(self) -> int:
         """Bytes of the memory that are not in use."""
-        used = sum(a.nbytes for a in self.fields().values() if isinstance(a, np.ndarray))
-        return max(self.memory - used, 0)
+        return max(self.memory - self.nbytes, 0)
+
+    def bytes_with(self, more: int) -> int:
+        """Bytes that the values take with so many more columns, which sparse rows do not have yet."""
+        if self.layout == "csr":
+            return 0
+        return -(-self.n // self.tile_rows) * self.tile_rows * (self.width + more) * self.cell_bytes
 
     def values(self) -> int:
         """Stored numbers."""
@@ -338,13 +365,16 @@ class Store(State):
         self._set_escapes([a[:0] for a in self._escapes()])
 
     def widen(self, p: int) -> None:
-        """Columns up to p may come, or, given back before any came, no more do."""
-        old = self.columns
+        """Columns up to p may come, or, given back before any came, no more do.
+
+        Features that have left do not come back.
+        """
+        old, new = self.columns, np.arange(self.p, p, dtype=np.int32)
         self.p = p
-        if old.size and old[-1] >= p:
-            self.narrow(np.flatnonzero(old < p).astype(np.int32))
+        if not len(new):
+            if old.size and old[-1] >= p:
+                self.narrow(np.flatnonzero(old < p).astype(np.int32))
             return
-        new = np.arange(old[-1] + 1 if old.size else 0, p, dtype=np.int32)
         if self.layout != "csr" and self.n:
             self._widen_tiles(len(new))
         self.columns = np.concatenate([old, new])
@@ -381,7 +411,7 @@ class Store(State):
         if self.layout not in ("tiles", "codes", "csr") or min(counts) < 0 or self.memory > memory:
             raise ValueError(f"{n} rows of {self.p} features are stored as {self.layout!r}.")
         finite = (self.shift, self.sum, self.square, self.offset, self.unit, self.y, self.weight)
-        if not all(np.isfinite(a).all() for a in (*finite, self.total)) or self.total < 0:
+        if not all(np.isfinite(a).all() for a in (*finite, self.escape_value, self.total)) or self.total < 0:
             raise ValueError("the stored rows are not finite.")
         if self.row_cost < 1 or self.fold.max(initial=0) >= FOLDS or self.weight.min(initial=0) < 0:
             raise ValueError("the stored rows have folds or weights that are none.")

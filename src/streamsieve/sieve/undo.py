@@ -38,7 +38,7 @@ class Undo:
         """Hold a copy of the store, if there is none yet and it is small."""
         if self.mark is None or self.copy is not None or self.lost:
             return
-        if self.state.store.cells.nbytes > EXTRA:
+        if self.state.store.nbytes > EXTRA:
             self.lost = True
             self.interrupts.begin()
         else:
