@@ -167,6 +167,31 @@ def test_a_signal_is_no_error_to_the_code_that_it_interrupts():
         time.sleep(0.01)
 
 
+@pytest.mark.parametrize("moment", ["SourceRun.__init__", "SourceRun.interrupt"])
+def test_a_signal_before_the_first_row_or_while_another_is_handled_is_no_traceback(moment, files, tmp_path):
+    """A run that sends itself a signal then, and one before it learns."""
+    words = ["fit", str(files / "rows.csv"), "--target", "y", "-k", "3", "-o", str(tmp_path / "m")]
+    script = f"""
+import signal, sys
+from streamsieve.cli import program
+from streamsieve.runs import source
+from streamsieve.runs.source import SourceRun
+
+def signalled(self, *args, **options):
+    signal.raise_signal(signal.SIGTERM)
+
+SourceRun.learn = signalled
+{moment} = signalled
+sys.argv = ["streamsieve", *{[*words, "--checkpoint", str(tmp_path / "c")]!r}]
+program()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 143
+    assert "Traceback" not in done.stderr
+    assert "Interrupted" in done.stderr
+    assert not (tmp_path / "m").exists()
+
+
 def killed_until_done(words, check, kills, rng):
     """Kill the command so often at random moments, resuming each time, then let it finish."""
     killed = 0

@@ -49,11 +49,11 @@ class Verbs(click.Group):
         except BrokenPipeError:  # the reader of our output has enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains when it flushes at the end
             ctx.exit(0)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as signal:
             from .output import leave
 
             click.echo("Interrupted.", err=True)
-            leave(130)
+            leave(128 + getattr(signal, "number", 2))
         except FAILURES as error:
             from .messages import error_text, usage_text
 

@@ -35,11 +35,11 @@ class Block(NamedTuple):
     position: Any = None
 
 
-class Interrupted(BaseException):
+class Interrupted(KeyboardInterrupt):
     """A signal has ended the run between two blocks.
 
-    Like KeyboardInterrupt no `Exception`: it is raised at any line, and what handles errors there, the start
-    of a thread in the standard library too, must not take it for one.
+    No `Exception`: it is raised at any line, and what handles errors there, the start of a thread in the
+    standard library too, must not take it for one.
     """
 
     def __init__(self, number: int) -> None:
