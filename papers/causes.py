@@ -31,8 +31,8 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "One run has no error to be judged by. **SIHT** is at chance (10 %), here as published; **SGD** has "
         "steps that do not fade, as in `detection`. Lasso and SADMM are not run, which take hours here. "
         "**OMCP** by k takes minutes with as many rows as features, where its path is hard, and seconds with "
-        "three times as many; at signal 0.01 and n = p the right features are not on it. **OElnet** at signal 1 "
-        "has a ridge, a thousandth of its penalty, which counts for more where targets are large.",
+        "three times as many; at signal 0.01 and n = p the right features are not on it. **OElnet** at "
+        "signal 1 has a ridge, a thousandth of its penalty, which counts for more where targets are large.",
     ),
     "classification": (
         "**FOFS** has a step that follows from the rows: its own paper's 0.2 is meant for rows of norm 1 "
