@@ -89,7 +89,8 @@ def prototype(path, seeds, designs, wall):
 
     Processor time, of one thread each; or `wall` time, of as many threads as each uses by default.
     """
-    clock, jobs = (time.perf_counter, None) if wall else (time.process_time, 1)
+    # before the prototype is loaded, which sets OMP_NUM_THREADS
+    clock, jobs = (time.perf_counter, threads()) if wall else (time.process_time, 1)
     spec = importlib.util.spec_from_file_location("prototype", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
