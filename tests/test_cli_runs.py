@@ -174,7 +174,6 @@ def test_a_signal_before_the_first_row_or_while_another_is_handled_is_no_traceba
     script = f"""
 import signal, sys
 from streamsieve.cli import program
-from streamsieve.runs import source
 from streamsieve.runs.source import SourceRun
 
 def signalled(self, *args, **options):

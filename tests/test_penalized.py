@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet, lasso_path
 
 from reference.proximal import mcp, proximal, scad, soft
-from streamsieve import OAdaptiveLassoRegressor, _core
+from streamsieve import OAdaptiveLassoRegressor, RunningAverages, _core, simulate
 from streamsieve.averages.extract._newton import Factor, Solver
 from streamsieve.averages.extract.oadaptivelasso import oadaptivelasso
 from streamsieve.averages.extract.oelasticnet import oelasticnet
@@ -284,6 +284,18 @@ def test_k_is_the_largest_support_on_a_fine_grid(name, seed):
     for k in range(1, 15):
         within = list(itertools.takewhile(lambda size: size <= k, sizes))  # noqa: B023
         assert EXTRACTORS[name](s, k).k >= max(within)
+
+
+@pytest.mark.parametrize("rows", [80, 200, 400])
+@pytest.mark.parametrize("signal", [1.0, 0.1])
+def test_the_path_of_mcp_does_not_come_back_from_far_beyond_k(signal, rows, monkeypatch):
+    averages = RunningAverages()
+    for X, y in simulate.correlated(rows, p=300, k=30, signal=signal, random_state=0):
+        averages.update(X, y)
+    short = omcp(averages, k=30)
+    monkeypatch.setattr(MCP, "crowded", 3.0)
+    far = omcp(averages, k=30)
+    assert_array_equal(short.support, far.support)
 
 
 @pytest.mark.parametrize("name", EXTRACTORS)

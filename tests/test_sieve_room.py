@@ -98,6 +98,21 @@ def test_a_call_of_many_short_rows_takes_little_memory():
     assert peak < 12 << 20
 
 
+def test_retiring_rows_of_few_columns_stays_within_the_memory():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100_000, 2)).astype(np.float32)
+    y = labels(X[:, 0] + rng.normal(size=100_000))
+    method = Sieve(k=1, loss="logistic", n_jobs=1, memory="40MB").begin(2, 1)
+    rows = as_rows(X)[0]
+    tracemalloc.start()
+    while method.state.H is None:
+        method.update(rows, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert method.state.rows > 700_000
+    assert peak < (40 + 64) << 20
+
+
 def test_more_features_than_the_memory_holds_are_refused():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 10))
