@@ -2,11 +2,11 @@
 
     python benchmarks/bench_extract.py [--p 1000] [--n 5000] [--k 100] [--repeats 31]
     python benchmarks/bench_extract.py --table 1000 2000 [--only omcp] [--ratios 0.1 1] [--repeats 3]
-        [--processor-time]
+        [--share 50] [--signal 1] [--processor-time]
 
 Ratios to SciPy's Cholesky factorisation of the same p x p matrix, in the same run. The second form prints
-every extractor at n / p of 0.1, 0.5, 1 and 4, for k = p / 50; of a single repeat nothing is run beforehand.
-On a busy machine, OMP_NUM_THREADS=1 and --processor-time compare what one thread computes.
+every extractor at n / p of 0.1, 0.5, 1 and 4, for k = p / SHARE; of a single repeat nothing is run
+beforehand. On a busy machine, OMP_NUM_THREADS=1 and --processor-time compare what one thread computes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def simulate(n: int, p: int, k: int, seed: int) -> tuple[Standardized, np.ndarra
     return s, X, y
 
 
-def averages_of(n: int, p: int, k: int, seed: int) -> Standardized:
+def averages_of(n: int, p: int, k: int, signal: float, seed: int) -> Standardized:
     """Averages of the same design from their distribution (Bartlett 1933), O(p^3) whatever n."""
     rng = np.random.default_rng(seed)
     left, size = n - 1, p + 2
@@ -62,7 +62,7 @@ def averages_of(n: int, p: int, k: int, seed: int) -> Standardized:
         G = np.triu(rng.normal(size=(size, size)), 1)
         G[np.diag_indices(size)] = np.sqrt(rng.chisquare(left - np.arange(size)))
     X, e = G[:, :p] + G[:, [p]], G[:, p + 1]
-    y = X[:, :: p // k].sum(1) + e
+    y = signal * X[:, :: p // k].sum(1) + e
     x_scale, y_scale = np.sqrt((X**2).sum(0) / n), np.sqrt((y**2).sum() / n)
     X /= x_scale
     r = X.T @ (y / (n * y_scale))
@@ -92,6 +92,8 @@ def table(
     sizes: list[int],
     only: list[str] | None,
     ratios: list[float],
+    share: int,
+    signal: float,
     repeats: int,
     clock: Callable[[], float],
 ) -> None:
@@ -99,11 +101,11 @@ def table(
     names = only or list(extract.__all__)
     print(f"{'':>16}" + "".join(f"{f'n/p={ratio:g}':>10}" for ratio in ratios) + "   factorisations, at most")
     for p in sizes:
-        k = p // 50
+        k = p // share
         costs: dict[str, list[float]] = {name: [] for name in names}
         units = []
         for ratio in ratios:
-            s = averages_of(int(ratio * p), p, k, seed=p)
+            s = averages_of(int(ratio * p), p, k, signal, seed=p)
             A = s.R + np.diag(np.full(p, 0.1))
             for name in names:
                 arguments = (s,) if name == "ols" else (s, k)
@@ -112,7 +114,9 @@ def table(
                 t = interleaved({"unit": unit, name: task}, repeats, clock)
                 costs[name].append(t[name] / t["unit"])
                 units.append(t["unit"])
-        print(f"p={p}, k={k}: a factorisation takes {1e3 * statistics.median(units):.1f} ms")
+        print(
+            f"p={p}, k={k}, signal {signal:g}: a factorisation takes {1e3 * statistics.median(units):.1f} ms"
+        )
         for name, cost in costs.items():
             verdict = "ok" if max(cost) <= LIMIT else "ABOVE"
             print(f"{name:>16}" + "".join(f"{c:10.2f}" for c in cost) + f"   {LIMIT}, {verdict}", flush=True)
@@ -168,6 +172,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--table", type=int, nargs="+", metavar="P")
     parser.add_argument("--ratios", type=float, nargs="+", default=RATIOS, metavar="N/P")
+    parser.add_argument("--share", type=int, default=50, help="p / k of the table")
+    parser.add_argument("--signal", type=float, default=1.0, help="weight of each real feature, noise 1")
     parser.add_argument("--processor-time", action="store_true")
     parser.add_argument("--only", nargs="+", choices=extract.__all__)
     args = parser.parse_args()
@@ -176,7 +182,7 @@ def main() -> None:
     if args.table:
         warnings.simplefilter("ignore")
         clock = time.process_time if args.processor_time else time.perf_counter
-        table(args.table, args.only, args.ratios, args.repeats or 3, clock)
+        table(args.table, args.only, args.ratios, args.share, args.signal, args.repeats or 3, clock)
     else:
         one(args.n, args.p, args.k, args.repeats or 31)
 

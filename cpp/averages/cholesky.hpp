@@ -48,8 +48,8 @@ STREAMSIEVE_CLONES inline void axpy4_to4(const double* a, const double* x0, cons
 
 // Appends features at[m..m+s), whose diagonal terms are c. Stops before the first one that the others explain
 // to within `tol` of its own diagonal; returns the new m. O(s m^2).
-inline Index chol_append(const double* R, Index p, const std::int64_t* at, Index m, const double* c, Index s,
-                         double tol, double* U, Index ld) {
+inline Index append_block(const double* R, Index p, const std::int64_t* at, Index m, const double* c, Index s,
+                          double tol, double* U, Index ld) {
     // W = U^-T R_AN, one row per new feature, padded to whole groups of four
     const Index groups = (s + 3) / 4, width = m + s;
     const auto holder = std::make_unique<double[]>(std::size_t(4 * groups * width));
@@ -106,6 +106,18 @@ inline Index chol_append(const double* R, Index p, const std::int64_t* at, Index
     for (Index i = 0; i < m + done; ++i)
         for (Index t = std::max(i - m, Index(0)); t < done; ++t) U[i * ld + m + t] = W[t * width + i];
     return m + done;
+}
+
+// The same in blocks, so that little is computed beyond the feature at which it stops.
+inline Index chol_append(const double* R, Index p, const std::int64_t* at, Index m, const double* c, Index s,
+                         double tol, double* U, Index ld) {
+    constexpr Index block = 16;
+    for (Index from = 0; from < s; from += block) {
+        const Index length = std::min(block, s - from), end = m + length;
+        m = append_block(R, p, at, m, c + from, length, tol, U, ld);
+        if (m < end) break;
+    }
+    return m;
 }
 
 // Removes the feature in position k: a rank-one update of what follows it. O((m - k)^2 + k (m - k)).

@@ -364,6 +364,18 @@ def least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, A
     return weights, np.einsum("ij,ij->j", inverse, inverse), ridge
 
 
+def unexplained(s: Standardized, support: NDArray[np.int64]) -> float:
+    """Share of the targets' variance that least squares on some features leaves, summed over targets."""
+    if len(support) == 0:
+        return float(s.q)
+    A, r = block(s.R, support), s.r[support]
+    if s.box is None:
+        u, _ = linalg.dtrtrs(cholesky(A)[0], r, lower=1)
+        return s.q - float((u**2).sum())
+    b, _, _ = least_squares(s, support)
+    return s.q - float((b * (2 * r - A @ b)).sum())
+
+
 def normal_equations(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, Array, Array | None]:
     """S_xx and S_xy of some features, or of independent combinations of groups, and these combinations."""
     A, r = block(s.R, support), s.r[support]

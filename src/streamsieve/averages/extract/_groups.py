@@ -28,6 +28,8 @@ class GroupSolver:
     violation : float
         Largest distance of a group's weights from their prox given the others.
     steps, sweeps : int
+    hard : bool
+        Whether one round of sweeps and Newton steps did not lead to the present solution.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class GroupSolver:
         self.b, self.g = np.zeros(len(r)), self.r.copy()
         self.violation = np.inf
         self.steps = self.sweeps = 0
+        self.hard = False
 
     def _norms(self, x: Array) -> Array:
         return np.sqrt(np.bincount(self.unit, x[self.member] ** 2, minlength=len(self.head)))
@@ -54,9 +57,16 @@ class GroupSolver:
         values = self.penalty.value(self._norms(self.b), alpha, self.head)
         return float(values.sum() - 0.5 * self.b @ (self.r + self.g))
 
+    def free(self, alpha: float) -> NDArray[np.int64]:
+        """The features of groups whose norms the penalty does not shrink any more."""
+        norm = self._norms(self.b)
+        a, c = self.penalty.pieces(norm, alpha, self.head)
+        return self.member[((norm > 0) & (a == 0) & (c == 0))[self.unit]]
+
     def solve(self, alpha: float) -> float:
         """Move to a solution at alpha that is no worse than the present weights; the violation left."""
         for round_ in range(ROUNDS):
+            self.hard = round_ > 0
             tol = min(TOL * 10**round_, LOOSE)
             if self._descend(alpha, SWEEPS << round_, tol) or self._newton(alpha, tol):
                 break

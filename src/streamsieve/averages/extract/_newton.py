@@ -29,6 +29,7 @@ class Factor:
         self.R = R
         self.size = 0
         self.U = np.empty((0, 0))
+        self.refused = -1  # the feature with which the matrix is indefinite
         self._at = np.empty(len(R), np.int64)
         self._c = np.empty(len(R))
 
@@ -65,6 +66,7 @@ class Factor:
             self.size = _core.chol_append(self.R, self._at, m, full[new], DEPENDENT, self.U)
             done = self.size - m
             if done < len(new) and full[new[done]] < 0:
+                self.refused = int(new[done])
                 return False
             new = new[done + 1 :]
         return True
@@ -95,6 +97,12 @@ class Factor:
         return x
 
 
+def _scatter(b: Array, at: NDArray[np.int64], size: int) -> Array:
+    out = np.zeros(size)
+    out[at] = b
+    return out
+
+
 class Solver:
     """Solves min_b 1/2 b'Rb - b'r + P(b; alpha) for one alpha after another, each from the last solution.
 
@@ -102,7 +110,8 @@ class Solver:
     linear equations that hold there. The Cholesky factor of the last step is updated: O(m^2) for each feature
     that came, went or changed its piece, and O(pm) for the new gradient, m being the size of the support.
     Where the pieces do not settle, or a folded concave penalty leads uphill, coordinate descent takes over;
-    it never raises the objective and ends where no single weight can lower it.
+    it never raises the objective and ends where no single weight can lower it. For a folded concave penalty
+    it only lets features in and out, between moves to a local minimum over the support.
 
     Attributes
     ----------
@@ -112,7 +121,9 @@ class Solver:
         Largest distance of a weight from its own optimum given the others, in standardised units: times
         sqrt(R_jj), so that it is the violation of the optimality conditions where R_jj = 1.
     steps, sweeps : int
-        Newton steps and sweeps of coordinate descent so far.
+        Newton steps, downhill moves among them, and sweeps of coordinate descent so far.
+    hard : bool
+        Whether Newton steps alone did not lead to the present solution.
     """
 
     def __init__(self, R: Array, r: Array, usable: NDArray[np.bool_], penalty: Penalty) -> None:
@@ -125,6 +136,7 @@ class Solver:
         self.b, self.g = np.zeros(len(r)), self.r.copy()
         self.violation = np.inf
         self.steps = self.sweeps = 0
+        self.hard = False
         self.trail: list[tuple[float, Array, Array]] = []  # alpha, weights and gradient of the last two
         factor = penalty.factor
         if factor is not None and (factor[self.usable] == 0).any():  # never held at zero: theirs is the start
@@ -143,8 +155,15 @@ class Solver:
         b = self.b[at]
         return float(self.penalty.value(b, alpha, at).sum() - 0.5 * b @ (self.r[at] + self.g[at]))
 
+    def free(self, alpha: float) -> NDArray[np.int64]:
+        """The features whose weights the penalty does not shrink any more."""
+        at = np.flatnonzero(self.b)
+        a, c = self.penalty.pieces(self.b[at], alpha, at)
+        return at[(a == 0) & (c == 0)]
+
     def solve(self, alpha: float) -> float:
         """Move to a solution at alpha that is no worse than the present weights; the violation left."""
+        self.hard = False
         for round_ in range(ROUNDS):
             tol = min(TOL * 10**round_, LOOSE)
             b, g = self.b, self.g
@@ -156,10 +175,10 @@ class Solver:
                 slack = ROUNDING * (1 + float(self.b @ self.b))
                 if self.objective(alpha) <= before + slack:
                     break
-            self.b, self.g = b, g
+            self.b, self.g, self.hard = b, g, True
             if self._descend(alpha, SWEEPS << round_, tol):
                 break
-            if round_ == 0 or self.penalty.box is not None:
+            if self.penalty.box is not None or (self.penalty.convex and round_ == 0):
                 continue
             if (self._one_by_one if self.penalty.convex else self._downhill)(alpha, tol):
                 break
@@ -262,31 +281,62 @@ class Solver:
         return False
 
     def _downhill(self, alpha: float, tol: float) -> bool:
-        """Newton steps on the support, cut where the objective is lowest, and a sweep after each.
+        """To a local minimum over the support, and a sweep over all features after each.
 
         For folded concave penalties where columns are nearly dependent, and sweeps alone would crawl.
         """
-        for _ in range(len(self.b) + STEPS):
-            inside = np.flatnonzero(self.b)
-            a, full = np.zeros(len(self.b)), np.zeros(len(self.b))
-            a[inside], c = self.penalty.pieces(self.b[inside], alpha, inside)
-            if not self.factor.follow(inside, c):
-                return False
-            full[inside] = c
-            at = self.factor.at
-            left_out = np.setdiff1d(inside, at)
-            if len(left_out):
-                self._drop(alpha, int(left_out[0]))
-                continue
-            way = self.factor.solve(self.g[at] - a[at] - full[at] * self.b[at])
-            step, lands = self._cut(alpha, at, way)
-            b = self.b.copy()
-            b[at] += step * way
-            b[at[lands]] = 0.0
-            self._move(b)
-            if self._descend(alpha, 1, tol):
+        for _ in range(MOVES * len(self.b)):
+            if self._settle(alpha, tol / 4) and self._descend(alpha, 1, tol):
                 return True
         return False
+
+    def _settle(self, alpha: float, tol: float) -> bool:
+        """Move to a local minimum over the support; False where a dependent feature has been dropped instead.
+
+        A move goes along the Newton step or, where the matrix of the pieces is indefinite, along a direction
+        in which it curves downwards, to where the objective is lowest: some weight then leaves its piece.
+        O(m^2) for each, and for each weight that has come to another piece.
+        """
+        inside = np.flatnonzero(self.b)
+        b, g = self.b[inside], self.g[inside]
+        place = np.empty(len(self.b), dtype=np.int64)
+        place[inside] = np.arange(len(inside))
+        for _ in range(MOVES * len(self.b)):
+            a, c = self.penalty.pieces(b, alpha, inside)
+            order = np.argsort(c < 0, kind="stable")  # so that what is indefinite is found among the last
+            order = order[b[order] != 0]
+            definite = self.factor.follow(inside[order], c[order])
+            at = place[self.factor.at]
+            down = g - a - c * b
+            way, bend = np.zeros(len(b)), np.zeros(len(b))  # (R + C) way, then R way
+            if definite and len(at) < len(order):
+                self._move(_scatter(b, inside, len(self.b)))
+                self._drop(alpha, int(np.setdiff1d(inside[order], self.factor.at)[0]))
+                return False
+            if definite:
+                bend[at] = down[at]
+                way[at] = self.factor.solve(down[at])
+                if (np.abs(way) * self.root[inside]).max(initial=0.0) <= tol:
+                    break
+            else:
+                j = place[self.factor.refused]
+                row = self.R[inside[j], inside]
+                way[j] = 1.0
+                way[at] = -self.factor.solve(row[at])
+                rest = np.setdiff1d(order, at)  # of the equations of those in the factor nothing is left
+                moving = np.append(at, j)
+                bend[rest] = self.R[np.ix_(inside[rest], inside[moving])] @ way[moving]
+                bend[j] += c[j]
+                if way @ down < 0:
+                    way, bend = -way, -bend
+            moving = np.flatnonzero(way)
+            bend -= c * way
+            step, lands = self._lowest(alpha, inside[moving], b[moving], g[moving], way[moving], bend[moving])
+            b, g = b + step * way, g - step * bend
+            b[moving[lands]] = 0.0
+            self.steps += 1
+        self._move(_scatter(b, inside, len(self.b)))
+        return True
 
     def _drop(self, alpha: float, j: int) -> None:
         """Move along the direction in which feature j and those in the factor cancel, until one is zero.
@@ -310,26 +360,31 @@ class Solver:
                 ends.append((self.objective(alpha), b))
         self._move(min(ends, key=lambda end: end[0])[1])
 
-    def _cut(self, alpha: float, at: NDArray[np.int64], way: Array) -> tuple[float, NDArray[np.bool_]]:
-        """The step in (0, 1] along `way` with the lowest objective, and which weights it makes zero."""
-        b = self.b[at]
-        moving = way != 0
-        kinks = np.array([np.broadcast_to(kink, b.shape)[moving] for kink in self.penalty.kinks(alpha, at)])
-        ends = np.concatenate([kinks, -kinks]) - b[moving]
-        breaks = np.unique(np.append((ends / way[moving]).ravel(), [0.0, 1.0]))
-        breaks = breaks[(breaks >= 0) & (breaks <= 1)]
-        middles = (breaks[1:] + breaks[:-1]) / 2
-        pull = np.empty(len(self.b))  # -R way
-        _core.residual(self.R, np.zeros(len(self.b)), at, way, pull)
-        slope, curve = -float(way @ self.g[at]), -float(way @ pull[at])
-        a, c = self.penalty.pieces(b + np.outer(middles, way), alpha, at)
-        curves = curve + (c * way**2).sum(axis=1)
-        slopes = slope + (a * way + c * way * b).sum(axis=1)
-        lowest = np.divide(-slopes, curves, out=breaks[1:].copy(), where=curves > 0)
-        tries = np.append(breaks[1:], np.clip(lowest, breaks[:-1], breaks[1:]))
-        values = self.penalty.value(b + np.outer(tries, way), alpha, at).sum(axis=1)
-        step = float(tries[np.argmin(values + tries * (slope + tries * curve / 2))])
-        return step, moving & (-b / np.where(moving, way, 1.0) == step)
+    def _lowest(
+        self, alpha: float, at: NDArray[np.int64], b: Array, g: Array, way: Array, bend: Array
+    ) -> tuple[float, NDArray[np.bool_]]:
+        """The step >= 0 along `way` with the lowest objective, and which weights it makes zero.
+
+        `bend` is R way, for the features `at`; none of them stands still.
+        """
+        kinks = np.array([np.broadcast_to(kink, b.shape) for kink in self.penalty.kinks(alpha, at)])
+        times = np.sort((np.concatenate([kinks, -kinks]) - b) / way, axis=0)
+        edge = np.zeros((1, len(b)))
+        end = 2.0 * max(1.0, float(times[-1].max()))
+        times = np.concatenate([edge, times.clip(0.0), edge + end])
+        a, c = self.penalty.pieces(b + (times[1:] + times[:-1]) / 2 * way, alpha, at)
+        # the derivative is slope + t curve, and both change where a weight comes to another piece
+        slope, curve = (a + c * b) * way, c * way**2
+        order = np.argsort(times[1:-1], axis=None)
+        slopes = np.append(slope[0].sum() - way @ g, np.diff(slope, axis=0).ravel()[order]).cumsum()
+        curves = np.append(curve[0].sum() + way @ bend, np.diff(curve, axis=0).ravel()[order]).cumsum()
+        begin = np.append(0.0, times[1:-1].ravel()[order])
+        ends = np.append(begin[1:], end)
+        before = np.append(0.0, ((ends - begin) * (slopes + (ends + begin) / 2 * curves)).cumsum())[:-1]
+        inner = np.divide(-slopes, curves, out=ends.copy(), where=curves > 0).clip(begin, ends)
+        value = before + (inner - begin) * (slopes + (inner + begin) / 2 * curves)
+        step = float(np.append(begin, inner)[np.argmin(np.append(before, value))])
+        return step, -b / way == step
 
     def _admit(self, target: Array) -> NDArray[np.int64]:
         """The features of the next step; of those that would enter, only the most urgent."""

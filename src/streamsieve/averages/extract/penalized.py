@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from ...params import Bool, Or, Param, Real
 from ...rows import Array
-from ..model import LinearModel, as_standardized, finish
+from ..model import LinearModel, as_standardized, finish, unexplained
+from ..rank import strongest
 from ..reduce import n_units, selectable
 from ..standardize import Standardized
 from ._groups import GroupSolver
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 RATIO = 1e-4 ** (1 / 199)  # of one alpha to the next: the papers' 200 on an exponential grid
 LAST = 1e-4  # of alpha_max, where a walk of a folded concave penalty ends
+GAIN = 1e-3  # share of what is unexplained, by which a later point of it must be better
+PATIENCE = 5  # points of it
 VANISHING = 1e-8  # of alpha_max, where every other walk ends
 ACCEPTED = 1e-8
 LIGHTEST = 1e-100  # weight of a penalty: one that has underflowed to 0 would leave no alpha without a feature
@@ -33,7 +36,8 @@ ALPHA = Param(
     None,
     Or(Real(0), None),
     "Strength of the penalty, lambda of [Sun] eq. (3.9), on standardised features; instead of k. Given k, "
-    "the path is followed to the largest support of at most k features.",
+    "the path is followed to the largest support of at most k features; of MCP and SCAD, to where its k "
+    "strongest features fit best.",
     live=True,
 )
 REFIT = Param(
@@ -47,8 +51,10 @@ SOURCE = """
 averages : RunningAverages or Standardized
     `fit_intercept` and `standardize` are settled already in the latter.
 k : int in [0, p] or None, default=None
-    Follow the path from the empty model to the largest support of at most k features. With several
-    targets the features of all of them count together. Exactly one of `k` and `alpha` is needed.
+    Follow the path from the empty model to the largest support of at most k features; of a folded concave
+    penalty (MCP, SCAD), to the point whose k strongest features have the least residual sum of squares.
+    With several targets the features of all of them count together. Exactly one of `k` and `alpha` is
+    needed.
 alpha : float >= 0 or None, default=None
     Penalty lambda of eq. (3.9), in units of the target per deviation of a feature.
 """
@@ -104,6 +110,16 @@ class Walk:
     @property
     def size(self) -> int:
         return n_units(self.s, np.flatnonzero(np.any([solver.b for solver in self.solvers], axis=0)))
+
+    @property
+    def hard(self) -> bool:
+        """Whether the present solution took more than Newton steps."""
+        return any(solver.hard for solver in self.solvers)
+
+    def n_free(self, alpha: float) -> int:
+        """How many features, or groups, have weights so large that the penalty shrinks them no more."""
+        free = np.concatenate([solver.free(alpha) for solver in self.solvers])
+        return n_units(self.s, np.unique(free))
 
     @property
     def beta(self) -> Array:
@@ -169,38 +185,57 @@ def walk_to_alpha(walk: Walk, alpha: Array) -> None:
                 solve(solver, step)
 
 
-def walk_to_k(walk: Walk, k: int, *, folded: bool) -> tuple[float, Array]:
+def walk_to_k(walk: Walk, k: int) -> tuple[float, Array]:
     """The largest support of at most k features on the path: its alpha and weights.
 
     The path is followed down to the first alpha with more than k features, and the step that led there is
-    bisected. The support of a folded concave penalty often outgrows k and comes back, when the right features
-    have entered and push the wrong ones out; so there the walk goes on to the end, and of equally large
-    supports the later one counts.
+    bisected.
     """
     start = walk.alpha_max()
     best = (0, start, walk.beta)
-    crowd = max(walk.solvers[0].penalty.crowded * k, k + 10)
     if k == 0 or start == 0:
-        return start, walk.beta
-    high = start
-    state: State | None = walk.state
-    for alpha in grid(start, (LAST if folded else VANISHING) * start):
+        return best[1:]
+    high, state = start, walk.state
+    for alpha in grid(start, VANISHING * start):
         size = walk.solve(alpha)
         if size > k:
-            if state is not None:
-                after = walk.state
-                best = max(best, bisect(walk, k, high, alpha, state), key=lambda found: found[0])
-                walk.state = after
-            if not folded or size > crowd:
-                break
-            state = None
-        else:
-            high, state = alpha, walk.state
-            if size >= best[0]:
-                best = (size, alpha, walk.beta)
-            if size == k and not folded:
-                break
+            return max(best, bisect(walk, k, high, alpha, state), key=lambda found: found[0])[1:]
+        high, state = alpha, walk.state
+        if size >= best[0]:
+            best = (size, alpha, walk.beta)
+        if size == k:
+            break
     return best[1:]
+
+
+def walk_folded(walk: Walk, k: int) -> tuple[float, Array]:
+    """The k strongest features of that point of the path on which they fit best: its alpha and weights.
+
+    The support of a folded concave penalty outgrows k while it acts as the lasso does, and shrinks when the
+    right features have left the penalty behind and push the wrong ones out; that it comes back to k exactly
+    is chance. So the path is followed to its end, and each point is judged by the least squares of its k
+    strongest features. Where it is not locally convex any more (Breheny and Huang 2011) solutions cost most
+    and help least: there `PATIENCE` points without a better fit end it.
+    """
+    start = walk.alpha_max()
+    best, found, idle = float(walk.s.q), (start, walk.beta), 0
+    if k == 0 or start == 0:
+        return found
+    for alpha in grid(start, LAST * start):
+        size = walk.solve(alpha)
+        beta = walk.beta
+        if size > k:
+            left_out = np.ones(len(beta), dtype=bool)
+            left_out[strongest(walk.s, beta, k)] = False
+            beta[left_out] = 0.0
+        left = unexplained(walk.s, np.flatnonzero(beta.any(axis=1)))
+        if left < (1 - GAIN) * best:
+            best, found, idle = left, (alpha, beta), 0
+        elif size > k and walk.hard:
+            idle += 1
+        if idle == PATIENCE or walk.n_free(alpha) >= k:
+            break
+    return found
 
 
 def bisect(walk: Walk, k: int, high: float, low: float, state: State) -> tuple[int, float, Array]:
@@ -243,7 +278,7 @@ def extract(
     if k is not None:
         if not 0 <= k <= s.p:
             raise ValueError(f"k={k} is out of range for {s.p} features; pass 0 <= k <= {s.p}.")
-        internal, beta = walk_to_k(walk, selectable(s, int(k)), folded=name in FOLDED)
+        internal, beta = (walk_folded if name in FOLDED else walk_to_k)(walk, selectable(s, int(k)))
         used = internal * s.y_scale
     else:
         assert alpha is not None

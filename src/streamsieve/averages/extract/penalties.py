@@ -35,7 +35,6 @@ class Penalty(ABC):
     """
 
     convex: bool
-    crowded = 1.0  # times k: with more features, or ten more, a path is not expected back
     factor: Array | None = None
     box: tuple[Array, Array] | None = None
 
@@ -214,7 +213,6 @@ class MCP(Penalty):
     """
 
     convex = False
-    crowded = 1.5
 
     def __init__(
         self, gamma: float, *, factor: Array | None = None, box: tuple[Array, Array] | None = None
@@ -264,7 +262,6 @@ class SCAD(Penalty):
     """
 
     convex = False
-    crowded = 3.0
 
     def __init__(
         self, gamma: float, *, factor: Array | None = None, box: tuple[Array, Array] | None = None
