@@ -264,7 +264,7 @@ def test_one_page_leads_to_all_that_a_folder_holds(tmp_path, monkeypatch):
     assert "python -m papers all --out all\n" in text
     coin, penny = (f"| [{name}](all/{name}/results.md) | Shows {name} | 2 |\n" for name in ("coin", "penny"))
     assert coin + penny in text
-    assert "2 of the experiments take" in text
+    assert "2 of 2 experiments take" in text
     assert "\nall/coin/results\nall/penny/results\n" in text
     assert "All judged figures, of every method: 4 undecided." in text
     pages.write_overview(tmp_path / "all")
@@ -390,12 +390,12 @@ def test_a_report_is_judged_anew_without_computing(coin, tmp_path, monkeypatch):
 def test_a_report_says_whether_the_sources_of_now_made_it(tmp_path, monkeypatch):
     now = versions.experiment_digest(versions.PAPERS / "experiments" / "wide.py")
     for sources, experiment, said in (
-        ("aaaaaaaa", now, "made by the sources of now of the library. The experiment's files have not"),
-        ("bbbbbbbb", now, "made by earlier sources of the library. The experiment's files have not"),
+        ("aaaaaaaa", now, "made by the library's sources of now. The experiment's files have not"),
+        ("bbbbbbbb", now, "made by other sources of the library than those of now. The experiment's"),
         (
             "aaaaaaaa",
             "0" * 8,
-            "made by the sources of now of the library. The experiment's files, its report",
+            "made by the library's sources of now. The experiment's files, its report",
         ),
     ):
         made = f"streamsieve 0.1.0, sources {sources} (experiment {experiment})"

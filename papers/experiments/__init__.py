@@ -28,9 +28,9 @@ class Experiment:
     """What an experiment shows, its runs by default, and its minutes on two cores.
 
     `quick_minutes` are those of the quick scale with one run, `paper_minutes` those of the paper's with
-    `runs`. These are measured, or scaled by the runs from a measurement with five (`forgetting`, `zhai`), or
-    the sum of the seconds in its own table (`wide`); None is not measured. `kind` is the heading that it is
-    listed under.
+    `runs`. These are measured, or estimated: by the runs from a measurement with five (`forgetting`, `zhai`),
+    from the seconds in its own table (`wide`). None is not measured. `kind` is the heading that it is listed
+    under.
     """
 
     shows: str

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..causes import CAUSES
 from ..experiments import EXPERIMENTS
-from ..versions import PAPERS, checkout_digest, experiment_digest
+from ..versions import PAPERS, checkout_digest, experiment_digest, library_digest
 from . import Figure, Note, Part, Provenance, Table
 from .tables import KEY, LEGEND, REMARKS, VERDICTS, WORSE, Contest, causes_note, unbroken
 
@@ -76,8 +76,9 @@ def rewrite_results(name: str, out: Path, pictures: bool = False) -> str:
     sources = {digest for part in made for digest in part.sources()}
     if not sources:
         return "made by sources that were not recorded."
-    library = "the sources of now" if sources == {checkout_digest()} else "earlier sources"
-    return f"made by {library} of the library. {made[0].state()}"
+    now = sources <= {checkout_digest(), library_digest()}  # an installed library has a digest of its own
+    library = "the library's sources of now" if now else "other sources of the library than those of now"
+    return f"made by {library}. {made[0].state()}"
 
 
 def _command(out: Path) -> str:
@@ -176,7 +177,8 @@ def _relative(out: Path) -> str:
 def _cost(summaries: Sequence[Summary]) -> str:
     known = [s.minutes for s in summaries if s.minutes is not None]
     unknown = [s.name for s in summaries if s.minutes is None]
-    cost = f"On two cores {len(known)} of the experiments take {sum(known) / 60:.1f} hours together"
+    cost = f"On two cores {len(known)} of {len(summaries)} experiments take about {sum(known) / 60:.1f} hours"
+    cost += " together, in part scaled from shorter runs"
     if unknown:
         cost += f"; the time of the others was not recorded ({', '.join(unknown)})"
     return f"{cost}."
@@ -249,6 +251,6 @@ def _lost(summaries: Sequence[Summary]) -> Iterator[str]:
 def _undecided(summaries: Sequence[Summary]) -> Iterator[str]:
     undecided, behind = _listed(summaries, "undecided"), _listed(summaries, "once", behind=True)
     if undecided:
-        yield f"## Undecided contests\n\nMore runs would decide them.\n\n{undecided}"
+        yield f"## Undecided contests\n\nMore runs may decide them.\n\n{undecided}"
     if behind:
         yield f"Of those that were run once our figure is behind the published one in these:\n\n{behind}"
