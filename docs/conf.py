@@ -15,7 +15,7 @@ copyright = "the streamsieve developers, BSD 3-Clause"
 version = release = streamsieve.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_gallery.gen_gallery"]
-exclude_patterns = ["_build", "results/*", "benchmarks/*"]
+exclude_patterns = ["_build", "benchmarks/*"]
 suppress_warnings = ["config.cache"]  # the scrapers of the gallery cannot be pickled
 default_role = "literal"
 smartquotes = False  # which would make a dash of the -- of options
@@ -27,6 +27,8 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
+#: Pages of wide tables have no contents on the right.
+WIDE = [f"results/{page.parent.name}/results" for page in (HERE / "results").glob("*/results.md")]
 html_theme = "pydata_sphinx_theme"
 html_title = "streamsieve"
 html_static_path = ["_static"]
@@ -40,7 +42,7 @@ html_theme_options = {
     "header_links_before_dropdown": 5,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"]} | {page: [] for page in WIDE},
     "logo": {"text": "streamsieve"},
 }
 #: Pages without others beside them need no navigation on the left.

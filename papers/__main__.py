@@ -18,41 +18,48 @@ from .report import Figure, Part, Table
 from .report.pages import rewrite_results, write_overview
 
 
-@click.command(epilog="`python -m papers list` shows what each experiment reproduces and its cost.")
+@click.command(epilog="`python -m papers list` lists what each experiment shows, its runs and its cost.")
 @click.argument(
     "name", type=click.Choice(["list", "all", "report", *EXPERIMENTS]), metavar="NAME|list|all|report"
 )
 @click.option("--scale", type=click.Choice(["quick", "paper"]), default="paper", show_default=True)
-@click.option("--runs", type=click.IntRange(1), default=5, show_default=True, help="Runs to average over.")
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    help="Runs to average over; by default the experiment's own number (`list`), 1 at the quick scale.",
+)
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("paper-results"),
     show_default=True,
-    help="Folder for results.md, results.json, pictures and outcomes so far, by experiment; FOLDER.md has "
-    "all results on one page.",
+    help="Folder for results.md, results.json, pictures and outcomes so far, by experiment; FOLDER.md "
+    "leads to them.",
 )
 @click.option("--fresh", is_flag=True, help="Compute again what the folder already holds.")
 @click.option(
     "--stale", is_flag=True, help="Use outcomes made by other sources of the library or the experiment, too."
 )
 @click.option("--stored", is_flag=True, help="Compute nothing: report on the outcomes that the folder holds.")
+@click.option("--pictures", is_flag=True, help="With `report`: draw the pictures anew, too.")
 @click.option("--workers", type=click.IntRange(1), help="Processes; as many as processors by default.")
 def main(
     name: str,
     scale: str,
-    runs: int,
+    runs: int | None,
     out: Path,
     fresh: bool,
     stale: bool,
     stored: bool,
+    pictures: bool,
     workers: int | None,
 ) -> None:
     """Reproduce tables and figures of the papers with this library's methods.
 
     An interrupted run continues where it stopped when it is started again. Outcomes made by other sources of
-    the library or the experiment are computed again. `report` computes nothing: it writes the pages of the
-    folder anew, judged and explained as of now.
+    the library or the experiment are computed again. `all` runs every experiment. `report` computes nothing:
+    it writes the pages of the folder anew, judged and explained as of now, and says which figures the sources
+    of now have made.
     """
     if fresh and stale:
         raise click.UsageError(
@@ -60,6 +67,8 @@ def main(
         )
     if fresh and stored:
         raise click.UsageError("--fresh computes, --stored does not: pass one of the two.")
+    if pictures and name != "report":
+        raise click.UsageError("--pictures is for `report`; an experiment that is run draws its own.")
     if name == "list":
         print_list()
         return
@@ -67,7 +76,7 @@ def main(
     if name == "report":
         for each in EXPERIMENTS:
             if (out / each / "results.json").exists():
-                rewrite_results(each, out / each)
+                log.print(f"{each}: {escape(rewrite_results(each, out / each, pictures))}", soft_wrap=True)
         log.print(f"[dim]Written: {escape(str(write_overview(out)))}")
         return
     written = False
@@ -128,11 +137,12 @@ def print_part(part: Part) -> None:
 
 
 def print_list() -> None:
-    columns = ("name", "reproduces", "quick, 1 run", "paper, 5 runs")
+    columns = ("name", "shows", "runs", "quick, 1 run", "paper, all runs")
     rows = [
         (
             name,
-            e.reproduces,
+            e.shows,
+            str(e.runs),
             f"{e.quick_minutes:g}",
             "-" if e.paper_minutes is None else f"{e.paper_minutes:g}",
         )
@@ -143,7 +153,7 @@ def print_list() -> None:
         for row in (columns, *rows):
             click.echo("\t".join(row))
         return
-    table = TerminalTable(*columns, caption="Minutes, measured on two cores; - is not measured.")
+    table = TerminalTable(*columns, caption="Minutes on two cores; - is not measured.")
     for row in rows:
         table.add_row(*map(escape, row))
     console.print(table)

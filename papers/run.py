@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .causes import CAUSES
-from .experiments import load_experiment
+from .experiments import EXPERIMENTS, load_experiment
 from .report import Note, Outcomes, Part, Provenance
 from .report.pages import write_results
+from .report.tables import causes_note
 from .store import Record, Store, job_key
 from .versions import current_version
 from .workers import describe, n_processors, run_jobs
@@ -22,7 +23,7 @@ def run(
     name: str,
     out: Path,
     *,
-    runs: int = 5,
+    runs: int | None = None,
     quick: bool = False,
     fresh: bool = False,
     stale: bool = False,
@@ -32,12 +33,14 @@ def run(
 ) -> list[Part]:
     """Run an experiment and return its tables and figures, which are also written to the folder `out`.
 
+    `runs` is by default the experiment's own number, and 1 if `quick`.
     Outcomes are stored in ``out/outcomes.jsonl`` and not computed again by the same version of the code,
     unless `fresh`. With `stale` those of other versions are used too, where there are no others, and the
     report says so. With `stored` nothing is computed: the report has the jobs that are stored, and says how
     many are not.
     """
     experiment = load_experiment(name)
+    runs = runs or (1 if quick else EXPERIMENTS[name].runs)
     jobs = [json.loads(json.dumps(job)) for job in experiment.jobs(runs, quick)]
     total = len(jobs)
     version = current_version(Path(str(experiment.__file__)))
@@ -68,9 +71,11 @@ def run(
         point = f"{left_out} of {total} jobs of this command have not been run; their rows are missing."
         parts = [*parts, Note([point], "What is not here")]
     if name in CAUSES:
-        parts = [*parts, Note(CAUSES[name])]
+        parts = [*parts, causes_note(CAUSES[name], parts)]
     counts = Counter(str(version if record.made_by(version) else record.version) for record in used)
-    parts = [*parts, Provenance(str(version), counts)]
+    commits = dict.fromkeys(commit for record in used if (commit := record.version.commit))
+    seconds = sum(record.outcome.seconds for record in used)
+    parts = [*parts, Provenance(str(version), counts, list(commits), seconds, version.experiment)]
     command = f"python -m papers {name} --scale {'quick' if quick else 'paper'} --runs {runs}"
-    write_results(f"## {name}\n\n`{command}`\n", parts, out)
+    write_results(name, command, parts, out)
     return parts

@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,12 @@ REPORTING = ("report", "published")  # folders of papers/ that change no outcome
 
 @dataclass(frozen=True)
 class Version:
-    """The library's version, the digest of its sources, and that of the experiment's."""
+    """The library's version, digests of its sources and of the experiment's, and the commit checked out."""
 
     streamsieve: str
     sources: str
     experiment: str
+    commit: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"streamsieve {self.streamsieve}, sources {self.sources} (experiment {self.experiment})"
@@ -41,14 +43,35 @@ class Version:
     def of_record(cls, record: dict[str, Any]) -> Version:
         """The version stored with an outcome; records without the library's sources have them "unknown"."""
         if "sources" in record:
-            return cls(record["streamsieve"], record["sources"], record["experiment"])
+            commit = record.get("commit", "")
+            return cls(record["streamsieve"], record["sources"], record["experiment"], commit)
         library, _, experiment = str(record.get("version", "unknown")).partition(" ")
         return cls(library, "unknown", experiment[:8] or "unknown")
 
 
 def current_version(experiment: Path) -> Version:
     """The version of outcomes that the experiment in this file makes now."""
-    return Version(streamsieve.__version__, library_digest(), digest(imported_files(experiment), PAPERS))
+    return Version(streamsieve.__version__, library_digest(), experiment_digest(experiment), current_commit())
+
+
+def experiment_digest(experiment: Path) -> str:
+    """Digest of the experiment in this file with what it imports from papers/."""
+    return digest(imported_files(experiment), PAPERS)
+
+
+@cache
+def current_commit() -> str:
+    """The commit that is checked out, and whether the sources differ from it; "" outside of a repository."""
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(CHECKOUT), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--", "src", "cpp", "papers", "CMakeLists.txt")
+        return f"commit {git('rev-parse', '--short', 'HEAD')}{' with changes' if changed else ''}"
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 @cache
@@ -65,6 +88,12 @@ def library_hashes() -> dict[str, str]:
 def library_digest() -> str:
     """Digest of the library that is imported."""
     return _combine(library_hashes())
+
+
+def checkout_digest() -> str:
+    """Digest of the library's sources in this checkout, whichever is imported."""
+    files = [*(CHECKOUT / "src" / "streamsieve").rglob("*.py"), *_cpp_files(), CHECKOUT / "CMakeLists.txt"]
+    return digest(files, CHECKOUT)
 
 
 def used_files() -> tuple[str, ...]:

@@ -18,56 +18,78 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
+PAPERS = "The papers' experiments"
+DIFFERENCES = "Behind the differences"
+OWN = "Of no paper"
+
+
 @dataclass(frozen=True)
 class Experiment:
-    """What an experiment reproduces, and its minutes on two cores (quick scale, 1 run; paper scale, 5 runs).
+    """What an experiment shows, its runs by default, and its minutes on two cores.
 
-    Measured, but for `drift`, and `wide` at paper scale: from shorter streams. None is not measured.
+    `quick_minutes` are those of the quick scale with one run, `paper_minutes` those of the paper's with
+    `runs`. These are measured, or estimated: by the runs from a measurement with five (`forgetting`, `zhai`),
+    from the seconds in its own table (`wide`). None is not measured. `kind` is the heading that it is listed
+    under.
     """
 
-    reproduces: str
+    shows: str
+    runs: int
     quick_minutes: float
     paper_minutes: float | None
+    kind: str = PAPERS
 
 
 EXPERIMENTS = {
     "detection": Experiment(
-        "[Sun] Tables 5.1, 5.2, A.1, [Slides]: features found by the averages, p = 1,000", 0.3, 6
+        "[Sun] Tables 5.1, 5.2, A.1, [Slides]: features found by the averages, p = 1,000", 5, 0.3, 6
     ),
-    "wide": Experiment("[Sun] Table A.1, [Slides], its second half: p = 10,000, k = 1,000", 16, 140),
+    "wide": Experiment("[Sun] Table A.1, [Slides], its second half: p = 10,000, k = 1,000", 1, 16, 40),
     "classification": Experiment(
-        "[Sun] Tables 5.3, 5.4, [Slides]: features found from labels, p = 1,000", 0.1, 5
+        "[Sun] Tables 5.3, 5.4, [Slides]: features found from labels, p = 1,000", 5, 0.1, 5
     ),
-    "sfsa": Experiment("[Sun] Tables 4.1 to 4.4: found by SFSA and competitors, p = 10,000", 0.6, None),
-    "readings": Experiment("[Sun] Table 4.4: how the competitors' numbers may have come about", 0.2, 2.5),
-    "recovery": Experiment("[Sun] Figures 5.1 to 5.3: what OLSth finds, in theory and in fact", 0.1, 3),
-    "regret": Experiment("[Sun] Figure 5.4, [Susan] Figure 1: regret against n", 0.7, None),
+    "sfsa": Experiment("[Sun] Tables 4.1 to 4.4: found by SFSA and competitors, p = 10,000", 3, 0.6, None),
+    "recovery": Experiment("[Sun] Figures 5.1 to 5.3: what OLSth finds, in theory and in fact", 5, 0.1, 3),
+    "regret": Experiment("[Sun] Figure 5.4, [Susan] Figure 1: regret against n", 2, 0.7, None),
     "drift": Experiment(
-        "[Sun] Table 5.5, Figures 5.5, 5.6: drifting coefficients, with and without adaptation", 0.5, None
+        "[Sun] Table 5.5, Figures 5.5, 5.6: drifting coefficients, with and without adaptation", 2, 0.5, None
     ),
-    "forgetting": Experiment("Adaptive forgetting beside every fixed half-life, four kinds of drift", 0.3, 2),
-    "constraints": Experiment(
-        "Constraints: how far solutions are from their optimality conditions", 0.1, 0.5
-    ),
-    "susan": Experiment("[Susan] Table 2: SIHT, OLST and OLST-then-TSGD, p = 1,000", 0.2, None),
+    "susan": Experiment("[Susan] Table 2: SIHT, OLST and OLST-then-TSGD, p = 1,000", 3, 0.2, None),
     "real": Experiment(
-        "[Sun] Tables 4.5, 5.6, Figure 3.1, [Slides], [Susan] Table 1: real data at hand", 0.3, None
+        "[Sun] Tables 4.5, 5.6, Figure 3.1, [Slides], [Susan] Table 1: real data at hand", 20, 0.3, None
     ),
-    "zhai": Experiment("[Zhai] Figures 1 to 3: accuracy against the budget on real data", 0.2, 23),
+    "zhai": Experiment("[Zhai] Figures 1 to 3: accuracy against the budget on real data", 10, 0.2, 46),
     "ma": Experiment(
-        "[Ma] Tables 2 to 4, Figures 1 to 3: error, sparsity and stability on real data", 0.2, None
+        "[Ma] Tables 2 to 4, Figures 1 to 3: error, sparsity and stability on real data", 10, 0.2, None
     ),
-    "explained": Experiment("Why figures are worse than published: each cause shown at work", 0.3, None),
-    "attainable": Experiment("What rows can tell at all, where a published figure is better", 0.1, None),
-    "exceptions": Experiment("Lost contests: more runs, and the best choice in a paper's ranges", 0.1, None),
-    "protocol": Experiment("[Ma] Tables 2 and 3: which features and rows the paper had", 0.1, None),
     "bounds": Experiment(
-        "[Sun] Corollaries 1, 3, [Zhai] Theorems 1, 2: bounds beside what is measured", 0.1, None
+        "[Sun] Corollaries 1, 3, [Zhai] Theorems 1, 2: bounds beside what is measured", 5, 0.1, None
     ),
+    "readings": Experiment(
+        "[Sun] Table 4.4: how the competitors' numbers may have come about", 5, 0.2, 2.5, DIFFERENCES
+    ),
+    "explained": Experiment(
+        "Why figures are worse than published: each cause shown at work", 5, 0.3, None, DIFFERENCES
+    ),
+    "attainable": Experiment(
+        "What rows can tell at all, where a published figure is better", 5, 0.1, None, DIFFERENCES
+    ),
+    "exceptions": Experiment(
+        "Lost contests: more runs, and the best choice in a paper's ranges", 5, 0.1, None, DIFFERENCES
+    ),
+    "protocol": Experiment(
+        "[Ma] Tables 2 and 3: which features and rows the paper had", 5, 0.1, None, DIFFERENCES
+    ),
+    "forgetting": Experiment(
+        "Adaptive forgetting beside every fixed half-life, four kinds of drift", 3, 0.3, 1.2, OWN
+    ),
+    "constraints": Experiment("How far solutions are from their optimality conditions", 20, 0.1, 0.5, OWN),
     "inference": Experiment(
-        "No paper: coverage, false discoveries, any-time tests and stability, where the truth is known",
+        "Coverage, false discoveries, any-time tests and stability, where the truth is known",
+        2,
         0.5,
         None,
+        OWN,
     ),
 }
 

@@ -32,7 +32,7 @@ class Figure:
     columns: int = 3
 
     def markdown(self) -> str:
-        return f"### {self.title}\n\n![{self.title}]({self.name}.png)\n\n{self.note}".rstrip() + "\n"
+        return f"## {self.title}\n\n![{self.title}]({self.name}.png)\n\n{self.note}".rstrip() + "\n"
 
     def json(self) -> dict[str, Any]:
         panels = [
@@ -41,10 +41,23 @@ class Figure:
                 "x": p.xlabel,
                 "y": p.ylabel,
                 "lines": {k: list(v) for k, v in p.lines.items()},
+                "xlog": p.xlog,
+                "ylog": p.ylog,
+                "markers": p.markers,
             }
             for p in self.panels
         ]
-        return {"name": self.name, "title": self.title, "panels": panels, "note": self.note}
+        shown = {"name": self.name, "title": self.title, "panels": panels, "note": self.note}
+        return shown | {"columns": self.columns}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Figure:
+        axes = ("xlog", "ylog", "markers")
+        panels = [
+            Panel(p["title"], p["x"], p["y"], p["lines"], **{name: p[name] for name in axes if name in p})
+            for p in stored["panels"]
+        ]
+        return cls(stored["name"], stored["title"], panels, stored["note"], stored.get("columns", 3))
 
     def draw(self, folder: Path) -> Path:
         """Save the picture; needs matplotlib."""
@@ -73,8 +86,12 @@ class Figure:
                     label=name,
                 )
             ax.set(title=panel.title, xlabel=panel.xlabel, ylabel=panel.ylabel)
-            ax.set_xscale("log" if panel.xlog else "linear")
-            ax.set_yscale("log" if panel.ylog else "linear")
+            if panel.xlog:
+                ax.set_xscale("log")
+                _label_decades(ax.xaxis)
+            if panel.ylog:
+                ax.set_yscale("log")
+                _label_decades(ax.yaxis)
             ax.grid(alpha=0.3)
         for ax in axes[len(self.panels) :]:
             ax.set_axis_off()
@@ -93,6 +110,17 @@ class Figure:
         file = folder / f"{self.name}.png"
         canvas.savefig(file, dpi=130)
         return file
+
+
+def _label_decades(axis: Any) -> None:
+    """Ticks at 1, 2, 5, 10 ... where the values span less than two decades, with labels written out."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+    axis.set_minor_formatter(NullFormatter())
+    if low >= 3e-4 and high <= 3e5:
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
 def _published(name: str) -> bool:

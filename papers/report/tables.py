@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 VERDICTS = {"better": "▲", "equal": "≈", "undecided": "?", "worse": "▼", "": ""}
-NARROW = 0.05  # of the published figure: an interval that is wider cannot tell whether ours is equal
-LEGEND = (
-    "▲ better, ▼ worse than published (95%, Student's t, our runs); otherwise ≈ equal where that interval is "
-    "at most 5% of the published figure to either side, ? undecided where it is wider."
-)
+NARROW = 0.05  # of the published figure: how near ours has to be, with its interval, to be called equal
+COARSE = 50  # units of the last digit shown: the least deviation assumed of a run where all runs are equal
+LEGEND = f"""\
+- ▲ better, ▼ worse: the 95 % interval of our mean (Student's t, our runs) does not hold the published figure.
+- ≈ equal: it does, and no end of it is further than {100 * NARROW:.0f} % from that figure.
+- ? undecided: it does, and is too wide to call the two equal; or there was one run only.
+
+± is the standard error of the mean. It is 0 where all runs are equal, which does not show how much runs
+differ. A run is then taken to have a standard deviation of {100 * NARROW:.0f} % of the published figure, and
+of at least {COARSE} units of the last digit shown: 5 points of a percentage with one digit. Where all runs
+are at 100 %, the interval is 3 points divided by the number of runs, that of no miss among 100 features in
+each."""
 KEY = "▲ better, ▼ worse, ≈ equal, ? undecided."
 # Columns and methods that are not this library's: their published figures count, what we measured does not.
 FOREIGN = ("Lasso", "OMP", "RFE (all rows held)")
@@ -53,27 +61,41 @@ class Cell:
         return math.sqrt(math.fsum((v - mean) ** 2 for v in self.values) / (n - 1) / n)
 
     @property
-    def verdict(self) -> str:
-        """Against the published figure, by the 95% interval of our own runs, and to the digits shown."""
-        if not self.better or self.published is None or not self.runs or self.error is None:
-            return ""
+    def interval(self) -> float:
+        """Half the 95% interval of the mean. Equal runs do not show their spread: it is assumed."""
+        if self.error is None:
+            return math.inf
         from scipy.special import stdtrit
 
+        error = self.error
+        if error <= 1e-12 * abs(self.mean):
+            if math.isclose(self.mean, 100):
+                return 3 / self.runs  # the rule of three, for 100 features a run
+            published = self.mean if self.published is None else self.published
+            error = max(NARROW * abs(published), COARSE * 10.0**-self.digits) / math.sqrt(self.runs)
+        return float(stdtrit(self.runs - 1, 0.975)) * error
+
+    @property
+    def verdict(self) -> str:
+        """Against the published figure, by the 95% interval of our own runs, and to the digits shown."""
+        if not self.better or self.published is None or not self.runs:
+            return ""
         gain = (self.mean - self.published) * (1 if self.better == "more" else -1)
         shown = 0.5 * 10.0**-self.digits
-        interval = stdtrit(self.runs - 1, 0.975) * self.error
-        if abs(gain) <= max(interval, shown):
-            return "equal" if interval <= max(NARROW * abs(self.published), shown) else "undecided"
-        return "better" if gain > 0 else "worse"
+        if abs(gain) > max(self.interval, shown):
+            return "better" if gain > 0 else "worse"
+        near = abs(gain) + self.interval <= max(NARROW * abs(self.published), shown)
+        return "equal" if near else "undecided"
 
     def __str__(self) -> str:
         if not self.runs:
             return "-" if self.published is None else f"- ({self.published:.{self.digits}f})"
-        text = f"{self.mean:.{self.digits}f}"
+        digits = min(self.digits, max(0, 5 - len(f"{abs(self.mean):.0f}")))  # five figures are enough
+        text = f"{self.mean:.{digits}f}"
         if self.error is not None:
-            text += f" ± {self.error:.{self.digits}f}"
+            text += f" ± {self.error:.{digits}f}"
         if self.published is not None:
-            text += f" ({f'{self.published:.{self.digits}f} {VERDICTS[self.verdict]}'.rstrip()})"
+            text += f" ({f'{self.published:.{digits}f} {VERDICTS[self.verdict]}'.rstrip()})"
         return text
 
     def json(self) -> dict[str, Any]:
@@ -93,9 +115,16 @@ class Cell:
 class Contest:
     """Of one setting, what our best method has, and the best published figure of any method."""
 
+    measure: str
     setting: str
     ours: Cell  # its published figure is the best one
     method: str
+
+    @property
+    def behind(self) -> bool:
+        """Whether our mean is not as good as the published figure, be that certain or not."""
+        sign = 1 if self.ours.better == "more" else -1
+        return self.ours.published is not None and sign * self.ours.mean < sign * self.ours.published
 
 
 @dataclass(frozen=True)
@@ -117,13 +146,17 @@ class Table:
         judged = any(c.verdict for c in cells)
         shown = any(c.published is not None for c in cells)
         return " ".join(
-            filter(None, [self.note, "In brackets: published." if shown else "", KEY if judged else ""])
+            filter(
+                None, [_tidy(self.note), "In brackets: published." if shown else "", KEY if judged else ""]
+            )
         )
 
     def markdown(self) -> str:
-        lines = [f"### {self.title}", "", " | ".join(["", *self.columns, ""]).strip()]
-        lines.append("|" + "|".join("---" if i == 0 else "--:" for i in range(len(self.columns))) + "|")
-        lines += [" | ".join(["", *map(str, row), ""]).strip() for row in self.rows]
+        rows = [[unbroken(c) if isinstance(c, Cell) else c for c in row] for row in self.rows]
+        numbers = [any(_is_number(row[i]) for row in self.rows) for i in range(len(self.columns))]
+        lines = [f"## {self.title}", "", " | ".join(["", *self.columns, ""]).strip()]
+        lines.append("|" + "|".join("--:" if number else "---" for number in numbers) + "|")
+        lines += [" | ".join(["", *row, ""]).strip() for row in rows]
         return "\n".join([*lines, "", self.legend()]).rstrip() + "\n"
 
     def json(self) -> dict[str, Any]:
@@ -136,18 +169,25 @@ class Table:
         rows = [[Cell.from_json(c) if isinstance(c, dict) else c for c in row] for row in stored["rows"]]
         return cls(stored["title"], stored["columns"], rows, stored["note"], stored.get("contest", ""))
 
+    def count(self, verdict: str) -> int:
+        """How many figures are judged so."""
+        return sum(cell.verdict == verdict for row in self.rows for cell in row if isinstance(cell, Cell))
+
     def contests(self) -> Iterator[Contest]:
-        """Of every setting that was run more than once and has published figures."""
+        """Of every setting that has published figures; where methods were run more than once, of those."""
+        measure = self.title.partition(":")[0] if self.contest == "row" else self.contest
         for setting, entries in self._entries():
             judged = [(m, c) for m, c in entries if c.better]
             published = [c.published for _, c in judged if c.published is not None]
-            ours = [(m, c) for m, c in judged if c.runs > 1 and m not in FOREIGN]
+            own = [(m, c) for m, c in judged if c.runs and m not in FOREIGN]
+            ours = [(m, c) for m, c in own if c.runs > 1] or own
             if not published or not ours:
                 continue
             best = max if judged[0][1].better == "more" else min
             method, cell = best(ours, key=lambda entry: entry[1].mean)
             summary = cell.mean, cell.error, cell.runs
-            yield Contest(setting, Cell((), best(published), cell.better, cell.digits, summary), method)
+            best_published = Cell((), best(published), cell.better, cell.digits, summary)
+            yield Contest(measure, setting, best_published, method)
 
     def _entries(self) -> Iterator[tuple[str, list[tuple[str, Cell]]]]:
         """By setting the methods with their cells."""
@@ -158,44 +198,107 @@ class Table:
                 # a row that continues a setting leaves its first words out
                 words = [str(w) or old for w, old in zip(row[:first], words or [""] * first)]
                 cells = [(m, c) for m, c in zip(self.columns, row) if isinstance(c, Cell)]
-                yield ", ".join(words), cells
+                yield _setting(self.columns, words), cells
         elif self.contest:
             method, column = self.columns.index("method"), self.columns.index(self.contest)
             for labels, rows in groupby(self.rows, key=lambda row: tuple(map(str, row[:method]))):
                 cells = [(str(r[method]), c) for r in rows if isinstance(c := r[column], Cell)]
-                yield f"{', '.join(labels)}", cells
+                yield _setting(self.columns, labels), cells
+
+
+def _is_number(entry: str | Cell) -> bool:
+    return isinstance(entry, Cell) or re.fullmatch(r"[\d.,]+( \([\d.,]+\))?", entry) is not None
+
+
+def unbroken(cell: Cell) -> str:
+    """Blanks that do not break a line, but for the one before the published figure."""
+    return str(cell).replace(" ", "\u00a0").replace("\u00a0(", " (")
+
+
+def _setting(columns: Sequence[str], words: Sequence[str]) -> str:
+    """The words of a row, numbers with the names of their columns."""
+    named = (f"{c} = {w}" if c and w[:1].isdigit() else w for c, w in zip(columns, words))
+    return "; ".join(filter(None, named))
+
+
+def _tidy(note: str) -> str:
+    """The note with "1 run" in the singular and one sentence for all data whose files are missing."""
+    absent = re.findall(r"(\w+) is not at hand: ", note)
+    if absent:
+        note = re.sub(r" ?\w+ is not at hand: .*", "", note)
+        note += (
+            f" Not run, since the files are not at hand (`papers/data.py` names them): {', '.join(absent)}."
+        )
+    return re.sub(r"\b1 runs\b", "1 run", note).strip()
 
 
 @dataclass(frozen=True)
 class Note:
-    """What the figures do not say themselves: where they are worse than published, and why."""
+    """What the figures do not say themselves."""
 
     points: Sequence[str]
-    title: str = "Where it is worse than published, and why"
+    title: str
 
     def markdown(self) -> str:
-        return "\n".join([f"### {self.title}", "", *(f"- {point}" for point in self.points)]) + "\n"
+        return "\n".join([f"## {self.title}", "", *(f"- {point}" for point in self.points)]) + "\n"
 
     def json(self) -> dict[str, Any]:
         return {"title": self.title, "points": list(self.points)}
 
 
+WORSE, REMARKS = "Where it is worse than published, and why", "Remarks"
+
+
+def causes_note(points: Sequence[str], parts: Iterable[Any]) -> Note:
+    """The causes of an experiment, titled for whether any of its figures is worse than published."""
+    worse = any(part.count("worse") for part in parts if isinstance(part, Table))
+    return Note(points, WORSE if worse else REMARKS)
+
+
 @dataclass(frozen=True)
 class Provenance:
-    """Which version of the code made how many of the outcomes, beside the version of now."""
+    """Which versions of the code made how many of the outcomes, and at which commits.
 
-    current: str
+    `version` is that of the code when the outcomes were gathered, `seconds` the sum of theirs, 0 where it was
+    not recorded; `experiment` is the digest of the experiment's files now, "" where it is not known.
+    """
+
+    version: str
     counts: Mapping[str, int]
+    commits: Sequence[str] = ()
+    seconds: float = 0.0
+    experiment: str = ""
 
     def markdown(self) -> str:
-        stale = {version: count for version, count in self.counts.items() if version != self.current}
-        if not stale:
-            return f"Made by {self.current}.\n"
-        made = "; ".join(f"{count} by {version}" for version, count in stale.items())
-        return (
-            f"**Stale**: {sum(stale.values())} of {sum(self.counts.values())} outcomes were made by other "
-            f"sources than {self.current}: {made}.\n"
-        )
+        if not self.counts:
+            return f"{', '.join(self.commits).capitalize()}; the sources were not recorded.\n"
+        total = sum(self.counts.values())
+        if len(self.counts) == 1:
+            made = f"Made by {next(iter(self.counts))}"
+        else:
+            made = "; ".join(f"{n} of {total} outcomes made by {v}" for v, n in self.counts.items())
+        return ", ".join([made, *self.commits]) + f". {self.state()}".rstrip() + "\n"
+
+    def state(self) -> str:
+        """Whether the experiment's files are those that made the outcomes."""
+        total = sum(self.counts.values())
+        same = sum(n for version, n in self.counts.items() if f"(experiment {self.experiment})" in version)
+        if not self.experiment or not total:
+            return ""
+        if same == total:
+            return "The experiment's files have not changed since."
+        part = f" {total - same} of them were made" if same else ""
+        return f"The experiment's files, its report among them, have changed since{part}."
+
+    def sources(self) -> set[str]:
+        """The digests of the library's sources that made the outcomes."""
+        return {found[1] for version in self.counts if (found := re.search(r"sources (\w+)", version))}
 
     def json(self) -> dict[str, Any]:
-        return {"version": self.current, "outcomes": dict(self.counts)}
+        made = {"version": self.version, "outcomes": dict(self.counts), "commits": list(self.commits)}
+        return made | ({"seconds": round(self.seconds)} if self.seconds else {})
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any], experiment: str = "") -> Provenance:
+        commits, seconds = stored.get("commits", ()), stored.get("seconds", 0.0)
+        return cls(stored["version"], stored["outcomes"], commits, seconds, experiment)
