@@ -42,8 +42,10 @@ def omcp(
     Minimises 1/2 b' S_xx b - b' S_xy + sum_j P(b_j), P'(b) = (alpha - b / gamma)_+ for b > 0, Zhang (2010).
     The problem has many local minima; the one returned is reached from the empty model along a decreasing
     sequence of alpha, each of which starts from the last one and ends no higher than it started, where no
-    single weight can lower the objective. Given k, the path is followed beyond the first alpha with more
-    than k features: the right ones, once in, push others out.
+    single weight can lower the objective. Given k, the path is followed until k weights are beyond gamma
+    alpha, or points that are not locally convex fit no better; the answer is the k strongest features of
+    the point where these fit best. The path itself seldom has exactly k features once the right ones, grown
+    beyond the penalty, have pushed others out.
 
     **Differences from the paper.** With a step eta, the threshold Theta(.; eta alpha) of Algorithm 5 has the
     fixed points of an MCP of constant eta b, not b: at steps small enough to converge, nearly a hard
