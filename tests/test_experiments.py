@@ -661,7 +661,7 @@ def test_what_is_said_of_regret_is_judged_by_the_slopes_of_its_curves(monkeypatc
     late = dict(zip(regret.SHOWN, (10.0, 9.0, 8.0, 4.0)))
     early = dict(zip(regret.SHOWN, (10.0, 5.0, 4.0, 4.0)))
     curves = dict.fromkeys(regret.EXTRACTORS, falling) | dict.fromkeys([*regret.LEARNERS][:5], early)
-    curves |= {"TSGD, cut when read": late, "SADMM": falling, regret.OWN: falling}
+    curves |= {"TSGD, cut when read": late, "SADMM": falling, regret.OWN: falling | {800: -1.0}}
     outcome = {str(n): {m: curve[n] for m, curve in curves.items()} for n in regret.SHOWN}
     shorter = {n: by for n, by in outcome.items() if n != "800"}
     job = {"setting": "Sun, signal 1", "n": 800, "seed": 0}
@@ -678,6 +678,7 @@ def test_what_is_said_of_regret_is_judged_by_the_slopes_of_its_curves(monkeypatc
         "SADMM, rho = 1, fading steps": "holds",
     }
     assert claims.rows[0][2] == "-1.00, then -1.00: holds"
+    assert claims.rows[6][2] == "-1.00, then below 0: does not hold"
     assert len(numbers.rows) == len(curves) - 1
 
 

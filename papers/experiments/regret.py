@@ -186,19 +186,19 @@ def _claims(name: str, figure: str, shown: dict[str, Outcomes]) -> Table:
                 first, last = _slopes(part, m)
                 flat, falls = first > FLAT, FALLING[0] <= last <= FALLING[1]
                 holds = {"falls": falls, "plateau, then falls": flat and falls, "stays": last > FLAT}[shape]
-                cells.append(f"{first:.2f}, then {last:.2f}: {'holds' if holds else 'does not hold'}")
+                slopes = ["below 0" if math.isnan(slope) else f"{slope:.2f}" for slope in (first, last)]
+                cells.append(f"{', then '.join(slopes)}: {'holds' if holds else 'does not hold'}")
             rows.append(["" if i else claim, m, *cells])
     return Table(f"What is said of {figure}", ["claim", "method", *shown], rows, RULE + WHY[name])
 
 
 def _slopes(part: Outcomes, method: str) -> tuple[float, float]:
-    """Of log(regret) against log(n) between the first two n and the last two, means over the runs."""
+    """Of log(regret) against log(n) between the first two n and the last two, nan below 0; means of runs."""
     at = [n for n in SHOWN if part.values(n, method)]
     slopes = []
     for low, high in ((at[0], at[1]), (at[-2], at[-1])):
         both = Outcomes([(job, by) for job, by in part if str(high) in by and method in by[str(high)]])
-        pairs = zip(both.values(low, method), both.values(high, method))
-        slopes.append(
-            float(np.mean([math.log(max(b, 1e-9) / max(a, 1e-9)) / math.log(high / low) for a, b in pairs]))
-        )
+        ratios = [b / a for a, b in zip(both.values(low, method), both.values(high, method))]
+        log_ratios = [math.log(ratio) if ratio > 0 else math.nan for ratio in ratios]
+        slopes.append(float(np.mean(log_ratios)) / math.log(high / low))
     return slopes[0], slopes[1]

@@ -43,9 +43,9 @@ WHY = {
         "steps that fade as 1 / sqrt(t), and falls with our defaults, rho = 0.001 and constant steps."
     ),
     "regret-susan": (
-        "TSGD and the hybrid are truncated after every row and keep the support that they start with: where "
-        "it is wrong, it costs the same in every row, and the plateau comes last. In print it comes first. "
-        "Truncated when it is read ([Sun] Algorithm 2), TSGD has the printed curve where the signal is not "
-        "weak."
+        "TSGD and the hybrid, OLST-then-TSGD with its C, are truncated after every row and keep the support "
+        "that they start with: where it is wrong, it costs the same in every row, and the plateau comes "
+        "last. In print it comes first. Truncated when it is read ([Sun] Algorithm 2), TSGD has the printed "
+        "curve where the signal is not weak."
     ),
 }
