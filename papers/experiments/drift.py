@@ -108,8 +108,8 @@ def report(outcomes: Outcomes) -> list[Part]:
     note = (
         f"OLSth with k = {K}; RMSE (noise 1) on the last time steps, {outcomes.runs()} runs. Published, on "
         "the last few hundred: 1.028 with alpha = 0.01 and 2.280 without adaptation. "
-        f"By the last {LAST} it is judged, as a few hundred are more than {LAST_FEW}, and beside the readings "
-        "that come nearest: with the period of the text, 1,000 steps, none gives both numbers."
+        f"By the last {LAST} it is judged, as a few hundred are more than {LAST_FEW}, and beside the "
+        "readings that come nearest: with the period of the text, 1,000 steps, none gives both numbers."
     )
     title = "Drifting coefficients, by rate of forgetting: [Sun] Table 5.5"
     parts: list[Part] = [Table(title, ["design", "last steps", *RATES], rows, note)]
