@@ -352,11 +352,11 @@ def _ofsa_table(outcomes: Outcomes) -> Table:
     note = (
         f"{TRUE} true features, noise 1, {outcomes.where(what='ofsa').runs()} runs; found: the share of the "
         "runs that find exactly those, at weights of 1, 0.1 and 0.03 of the bound, in the printed number of "
-        "steps. M / m must be below 1.26, and 1.62 rho below 1: the design of the paper's own experiments is "
-        "far from it at any n, and so is `simulate.dependent`; OFSA finds its features all the same. Signs: "
-        f"each keeps its sign with probability {KEEPS}, or follows the response of the row before "
-        f"({FOLLOWS}): Proposition 7, whose probability is 1 - 2 / p there. [Slides] p. 31 has the largest "
-        "weight on its right side, too; 'none': no weight is large enough."
+        "steps. M / m must be below 1.26, and 1.62 rho below 1: correlated rows, those of the paper's own "
+        "experiments, are far from it at any n, and OFSA finds their features all the same (`detection`); so "
+        "are the dependent rows of `simulate`. Signs, whose M is 1, are for Proposition 7: each is that of "
+        f"the row before with probability {KEEPS} and that of its response with {FOLLOWS}. [Slides] p. 31 "
+        "has the largest weight on its right side, too; none: no weight is large enough."
     )
     columns = ["features", "p", "n", "M / m", "1.62 rho", "bound", "steps printed", "steps needed"]
     columns += [*(f"found at {f:g}" for f in FACTORS), "[Slides] p. 31", "found there"]
@@ -392,11 +392,11 @@ def _olsth_table(outcomes: Outcomes) -> Table:
         f"p = {FEW} independent features, {TRUE} true, noise 1, {outcomes.where(what='olsth').runs()} runs; "
         "OLSth refitted after every row. Right from n_0 on: the share of the runs in which OLSth has the "
         "true features for every row after n_0, as the theorem has it with probability 1 - 3 / n, and the "
-        "row from which on it has. Regret times n / log(n)^2 must stay below a constant: it does, and falls, "
-        "for the weights that the theorem asks of a longer stream are smaller; times n / log(n) it nears "
-        f"{TRUE}, the true features times the variance of the noise. log(n)^2 is in the theorem for an n_0 "
-        "that no stream reaches. At a tenth of the weights the features are found late, and the regret is "
-        "below the bound all the same. [Slides] p. 32 asks 400 log(n) rows, of which n = 1,000 has too few."
+        "row from which on it has. Regret times n / log(n)^2 must stay below a constant. It falls, and so it "
+        "does times n / log(n): the square is in the theorem for an n_0 that no stream reaches. Bound: that "
+        "of the proof, its constants as measured in the run. At a tenth of the weights the features are "
+        "found after n_0, where the theorem says nothing, and the regret is below the bound all the same. "
+        "[Slides] p. 32 asks for 400 log(n) rows, which n = 1,000 has not."
     )
     columns = ["weights", "weight", "n", "n_0", "right from n_0 on", "right from row", "regret"]
     columns += ["regret n / log(n)", "regret n / log(n)^2", "bound", "bound / regret"]
