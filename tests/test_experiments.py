@@ -29,8 +29,11 @@ from papers.experiments import (
     load_experiment,
     protocol,
     readings,
+    recovery,
+    regret,
     sfsa,
     susan,
+    zhai,
 )
 from papers.published import parse_table
 from papers.report import Cell, Figure, Outcomes, Panel, Table, pages
@@ -760,6 +763,146 @@ def test_bounds_are_reported_beside_what_is_measured():
         assert all(
             by["bound"] > 1 for _, by_ratio in outcomes.where(p=p, what="sfsa") for by in by_ratio.values()
         )
+
+
+def test_the_regret_of_least_squares_is_below_the_bound_of_its_proof():
+    jobs = [
+        job | {"n": 4_000}
+        for job in bounds.jobs(2, quick=True)
+        if job["what"] == "olsth" and job["n"] == 1_000
+    ]
+    outcomes = [(job, bounds.measure(**job)) for job in jobs]
+    assert {job["weights"] for job in jobs} == {
+        "[Sun] (3.28)",
+        "a tenth of (3.28)",
+    }  # n_0 of the other is 2,764
+    for job, outcome in outcomes:
+        assert 0 < outcome["regret"] < outcome["bound"]
+        early = outcome["right"] <= bounds.first_rows(4_000, job["weights"])
+        assert early == (job["weights"] == "[Sun] (3.28)")
+    table = bounds._olsth_table(Outcomes(outcomes))
+    assert [row[4] for row in table.rows] == ["100%", "0%"]
+
+
+def test_signs_depend_on_the_row_and_the_response_before():
+    X, y = bounds.draw_signs(10, 20_000, 0.1, 0)
+    assert set(np.unique(X)) == {-1.0, 1.0}
+    assert (X[1:] * X[:-1]).mean() == pytest.approx(bounds.KEEPS, abs=0.02)
+    assert (X[1:] * np.sign(y[:-1])[:, None]).mean() > bounds.FOLLOWS / 2
+    assert bounds.corollary_3(X)["ratio"] < 1.26
+
+
+def test_the_share_that_normal_errors_find_is_what_least_squares_find(monkeypatch):
+    monkeypatch.setattr(recovery, "P", 200)
+    found = {5: [], 100: []}
+    for k, shares in found.items():
+        for seed in range(4 if k == 100 else 20):
+            stream = simulate.correlated(400, 200, k, signal=0.2, spacing=1, random_state=seed)
+            support = recovery.METHODS["OLSth, no ridge"](
+                standardize(RunningAverages().update(*stream.take(400))), k
+            ).support
+            shares.append(100 * np.isin(support, stream.support).mean())
+    few, many = (recovery.expected_share(k, 400, 0.2) for k in found)
+    assert many > few + 10
+    assert np.mean(found[5]) == pytest.approx(few, abs=12)
+    assert np.mean(found[100]) == pytest.approx(many, abs=4)
+
+
+def test_a_rate_depends_on_k_where_the_interval_of_its_rise_leaves_out_zero():
+    verdicts = [recovery._verdict(Cell(values)) for values in ([9.0, 10.0, 11.0], [0.1, 0.2], [-20.0, 30.0])]
+    assert verdicts == ["does not hold", "holds", "undecided"]
+
+
+def test_schedules_are_drawn_from_all_features_to_k():
+    figure = recovery._annealing_figure()
+    for x, left in figure.panels[0].lines.values():
+        assert (len(x), left[-1]) == (500, 10)
+        assert left == sorted(left, reverse=True)
+
+
+def test_what_is_said_of_regret_is_judged_by_the_slopes_of_its_curves(monkeypatch):
+    monkeypatch.setattr(regret, "SHOWN", (100, 200, 400, 800))
+    falling = {n: 1000 / n for n in regret.SHOWN}
+    late = dict(zip(regret.SHOWN, (10.0, 9.0, 8.0, 4.0)))
+    early = dict(zip(regret.SHOWN, (10.0, 5.0, 4.0, 4.0)))
+    curves = dict.fromkeys(regret.EXTRACTORS, falling) | dict.fromkeys([*regret.LEARNERS][:5], early)
+    curves |= {"TSGD, cut when read": late, "SADMM": falling, regret.OWN: falling | {800: -1.0}}
+    outcome = {str(n): {m: curve[n] for m, curve in curves.items()} for n in regret.SHOWN}
+    shorter = {n: by for n, by in outcome.items() if n != "800"}
+    job = {"setting": "Sun, signal 1", "n": 800, "seed": 0}
+    figure, claims, numbers = regret.report(Outcomes([(job, outcome), (job | {"seed": 1}, shorter)]))
+    assert "runs: 2, from n = 800 on: 1" in figure.note
+    assert {row[1]: row[2].rpartition(": ")[2] for row in claims.rows} == dict.fromkeys(
+        regret.EXTRACTORS, "holds"
+    ) | {
+        "TSGD": "does not hold",
+        "TSGD, fading steps": "does not hold",
+        regret.OWN: "does not hold",
+        "TSGD, cut when read": "holds",
+        "SADMM": "does not hold",
+        "SADMM, rho = 1, fading steps": "holds",
+    }
+    assert claims.rows[0][2] == "-1.00, then -1.00: holds"
+    assert claims.rows[6][2] == "-1.00, then below 0: does not hold"
+    assert len(numbers.rows) == len(curves) - 1
+
+
+def test_regret_is_that_of_all_methods(monkeypatch):
+    monkeypatch.setattr(regret, "P", 120)
+    figure, _, *rest = regret.SETTINGS["Sun, signal 1"]
+    monkeypatch.setitem(regret.SETTINGS, "Sun, signal 1", (figure, 12, *rest))
+    monkeypatch.setattr(regret, "SHOWN", (500, 1_000))
+    monkeypatch.setattr(regret, "SADMM_ROWS", 500)
+    outcome = regret.measure("Sun, signal 1", 1_000, 0)
+    lost = {m for m in regret.LEARNERS if m.startswith("SADMM")}
+    assert outcome["500"].keys() - outcome["1000"].keys() == lost
+    assert outcome["500"][regret.OWN] < outcome["500"]["TSGD"]
+    assert all(value > 0 for value in outcome["1000"].values())
+
+
+def test_a_models_error_is_read_from_the_averages():
+    X, y = simulate.correlated(None, p=30, k=3).take(200)
+    coef = np.linspace(-1, 1, 30)
+    error = regret.model_error(RunningAverages().update(X + 2, y), coef, 0.5)
+    assert error == pytest.approx(np.mean((y - (X + 2) @ coef - 0.5) ** 2))
+
+
+def test_claims_of_l1_are_read_from_the_stored_tables(tmp_path):
+    def cells(values):
+        return [Cell([v]) for v in values]
+
+    columns = ["data", "method", *map(str, zhai.BUDGETS), "parameters"]
+    budgeted = [["dexter", m, *cells([a] * 8), ""] for m, a in (("B-ARDA", 85.0), ("B-AMD", 70.0))]
+    rows = [["dexter", "l1-ARDA", size, *cells([a]), ""] for size, a in (("5", 99), ("20", 80), ("90", 90))]
+    rows += [["dexter", "Ada-FOBOS", "50", *cells([60.0]), ""]]
+    budgets = Table(zhai.BUDGET_TITLE, columns, budgeted)
+    penalties = Table(zhai.PENALTY_TITLE, ["data", "method", "features", "accuracy", "parameters"], rows)
+    (tmp_path / "results.json").write_text(json.dumps([budgets.json(), penalties.json()]))
+    for _ in range(2):  # it replaces what was there
+        zhai.write_l1_claims(tmp_path)
+    _, claims, _ = json.loads((tmp_path / "results.json").read_text())
+    assert dict(claims["rows"]) == {
+        "B-ARDA is better than l1-ARDA": "1 of 2, not at 90 (85.0 and 90.0)",
+        "B-AMD is better than Ada-FOBOS": "1 of 1",
+        "B-ARDA is better than B-AMD": "5 of 5",
+        "B-ARDA is better than Ada-FOBOS": "1 of 1",
+        "l1-ARDA is better than B-AMD": "2 of 2",
+        "l1-ARDA is better than Ada-FOBOS": "1 of 1",
+    }
+
+
+def test_drift_is_judged_over_the_last_few_hundred_steps():
+    curve = {"rmse": [2.0] * 70 + [1.0] * 20 + [3.0] * 10, "coef": [[0.0]] * 100}
+    outcome = dict.fromkeys(drift.RATES, curve) | {
+        "steps": [*range(100)],
+        "truth": [[0.0]] * 100,
+        "support": [9],
+    }
+    table, *_ = drift.report(Outcomes([({"design": "period 1,750", "seed": s}, outcome) for s in (0, 1)]))
+    (_, _, judged, *_), (_, _, few, *_) = table.rows
+    assert (judged.published, few.published) == (1.028, None)
+    assert judged.mean == pytest.approx(np.sqrt((20 * 1 + 10 * 9) / 30))
+    assert few.mean == pytest.approx(3.0)
 
 
 def test_causes_are_shown_at_work(monkeypatch):

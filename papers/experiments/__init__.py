@@ -49,10 +49,10 @@ EXPERIMENTS = {
         "[Sun] Tables 5.3, 5.4, [Slides]: features found from labels, p = 1,000", 5, 0.1, 5
     ),
     "sfsa": Experiment("[Sun] Tables 4.1 to 4.4: found by SFSA and competitors, p = 10,000", 3, 0.6, None),
-    "recovery": Experiment("[Sun] Figures 5.1 to 5.3: what OLSth finds, in theory and in fact", 5, 0.1, 3),
+    "recovery": Experiment("[Sun] Figures 5.1 to 5.3: what OLSth finds, in theory and in fact", 10, 0.1, 6),
     "regret": Experiment("[Sun] Figure 5.4, [Susan] Figure 1: regret against n", 2, 0.7, None),
     "drift": Experiment(
-        "[Sun] Table 5.5, Figures 5.5, 5.6: drifting coefficients, with and without adaptation", 2, 0.5, None
+        "[Sun] Table 5.5, Figures 5.5, 5.6: drifting coefficients, with and without adaptation", 5, 0.5, None
     ),
     "susan": Experiment("[Susan] Table 2: SIHT, OLST and OLST-then-TSGD, p = 1,000", 3, 0.2, None),
     "real": Experiment(

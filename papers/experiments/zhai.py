@@ -11,12 +11,20 @@ Chosen by rows that a model has learned in passes before, as one may read the pa
 win: they fit rows soonest, and predict others worse (pcmac, B-ARDA at B = 50: 82.1 in place of 85.8). B-ARDA
 and B-AMD are run at the same budgets in all figures, where the paper gives them as many features as the
 penalties happened to leave. A quick run searches a coarser grid, on dexter only.
+
+What 5.3 says of Figure 3 is compared where the penalties left 10 to 200 features, with the accuracy of the
+other method by linear interpolation in the logarithm of the features. It follows from the tables alone:
+`python -m papers.experiments.zhai FOLDER` writes it anew into the results.json of a folder, and `python -m
+papers report` the page.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +41,7 @@ from streamsieve import (
 
 from ..baselines import PLAIN
 from ..data import load, missing_files
-from ..published.zhai import CLAIMS, SIZES
+from ..published.zhai import CLAIMS, L1_CLAIMS, SIZES
 from ..report import Cell, Figure, Outcomes, Panel, Part, Table
 from ..tuning import Params, cross_validate
 
@@ -45,9 +53,14 @@ BUDGETED: dict[str, Any] = {
 }
 PENALIZED: dict[str, Any] = {"l1-ARDA": L1ARDAClassifier, "Ada-FOBOS": AdaFOBOSClassifier}
 BUDGETS = (10, 20, 50, 100, 200, 500, 1000, 2000)
-SMALL = 200  # budgets up to here are Figure 1
+FEW, SMALL = 10, 200  # budgets from and up to here are Figure 1
 FEW_PASSES, MOST_PASSES = 10, 50  # by which parameters are chosen
 HALVINGS = 14  # of the l1 penalty, from 16 times the largest at which l1-ARDA would take a first feature
+
+
+BUDGET_TITLE = "Accuracy against budget, [Zhai] Figures 1 and 2"
+PENALTY_TITLE = "Accuracy against features left by l1, [Zhai] Figure 3"
+L1_TITLE = "What [Zhai] 5.3 says of Figure 3"
 
 
 def shuffled_passes(X: Any, y: NDArray[np.float64], seed: int, times: int) -> Iterator[tuple[Any, Any]]:
@@ -132,18 +145,15 @@ def report(outcomes: Outcomes) -> list[Part]:
     )
     absent = " ".join(filter(None, map(missing_files, SIZES)))
     columns = ["data", "method", *(f"B = {k}" for k in BUDGETS), "parameters"]
-    rows = _budget_rows(outcomes)
-    return [
-        Table("Accuracy against budget, [Zhai] Figures 1 and 2", columns, rows, f"{note} {absent}".rstrip()),
-        _claims(outcomes),
-        Table(
-            "Accuracy against features left by l1, [Zhai] Figure 3",
-            ["data", "method", "features", "accuracy", "parameters"],
-            _penalty_rows(outcomes),
-            "Mean number of features over the runs, each line half the penalty of the line above.",
-        ),
-        *_figures(outcomes, note),
-    ]
+    budgets = Table(BUDGET_TITLE, columns, _budget_rows(outcomes), f"{note} {absent}".rstrip())
+    penalties = Table(
+        PENALTY_TITLE,
+        ["data", "method", "features", "accuracy", "parameters"],
+        _penalty_rows(outcomes),
+        "Mean number of features over the runs, each line half the penalty of the line above.",
+    )
+    l1_claims = claims_of_l1(budgets, penalties)
+    return [budgets, _claims(outcomes), l1_claims, penalties, *_figures(outcomes, note)]
 
 
 def _claims(outcomes: Outcomes) -> Table:
@@ -162,6 +172,59 @@ def _claims(outcomes: Outcomes) -> Table:
         rows.append(row)
     note = "At how many of the budgets in question each is true here, by the means over the runs."
     return Table("What [Zhai] 5.2 says of Figures 1 and 2", ["claim", *sets], rows, note)
+
+
+def claims_of_l1(budgets: Table, penalties: Table) -> Table:
+    """At how many points what [Zhai] 5.3 says of few features is true of ours, by the means over the runs."""
+    curves: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for data, method, *cells, _ in budgets.rows:
+        means = [(float(k), cell.mean) for k, cell in zip(BUDGETS, cells) if isinstance(cell, Cell)]
+        curves[str(data), str(method)] = means
+    for data, method, size, cell, _ in penalties.rows:
+        if isinstance(cell, Cell):
+            curves.setdefault((str(data), str(method)), []).append((float(str(size)), cell.mean))
+    sets = [d for d in SIZES if any(data == d for data, _ in curves)]
+    rows = []
+    for claim, (better, worse) in L1_CLAIMS.items():
+        row = [claim]
+        for data in sets:
+            pairs = _compare(
+                curves.get((data, better), []), curves.get((data, worse), []), worse in PENALIZED
+            )
+            lost = [f"{size:.0f} ({a:.1f} and {b:.1f})" for size, a, b in pairs if a < b]
+            held = f"{len(pairs) - len(lost)} of {len(pairs)}" if pairs else "-"
+            row.append(held + (f", not at {', '.join(lost)}" if lost else ""))
+        rows.append(row)
+    note = (
+        f"At how many of the points with {FEW} to {SMALL} features each is true here, by the means over the "
+        "runs: at the numbers that a penalty left, with the other accuracy interpolated, or at the budgets. "
+        "In brackets: both accuracies. That the gaps shrink with more features is not judged."
+    )
+    return Table(L1_TITLE, ["claim", *sets], rows, note)
+
+
+def _compare(
+    better: list[tuple[float, float]], worse: list[tuple[float, float]], at_worse: bool
+) -> list[tuple[float, float, float]]:
+    """Number of features and both accuracies, at the points of one curve within the range of the other."""
+    points, curve = (worse, sorted(better)) if at_worse else (better, sorted(worse))
+    found = []
+    for size, accuracy in points:
+        if curve and max(FEW, curve[0][0]) <= size <= min(SMALL, curve[-1][0]):
+            other = float(np.interp(np.log(size), np.log([x for x, _ in curve]), [y for _, y in curve]))
+            found.append((size, other, accuracy) if at_worse else (size, accuracy, other))
+    return found
+
+
+def write_l1_claims(folder: Path) -> None:
+    """Derive the claims of 5.3 from the tables in a folder's results.json, and store them there."""
+    file = folder / "results.json"
+    parts = [part for part in json.loads(file.read_text()) if part.get("title") != L1_TITLE]
+    titles = [part.get("title") for part in parts]
+    at = titles.index(PENALTY_TITLE)
+    budgets, penalties = (Table.from_json(parts[titles.index(t)]) for t in (BUDGET_TITLE, PENALTY_TITLE))
+    parts.insert(at, claims_of_l1(budgets, penalties).json())
+    file.write_text(json.dumps(parts, indent=1) + "\n")
 
 
 def _curves(
@@ -203,3 +266,7 @@ def _figures(outcomes: Outcomes, note: str) -> Iterator[Figure]:
                 panel[method] = ([size for size, _ in points], [accuracy for _, accuracy in points])
         panels = [Panel(d, "features kept", "test accuracy, %", by, xlog=True) for d, by in lines.items()]
         yield Figure(f"zhai-{name}", title, panels, note)
+
+
+if __name__ == "__main__":
+    write_l1_claims(Path(sys.argv[1]))

@@ -11,7 +11,7 @@ SIZES = {
     "pcmac": (26_214, 1_168, 777),
     "farm_ads": (54_877, 3_313, 830),
 }
-# What 5.2 and 5.3 say of the figures, and the budgets it holds for: (better, worse, at least, at most).
+# What 5.2 says of Figures 1 and 2, and the budgets it is about: (better, worse, at least, at most).
 CLAIMS = {
     "B-ARDA has the highest accuracy at every small budget": ("B-ARDA", ("B-AMD", "OFS", "SOFS"), 0, 200),
     "B-AMD is better than SOFS at small budgets": ("B-AMD", ("SOFS",), 0, 200),
@@ -19,4 +19,13 @@ CLAIMS = {
     "B-ARDA is better than OFS at large budgets": ("B-ARDA", ("OFS",), 1000, 10**9),
     "B-AMD is better than OFS at large budgets": ("B-AMD", ("OFS",), 1000, 10**9),
     "SOFS is better than OFS at large budgets": ("SOFS", ("OFS",), 1000, 10**9),
+}
+# What 5.3 says of Figure 3, of few features: (better, worse).
+L1_CLAIMS = {
+    "B-ARDA is better than l1-ARDA": ("B-ARDA", "l1-ARDA"),
+    "B-AMD is better than Ada-FOBOS": ("B-AMD", "Ada-FOBOS"),
+    "B-ARDA is better than B-AMD": ("B-ARDA", "B-AMD"),
+    "B-ARDA is better than Ada-FOBOS": ("B-ARDA", "Ada-FOBOS"),
+    "l1-ARDA is better than B-AMD": ("l1-ARDA", "B-AMD"),
+    "l1-ARDA is better than Ada-FOBOS": ("l1-ARDA", "Ada-FOBOS"),
 }
