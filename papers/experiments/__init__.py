@@ -57,7 +57,7 @@ EXPERIMENTS = {
     "ma": Experiment(
         "[Ma] Tables 2 to 4, Figures 1 to 3: error, sparsity and stability on real data", 0.2, None
     ),
-    "explained": Experiment("Why figures are worse than published: each cause shown at work", 0.3, None),
+    "explained": Experiment("Why figures are worse than published: each cause shown at work", 1.9, None),
     "attainable": Experiment("What rows can tell at all, where a published figure is better", 0.1, None),
     "exceptions": Experiment("Lost contests: more runs, and the best choice in a paper's ranges", 0.1, None),
     "protocol": Experiment("[Ma] Tables 2 and 3: which features and rows the paper had", 0.1, None),
