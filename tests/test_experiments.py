@@ -907,12 +907,37 @@ def test_drift_is_judged_over_the_last_few_hundred_steps():
 
 def test_causes_are_shown_at_work(monkeypatch):
     for name, value in {"P": 100, "K": 10, "STEP_ROWS": 3_000, "AVERAGED": 50}.items():
-        monkeypatch.setattr(explained, name, value)
+        monkeypatch.setattr(explained.learners, name, value)
     outcome = explained.measure("fofs", 0)
-    assert outcome["1.0"]["derived"]["last"] > outcome["1.0"]["as given"]["last"]
+    step = {name: outcome["1.0"][name]["last"]["auc"] for name in ("as given", "derived")}
+    assert step["derived"] > step["as given"]
     jobs = [{"what": "fofs", "seed": 0}, {"what": "fofs", "seed": 1}]
     (table,) = explained.report(Outcomes([(job, outcome) for job in jobs]))
-    assert [row[:2] for row in table.rows[:2]] == [["1", "0.2"], ["1", table.rows[1][1]]]
+    assert [row[1] for row in table.rows[:2]] == ["0.2", "0.2"]
+    assert [row[2] for row in table.rows[:2]] == ["the last row's", "average of 1,000 rows"]
+
+
+def test_a_small_rho_finds_and_a_large_one_does_not(monkeypatch):
+    for name, value in {"P": 100, "K": 10, "SADMM": {1_000: 0.0}}.items():
+        monkeypatch.setattr(explained.learners, name, value)
+    rates = explained.measure("sadmm", 0)["1000"]
+    assert rates["constant, 1"] < rates["constant, 0.001"] <= rates["default"]
+
+
+def test_the_gamma_that_finds_depends_on_the_signal(monkeypatch):
+    settings = {(200, 1.0, 200): (None, None), (200, 0.07, 200): (None, None)}
+    monkeypatch.setattr(explained.averages, "SIGNALS", settings)
+    outcome = explained.measure("gamma", 0)
+    strong, weak = outcome["200, 1"], outcome["200, 0.07"]
+    assert strong["3"]["rmse"] < strong["10"]["rmse"]
+    assert weak["3"]["rmse"] > weak["10"]["rmse"]
+
+
+def test_every_part_of_the_causes_has_a_table():
+    jobs = explained.jobs(1, quick=False)
+    assert {job["what"] for job in jobs} == set(explained.PARTS)
+    assert not {job["what"] for job in explained.jobs(1, quick=True)} & set(explained.LONG)
+    assert explained.report(Outcomes([])) == []
 
 
 # ---------------------------------------------------------------- what inference promises

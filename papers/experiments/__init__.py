@@ -69,7 +69,7 @@ EXPERIMENTS = {
         "[Sun] Table 4.4: how the competitors' numbers may have come about", 5, 0.2, 2.5, DIFFERENCES
     ),
     "explained": Experiment(
-        "Why figures are worse than published: each cause shown at work", 5, 0.3, None, DIFFERENCES
+        "Why figures are worse than published: each cause shown at work", 5, 1.9, None, DIFFERENCES
     ),
     "attainable": Experiment(
         "What rows can tell at all, where a published figure is better", 5, 0.1, None, DIFFERENCES
