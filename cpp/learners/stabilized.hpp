@@ -337,15 +337,17 @@ class StageEnd {
         return most * state_.unit[s].deviation;
     }
 
-    // (11): the rejection rate's quantile of the stage's changes, over what is still stable. The leading bits
-    // tell where it must be, and then few are left.
+    // (11): the rejection rate's quantile of the stage's changes, over what is still stable. A feature whose
+    // rows all had no loss was not updated: with the hinge these are most, and the quantile would be 0. The
+    // leading bits tell where it must be, and then few are left.
     void weigh() {
         constexpr int shift = 64 - 15;  // sign, exponent, three bits of the mantissa
         counts_.assign(std::size_t(1) << 14, 0);
         Index n = 0;
         each([&](Index m, Index e, std::int32_t s, bool) {
-            if (!state_.alive[s]) return;
-            ++counts_[std::bit_cast<std::uint64_t>(state_.change[m * state_.records + e]) >> shift];
+            const double change = state_.change[m * state_.records + e];
+            if (!state_.alive[s] || change == 0) return;
+            ++counts_[std::bit_cast<std::uint64_t>(change) >> shift];
             ++n;
         });
         if (n == 0) return;
@@ -355,7 +357,7 @@ class StageEnd {
         near_.clear();
         each([&](Index m, Index e, std::int32_t s, bool) {
             const double change = state_.change[m * state_.records + e];
-            if (state_.alive[s] && std::bit_cast<std::uint64_t>(change) >> shift == bin)
+            if (state_.alive[s] && change != 0 && std::bit_cast<std::uint64_t>(change) >> shift == bin)
                 near_.push_back(change);
         });
         std::nth_element(near_.begin(), near_.begin() + rank, near_.end());
