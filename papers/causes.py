@@ -194,8 +194,8 @@ CAUSES: dict[str, tuple[str, ...]] = {
     ),
     "explained": (
         "**FOFS**, found %, at signal 0.01: which step [Sun] took is not said.",
-        "**TSGD at n = 1,000 and n = 3,000**: with a step of 2 / p it is below print, and has the published "
-        "rate at n = 10,000, for k = 100. At k = 10 the derived step, a quarter over k times the largest square "
+        "**TSGD at n = 1,000, n = 3,000 and n = 10,000**: with a step of 2 / p it is below print but for n = "
+        "10,000, k = 100. At k = 10 the derived step, a quarter over k times the largest square "
         "of a row, is longer than that, and finds more at n = 10,000.",
         "**variance 2** gives the published rates at k = 100, not those at k = 10, which are about the same "
         "in print although only a tenth as many features are kept; we have no explanation.",

@@ -21,13 +21,15 @@ from numpy.typing import NDArray
 
 from . import _core, centering, passes
 from .interrupts import Deferred
-from .losses import softmax
+from .losses import best_constant, shares, softmax
 from .params import ParamError, Parameter
 from .rows import MODERATE, Array, Rows
 from .state import State, optional
 from .tasks import Classification
 
 CLASSIFICATION = ("logistic", "hinge", "squared_hinge", "squared")
+
+CLEARLY = 4.0  # errors of a mean, from absolute deviations: more are no chance
 
 
 class Method:
@@ -202,6 +204,25 @@ class Method:
         some = some if some.sparse else Rows(np.ascontiguousarray(some.values))
         return some if first is None else first.transform(some)
 
+    def begin_intercept(self, rows: Rows, y: Array, w: Array | None) -> None:
+        """Let the intercepts begin with the constant that suits these targets best, if clearly not with 0.
+
+        Of rows that are mostly zero: their columns are not centred, so that all of them would learn how
+        frequent the classes are, the dense ones most, while intercepts follow slowly from zero.
+        """
+        if not (getattr(self, "fit_intercept", False) and rows.mostly_zero):
+            return
+        share = shares(len(y), w)
+        mean = share @ y
+        error = share @ np.abs(y - mean) * np.linalg.norm(share)
+        self.set_intercept(np.where(np.abs(mean) > CLEARLY * error, best_constant(self.loss, y, w), 0.0))
+
+    def set_intercept(self, constant: Array) -> None:
+        """Set the intercepts (q,) before the first step, where they are in the state as they are."""
+        bias = self.state.fields().get("bias")
+        if bias is not None:
+            bias[:] = np.tile(constant, len(bias) // self.q)  # of each penalty
+
     def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
         """Look at all rows, before the first pass of `fit` over data in memory."""
 
@@ -258,8 +279,11 @@ class Method:
                 if held is None and not (self._all_placed(rows) and self.in_one_step(rows)):
                     interrupts.begin()
                 first = getattr(self.state, "centering", None)
+                waited = first is not None and not first.placed
                 batches = [(rows, y, w)] if first is None else first.apply(rows, y, w)
                 for batch in batches:
+                    if waited:
+                        self.begin_intercept(*centering.first_rows(*batch))
                     self._learn_all(*batch)
                 if not batches and self.can_overflow:
                     self.settled()  # rows that wait must not turn out too large when it is too late
@@ -319,6 +343,7 @@ class Method:
             if self._flushed is None or self._flushed[0] != n:
                 other = copy.copy(self)
                 for batch in other.state.centering.flush():
+                    other.begin_intercept(*centering.first_rows(*batch))
                     other._learn_all(*batch)
                 self._flushed = (n, other)
             found: Self = self._flushed[1]

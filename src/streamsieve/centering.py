@@ -64,11 +64,12 @@ class Centering(State):
         self.place(rows[:ROWS], y[:ROWS])
         return [(self.transform(rows), y, w)]
 
-    def place_by_sample(self, rows: Rows, y: Array) -> None:
-        """Place the centre by rows from all parts of data in memory."""
+    def place_by_sample(self, rows: Rows, y: Array) -> NDArray[np.int64]:
+        """Place the centre by rows from all parts of data in memory, and return their places."""
         most = min(SAMPLE, max(ROWS, SAMPLE_VALUES // max(1, rows.n_values // len(rows))))
         at = np.arange(0, len(rows), -(-len(rows) // most))
         self.place(rows.take(at), y[at])
+        return at
 
     def place(self, first: Rows, y: Array) -> None:
         """Centre the columns whose mean over these rows exceeds their deviation, and set the units."""
@@ -172,6 +173,11 @@ class Centering(State):
         if self.placed and len(self.buffer):
             raise ValueError("rows wait for a centre that is placed.")
         self.buffer.check(p, q, ROWS, limit)
+
+
+def first_rows(rows: Rows, y: Array, w: Array | None) -> Batch:
+    """The rows that decide on centre and unit."""
+    return rows[:ROWS], y[:ROWS], None if w is None else w[:ROWS]
 
 
 def largest_norm(rows: Rows, k: int) -> float:

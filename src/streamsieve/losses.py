@@ -96,3 +96,23 @@ class SquaredHinge:
 
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Squared(), Logistic(), Hinge(), SquaredHinge())}
+
+
+def best_constant(loss: str, y: Array, w: Array | None = None) -> Array:
+    """The margin (q,) of least loss for targets (n, q), without any feature.
+
+    Logistic margins are those with one more row, half of it in each class: of one class they stay finite.
+    """
+    n = len(y)
+    mean = shares(n, w) @ y
+    if loss == "hinge":
+        return np.sign(mean)
+    return np.asarray(2 * np.arctanh(mean * n / (n + 1))) if loss == "logistic" else mean
+
+
+def shares(n: int, w: Array | None) -> Array:
+    """Weights of n rows that sum to 1."""
+    if w is None:
+        return np.full(n, 1 / n)
+    share: Array = w / w.max()  # a sum of the largest weights would overflow
+    return share / share.sum()

@@ -101,7 +101,8 @@ def fit_rows(method: Method, rows: Rows, y: Array, w: Array | None) -> int:
     method.check_magnitude(rows)
     centering = getattr(method.state, "centering", None)
     if centering is not None:
-        centering.place_by_sample(rows, y)
+        sample = centering.place_by_sample(rows, y)
+        method.begin_intercept(rows.take(sample), y[sample], None if w is None else w[sample])
     method.plan(n)
     method.begin_fit(rows, y, w)
 

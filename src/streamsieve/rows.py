@@ -74,6 +74,12 @@ class Rows:
             return int(self.values.size)
         return int(self.indptr[-1] - self.indptr[0])
 
+    @property
+    def mostly_zero(self) -> bool:
+        """Whether more than half of the values are zero, stored or not."""
+        held = self.data[self.indptr[0] : self.indptr[-1]] if self.values is None else self.values
+        return 2 * int(np.count_nonzero(held)) < len(self) * self.p
+
     # ---------------------------------------------------------------- parts
 
     def __getitem__(self, rows: slice) -> Rows:

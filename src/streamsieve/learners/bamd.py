@@ -102,7 +102,10 @@ class BAMD(Method):
         """Begin with weights (q, p) of at most k features, and intercepts (q,)."""
         s = self.state
         s.weight[:, 1:] = coef.T
-        s.bias[:] = s.bias_gradient[1:] = intercept
+        self.set_intercept(intercept)
+
+    def set_intercept(self, constant: Array) -> None:
+        self.state.bias[:] = self.state.bias_gradient[1:] = constant
 
     def weights(self) -> tuple[Array, Array]:
         return self.state.weight[:, 1:].T.copy(), self.state.bias.copy()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..losses import best_constant
 from ..rows import Array, Rows
 from ..state import State, check_counts, record, records, zeros
 from .ladder import soft
@@ -160,8 +161,9 @@ class Paths(State):
             needed = min(_rows_to_see(rows[:_SAMPLE].tight()), pass_rows / stage)
             self.clock["burst_size"] = self.first_burst = int(max(_SHORTEST, needed))
         if rule["fit_intercept"] and not self.clock["blocks"]:
+            # from zero it would follow slowly, and dense features would learn how frequent the classes are
             first = slice(rule["block_size"])
-            self.bias[:] = _best_constant(loss, y[first], None if w is None else w[first])
+            self.bias[:] = best_constant(loss, y[first], None if w is None else w[first])
         stages = np.empty(n // (rule["n_bursts"] * self.first_burst) + 1, dtype=self.history.dtype)
         rule = rule | {"burst_size": self.first_burst, "stages": stages}
         while at < n:
@@ -224,19 +226,3 @@ def _rows_to_see(rows: Rows) -> int:
     pairs = max(1.0, float(np.dot(times, times - 1.0)))
     values = max(1.0, float(times.sum()))
     return int(np.ceil(_SIGHTINGS * values * max(1, len(rows) - 1) / pairs))
-
-
-def _best_constant(loss: str, y: Array, w: Array | None) -> Array:
-    """What predicts these targets best without any feature, where the intercepts begin.
-
-    From zero they would follow slowly, and until then all features learn how frequent the classes are, the
-    dense ones most.
-    """
-    weight = np.ones(len(y)) if w is None else w
-    with np.errstate(over="ignore", invalid="ignore"):  # the first step then finds an overflow
-        mean: Array = weight @ y / max(weight.sum(), 1e-300)
-    if loss == "hinge":
-        return np.sign(mean)
-    if loss == "logistic":  # as if there were one more row, of no class: the log-odds stay finite
-        return np.asarray(2 * np.arctanh(mean * len(y) / (len(y) + 1)))
-    return mean

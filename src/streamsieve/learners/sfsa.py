@@ -156,6 +156,9 @@ class SFSA(Method):
             n_restarts=0,
         )
 
+    def set_intercept(self, constant: Array) -> None:
+        self.state.base.bias[0] = constant
+
     def plan(self, n: int) -> None:
         self.state.next_maturity = self._first_maturity(n)
 
