@@ -120,8 +120,9 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "linear SVM and logistic regression that hold all rows and lose the weaker half of their features "
         "until 5 % are left (`RFE`). The published 13.4, the mean of 50 orders, is below what any of "
         "15 penalties of logistic regression and linear SVMs that hold all rows leads to, although the "
-        "penalty is chosen by the rows of the test; a threshold chosen by them as well has it (`attainable`). On other halves "
-        "of the same 200 rows errors have a deviation of more than 4 points. It is not our choice of gamma, "
+        "penalty is chosen by the rows of the test; a threshold chosen by them as well has it "
+        "(`attainable`). On other halves of the same 200 rows errors have a deviation of more than 4 points. "
+        "It is not our choice of gamma, "
         "pi_0, steps and passes (`exceptions`), and neither do delta_K, rows that are not scaled, or only "
         "the features that the paper had show it (`protocol`). How it came about is not known.",
         "**dorothea**: 9.7 % of the 350 rows of the test are positive, which a model without features has "
