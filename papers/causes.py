@@ -31,7 +31,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "theirs (`explained`).",
     ),
     "wide": (
-        "One run has no error to be judged by. **SIHT** is at chance (10 %), here as published; **SGD** has "
+        "**SIHT** is at chance (10 %), here as published; **SGD** has "
         "steps that do not fade, as in `detection`. Lasso and SADMM are not run, which take hours here.",
         "**OElnet** at signal 1 has a ridge, a thousandth of its penalty, which counts for more where "
         "targets are large: at p = 2,000 and targets as large as these it finds 23.4 and 29.0 %, and the "
@@ -40,8 +40,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "**OMCP** at signal 0.01 and n = p: gamma = 3 is too near to best subsets. In a design of 2,000 "
         "features with as little to tell it has 18.6 % and 1.305, with gamma = 10 28.6 % and 1.074 "
         "(`explained`), where p = 10,000 is published with 26.9 % and 1.090; at larger signals 3 is better "
-        "by far. It takes minutes with as many rows as features, where its path is hard, and seconds with "
-        "three times as many.",
+        "by far.",
         "**OLSth**, seconds: up to four rows a feature it looks for a ridge. The reduction to a band that "
         "gives all ridges takes four times the operations of the Cholesky factorisation in print: 3.72 s "
         "and 0.62 s at p = 3,000 (`explained`). `ridge=0` declines it.",

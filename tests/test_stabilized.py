@@ -335,46 +335,6 @@ def test_weak_signals_in_a_wide_stream_survive():
     assert model.score(X[20_000:], y[20_000:]) > plain.score(X[20_000:], y[20_000:])
 
 
-def rare_and_dense(n, p, seed):
-    """Ones and zeros: the features of the first half in a percent of the rows, of the second in ten."""
-    rng = np.random.default_rng(seed)
-    density = np.repeat([0.01, 0.1], p // 2)
-    return sp.csr_array((rng.random((n, p)) < density).astype(float)), density, rng
-
-
-@pytest.mark.parametrize(("loss", "most"), [("logistic", 2), ("squared_hinge", 2), ("hinge", 8)])
-def test_density_does_not_decide_where_one_class_is_rare(loss, most):
-    X, _, rng = rare_and_dense(800, 6000, 0)
-    y = rng.random(800) < 0.1  # of nothing
-    kept = StabilizedSGDClassifier(loss=loss, refit=False).fit(X, y).get_support()
-    rare, dense = kept[:3000].mean(), kept[3000:].mean()
-    assert max(rare, dense) < 0.1
-    assert rare / most < dense < rare * most
-
-
-@pytest.mark.parametrize("loss", ["hinge", "logistic"])
-def test_rare_and_dense_features_that_explain_as_much_are_both_found(loss):
-    X, density, rng = rare_and_dense(4000, 2000, 0)
-    true = np.r_[:10, 1000:1010]
-    target = X[:, true] @ (0.3 / np.sqrt(density * (1 - density))[true]) + 0.3 * rng.normal(size=4000)
-    y = target > np.quantile(target, 0.9)
-    kept = StabilizedSGDClassifier(loss=loss, refit=False).fit(X, y).get_support()
-    assert min(kept[:10].sum(), kept[1000:1010].sum()) >= 8
-    assert kept.sum() < 50
-
-
-def test_intercepts_begin_with_the_best_constant():
-    X, y, tiny = sp.csr_array((30, 3)), np.repeat([0, 1], [20, 10]), {"eta": 1e-12, "n_paths": 2}
-    for loss, best in (("logistic", np.log(10.5 / 20.5)), ("hinge", -1.0), ("squared_hinge", -1 / 3)):
-        model = StabilizedSGDClassifier(loss=loss, **tiny).partial_fit(X, y, classes=[0, 1])
-        assert_allclose(model.intercept_, best, atol=1e-9)
-    assert_allclose(StabilizedSGDRegressor(**tiny).partial_fit(X, y).intercept_, 1 / 3, atol=1e-9)
-    without = StabilizedSGDClassifier(fit_intercept=False, **tiny).partial_fit(X, y, classes=[0, 1])
-    assert not without.intercept_.any()
-    one_class = StabilizedSGDClassifier(**tiny).partial_fit(X, 0 * y, classes=[0, 1])
-    assert np.isfinite(one_class.intercept_).all()
-
-
 def test_scale_does_not_decide():
     X, y = rows(n=800)
     factors = np.exp(np.random.default_rng(0).normal(size=40) * 3)

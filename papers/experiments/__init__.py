@@ -44,7 +44,7 @@ EXPERIMENTS = {
     "detection": Experiment(
         "[Sun] Tables 5.1, 5.2, A.1, [Slides]: features found by the averages, p = 1,000", 5, 0.3, 6
     ),
-    "wide": Experiment("[Sun] Table A.1, [Slides], its second half: p = 10,000, k = 1,000", 1, 16, 40),
+    "wide": Experiment("[Sun] Table A.1, [Slides], its second half: p = 10,000, k = 1,000", 2, 16, 80),
     "classification": Experiment(
         "[Sun] Tables 5.3, 5.4, [Slides]: features found from labels, p = 1,000", 5, 0.1, 5
     ),

@@ -52,16 +52,6 @@ def shuffled(seed, block, path, n):
     return order
 
 
-def best_constant(loss, y, r):
-    """Where an intercept begins: the prediction with the least loss for the first block."""
-    if loss == "hinge":
-        return np.sign((r * y).sum())
-    if loss == "logistic":  # one more row of mean weight, half of it in each class
-        half = r.mean() / 2
-        return math.log((r[y > 0].sum() + half) / (r[y < 0].sum() + half))
-    return (r * y).sum() / r.sum()
-
-
 class Twin:
     def __init__(self, X, Y, r, loss, *, n_paths, K, n_bursts, beta, gamma, pi, delta, K_rate, k, eta,
                  schedule, standardize, intercept, memory=256):  # fmt: skip
@@ -79,8 +69,6 @@ class Twin:
         self.fading = list(fade(schedule, 10_000))
 
     def block(self, rows, orders):
-        if self.intercept and not self.past:
-            self.b[:] = [best_constant(self.loss, y, self.r[rows]) for y in self.Y[rows].T]
         self.past = [*self.past, *rows]
         met = (self.X[rows] != 0).any(axis=0)
         self.seen |= met

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..losses import best_constant
 from ..rows import Array, Rows
 from ..state import State, check_counts, record, records, zeros
 from .ladder import soft
@@ -160,10 +159,6 @@ class Paths(State):
             stage = rule["n_bursts"] * max(1.0, -np.log(rule["burst_growth"]))
             needed = min(_rows_to_see(rows[:_SAMPLE].tight()), pass_rows / stage)
             self.clock["burst_size"] = self.first_burst = int(max(_SHORTEST, needed))
-        if rule["fit_intercept"] and not self.clock["blocks"]:
-            # from zero it would follow slowly, and dense features would learn how frequent the classes are
-            first = slice(rule["block_size"])
-            self.bias[:] = best_constant(loss, y[first], None if w is None else w[first])
         stages = np.empty(n // (rule["n_bursts"] * self.first_burst) + 1, dtype=self.history.dtype)
         rule = rule | {"burst_size": self.first_burst, "stages": stages}
         while at < n:

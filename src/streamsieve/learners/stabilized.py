@@ -59,10 +59,9 @@ class StabilizedSGD(Method):
     being rare, since its values are large. The first bursts are as long as it takes to see a typical feature
     20 times, where the paper has 5 rows for all data: a change over one or two rows is their noise, the
     gravity its quantile, and weak signals are lost. The quantile is that of changes other than zero: a
-    feature whose rows all had no loss was not updated. An intercept, never truncated, which begins with the
-    best constant for the first block: where one class is rare all features would learn that first, and dense
-    ones be kept for it. Steps need not be given: they are derived as those of `SGD` are, from the features
-    that are stable and the last 256 rows or so.
+    feature whose rows all had no loss was not updated. An intercept, never truncated. Steps need not be
+    given: they are derived as those of `SGD` are, from the features that are stable and the last 256 rows
+    or so.
     Several targets share the features: a change is the largest over them.
 
     The paper has no k. Rejection ends while some hundred features are stable, whose weights share the fit of
@@ -155,6 +154,9 @@ class StabilizedSGD(Method):
             ),
             buffer=RowBuffer(),
         )
+
+    def set_intercept(self, constant: Array) -> None:
+        self.state.paths.bias[:] = constant
 
     def check_state(self) -> None:
         self.state.paths.check(self.n_bursts)
