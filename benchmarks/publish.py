@@ -46,6 +46,9 @@ ARGUMENTS = {
     "distributed-speed": ["--mb", "600", "--repeats", "3", "--only", "speed,shards"],
     "extract": [],
     "extract-wide": ["--table", "10000", "--repeats", "1", "--processor-time"],
+    "extract-tenth": [  # the papers' k, a weak signal: where paths are hard
+        *("--table", "3000", "--share", "10", "--signal", "0.1", "--repeats", "1", "--processor-time")
+    ],
     "history": ["--rows", "60000", "--repeats", "5"],
     "learners": ["--rows", "30000", "--repeats", "3"],
     "olst": [],

@@ -59,13 +59,14 @@ def test_rare_and_dense_features_that_explain_as_much_are_both_found(loss):
     assert kept.sum() < 50
 
 
+FEW_VALUES = sp.csr_array(np.eye(30, 3))
 CONSTANTS = {"logistic": np.log(2.5 / 28.5), "hinge": -1.0, "squared_hinge": -26 / 30, "squared": -26 / 30}
 
 
 @pytest.mark.parametrize("name", ["SGD", "FOBOS", "RDA", "SADMM", "StabilizedSGD", "TSGD"])
 @pytest.mark.parametrize("loss", CONSTANTS)
 def test_intercepts_begin_with_the_best_constant(name, loss):
-    X, y = sp.csr_array((30, 3)), np.repeat([0, 1], [28, 2])
+    X, y = FEW_VALUES, np.repeat([0, 1], [28, 2])
     make = getattr(streamsieve, f"{name}Classifier")
     model = make(loss=loss, eta=1e-12).partial_fit(X, y, classes=[0, 1])
     assert_allclose(model.intercept_, CONSTANTS[loss], atol=1e-9)
@@ -77,7 +78,7 @@ def test_intercepts_begin_with_the_best_constant(name, loss):
 
 
 def test_intercepts_begin_with_zero_where_the_rest_may_be_chance():
-    X, y = sp.csr_array((30, 3)), np.repeat([0, 1], [18, 12])
+    X, y = FEW_VALUES, np.repeat([0, 1], [18, 12])
     assert_allclose(
         StabilizedSGDClassifier(eta=1e-12).partial_fit(X, y, classes=[0, 1]).intercept_, 0, atol=1e-9
     )

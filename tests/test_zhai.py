@@ -49,12 +49,12 @@ def test_the_quick_experiment_has_a_line_for_every_method(monkeypatch, tmp_path)
     monkeypatch.setattr(zhai, "grid", lambda method, quick: grid(method, quick)[:2])
     jobs = zhai.jobs(1, True)
     monkeypatch.setattr(zhai, "HALVINGS", 9)
-    budgets, claims, penalties, *figures = zhai.report(
+    budgets, claims, later, penalties, *figures = zhai.report(
         Outcomes([(job, run_job("zhai", job).value) for job in jobs])
     )
     assert [row[1] for row in budgets.rows] == list(zhai.BUDGETED)
     assert {row[1] for row in penalties.rows} == set(zhai.PENALIZED)
-    assert claims.columns == ["claim", "dexter"]
+    assert claims.columns == later.columns == ["claim", "dexter"]
     assert all(row[1].endswith("of 1") or "not at" in row[1] for row in claims.rows)
     assert all(len(row) == len(table.columns) for table in (budgets, penalties) for row in table.rows)
     for figure in figures:

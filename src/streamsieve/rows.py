@@ -76,9 +76,15 @@ class Rows:
 
     @property
     def mostly_zero(self) -> bool:
-        """Whether more than half of the values are zero, stored or not."""
-        held = self.data[self.indptr[0] : self.indptr[-1]] if self.values is None else self.values
-        return 2 * int(np.count_nonzero(held)) < len(self) * self.p
+        """Whether more than half of the values are zero, of the columns that have others."""
+        if self.values is not None:
+            count = int(np.count_nonzero(self.values))
+            columns = int(np.count_nonzero(self.values.any(axis=0)))
+        else:
+            held = slice(int(self.indptr[0]), int(self.indptr[-1]))
+            at = self.indices[held][self.data[held] != 0]
+            count, columns = len(at), len(np.unique(at))
+        return 2 * count < len(self) * columns
 
     # ---------------------------------------------------------------- parts
 
