@@ -43,9 +43,9 @@ def omcp(
     The problem has many local minima; the one returned is reached from the empty model along a decreasing
     sequence of alpha, each of which starts from the last one and ends no higher than it started, where no
     single weight can lower the objective. Given k, the path is followed until k weights are beyond gamma
-    alpha, or points that are not locally convex fit no better; the answer is the k strongest features of
-    the point where these fit best. The path itself seldom has exactly k features once the right ones, grown
-    beyond the penalty, have pushed others out.
+    alpha, or points that are not locally convex fit no better. The answer is the largest support of at most
+    k features, unless the k strongest of a larger one leave 5 % less unexplained: the path seldom comes back
+    to exactly k features once the right ones, grown beyond the penalty, have pushed others out.
 
     **Differences from the paper.** With a step eta, the threshold Theta(.; eta alpha) of Algorithm 5 has the
     fixed points of an MCP of constant eta b, not b: at steps small enough to converge, nearly a hard

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 RATIO = 1e-4 ** (1 / 199)  # of one alpha to the next: the papers' 200 on an exponential grid
 LAST = 1e-4  # of alpha_max, where a walk of a folded concave penalty ends
-GAIN = 1e-3  # share of what is unexplained, by which a later point of it must be better
-PATIENCE = 5  # points of it
+GAIN, PATIENCE = 1e-3, 5  # it ends after so many hard points that explain no such share of the rest
+CLEARER = 0.05  # share of what is unexplained
 VANISHING = 1e-8  # of alpha_max, where every other walk ends
 ACCEPTED = 1e-8
 LIGHTEST = 1e-100  # weight of a penalty: one that has underflowed to 0 would leave no alpha without a feature
@@ -36,8 +36,8 @@ ALPHA = Param(
     None,
     Or(Real(0), None),
     "Strength of the penalty, lambda of [Sun] eq. (3.9), on standardised features; instead of k. Given k, "
-    "the path is followed to the largest support of at most k features; of MCP and SCAD, to where its k "
-    "strongest features fit best.",
+    "the path is followed to the largest support of at most k features; of MCP and SCAD further, to k of "
+    "more that fit clearly better.",
     live=True,
 )
 REFIT = Param(
@@ -52,7 +52,7 @@ averages : RunningAverages or Standardized
     `fit_intercept` and `standardize` are settled already in the latter.
 k : int in [0, p] or None, default=None
     Follow the path from the empty model to the largest support of at most k features; of a folded concave
-    penalty (MCP, SCAD), to the point whose k strongest features have the least residual sum of squares.
+    penalty (MCP, SCAD), further, to the k strongest of a larger one that fit clearly better.
     With several targets the features of all of them count together. Exactly one of `k` and `alpha` is
     needed.
 alpha : float >= 0 or None, default=None
@@ -209,33 +209,51 @@ def walk_to_k(walk: Walk, k: int) -> tuple[float, Array]:
 
 
 def walk_folded(walk: Walk, k: int) -> tuple[float, Array]:
-    """The k strongest features of that point of the path on which they fit best: its alpha and weights.
+    """The largest support of at most k features, or k of a larger one that fit clearly better.
 
     The support of a folded concave penalty outgrows k while it acts as the lasso does, and shrinks when the
     right features have left the penalty behind and push the wrong ones out; that it comes back to k exactly
-    is chance. So the path is followed to its end, and each point is judged by the least squares of its k
-    strongest features. Where it is not locally convex any more (Breheny and Huang 2011) solutions cost most
-    and help least: there `PATIENCE` points without a better fit end it.
+    is chance. So the path is followed until k features are beyond the penalty. Of supports of at most k the
+    largest counts, of equal ones the last; a larger one is judged by the least squares of its k strongest
+    features, which have to leave `CLEARER` less unexplained. Where the path is not locally convex any more
+    (Breheny and Huang 2011) solutions cost most and help least: there `PATIENCE` points without a gain end
+    it.
     """
-    start = walk.alpha_max()
-    best, found, idle = float(walk.s.q), (start, walk.beta), 0
+    s, start = walk.s, walk.alpha_max()
+    within = (0, start, walk.beta)
+    beyond = (math.inf, start, walk.beta)
     if k == 0 or start == 0:
-        return found
+        return within[1:]
+    high: float | None = start
+    state, before, idle = walk.state, math.inf, 0
     for alpha in grid(start, LAST * start):
         size = walk.solve(alpha)
         beta = walk.beta
-        if size > k:
+        if size <= k:
+            high, state = alpha, walk.state
+            if size >= within[0]:
+                within = (size, alpha, beta)
+        else:
+            if high is not None:  # the step that led beyond k
+                after = walk.state
+                within = max(within, bisect(walk, k, high, alpha, state), key=lambda found: found[0])
+                walk.state, high = after, None
             left_out = np.ones(len(beta), dtype=bool)
-            left_out[strongest(walk.s, beta, k)] = False
+            left_out[strongest(s, beta, k)] = False
             beta[left_out] = 0.0
-        left = unexplained(walk.s, np.flatnonzero(beta.any(axis=1)))
-        if left < (1 - GAIN) * best:
-            best, found, idle = left, (alpha, beta), 0
-        elif size > k and walk.hard:
-            idle += 1
+            beyond = min(beyond, (unexplained(s, support_of(beta)), alpha, beta), key=lambda found: found[0])
+            if beyond[0] < (1 - GAIN) * before:
+                before, idle = beyond[0], 0
+            elif walk.hard:
+                idle += 1
         if idle == PATIENCE or walk.n_free(alpha) >= k:
             break
-    return found
+    clearly = beyond[0] < (1 - CLEARER) * unexplained(s, support_of(within[2]))
+    return (beyond if clearly else within)[1:]
+
+
+def support_of(beta: Array) -> Any:
+    return np.flatnonzero(beta.any(axis=1))
 
 
 def bisect(walk: Walk, k: int, high: float, low: float, state: State) -> tuple[int, float, Array]:
