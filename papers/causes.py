@@ -29,7 +29,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "signs it gains nothing: 23.2 and 24.0 %. But at signal 0.1 and n = 1,000 it finds 37.0 % in place "
         "of 72.4 %. No gamma here has the published figures at all signals, and the papers do not give "
         "theirs (`explained`).",
-        "**OMCP, RMSE at signal 0.1**, n = 1,000: 1.286 in place of 1.244, although it finds as many as in "
+        "**OMCP** at signal 0.1, n = 1,000, RMSE: 1.286 in place of 1.244, although it finds as many as in "
         "print; which of its many local minima is reached depends on the solver. Not shown by an experiment.",
     ),
     "wide": (

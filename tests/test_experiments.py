@@ -925,10 +925,10 @@ def test_a_small_rho_finds_and_a_large_one_does_not(monkeypatch):
 
 
 def test_the_gamma_that_finds_depends_on_the_signal(monkeypatch):
-    settings = {(200, 1.0, 200): (None, None), (200, 0.07, 200): (None, None)}
+    settings = {(200, 1.0, 200): (None, None), (200, 0.02, 2000): (None, None)}
     monkeypatch.setattr(explained.averages, "SIGNALS", settings)
     outcome = explained.measure("gamma", 0)
-    strong, weak = outcome["200, 1"], outcome["200, 0.07"]
+    strong, weak = outcome["200, 1"], outcome["200, 0.02"]
     assert strong["3"]["rmse"] <= strong["10"]["rmse"]
     assert weak["3"]["rmse"] > weak["10"]["rmse"]
 
