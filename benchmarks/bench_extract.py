@@ -26,12 +26,12 @@ import scipy
 from numpy.testing import assert_allclose
 from scipy.linalg import cho_factor, cho_solve
 
-from streamsieve.averages import extract
-from streamsieve.averages.extract.ofsa import ofsa
-from streamsieve.averages.extract.olsth import olsth
-from streamsieve.averages.path import path
-from streamsieve.averages.running import RunningAverages
-from streamsieve.averages.standardize import Standardized
+from streamsieve.methods.averages import extract
+from streamsieve.methods.averages.ofsa import ofsa
+from streamsieve.methods.averages.olsth import olsth
+from streamsieve.methods.averages.path import path
+from streamsieve.statistics.running import RunningAverages
+from streamsieve.statistics.standardize import Standardized
 
 RATIOS = (0.1, 0.5, 1.0, 4.0)  # n / p
 LIMIT = 10  # factorisations that a model may cost

@@ -14,11 +14,11 @@ import time
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from streamsieve.fitted import FittedModel
+from streamsieve.core.rows import as_rows
 from streamsieve.methods import method_class
-from streamsieve.rows import as_rows
-from streamsieve.runs.run import Block, Run
-from streamsieve.runs.trace import Trace
+from streamsieve.training.model import Model
+from streamsieve.training.trace import Trace
+from streamsieve.training.trainer import Block, Trainer
 
 BOUND = 0.03
 PASSES = 5  # over the blocks, which need not be new ones to take their time
@@ -35,9 +35,9 @@ def blocks(n, p, block=4096):
 def learn(name, data, trace):
     method = method_class(name)
     params = {"k": 10} if "k" in method.params else {}
-    model = FittedModel(method(**params), "regression")
+    model = Model(method(**params), "regression")
     start = time.thread_time()
-    Run(model, trace=trace).learn(itertools.chain.from_iterable([data] * PASSES))
+    Trainer(model, trace=trace).learn(itertools.chain.from_iterable([data] * PASSES))
     return time.thread_time() - start, model
 
 

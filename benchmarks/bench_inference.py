@@ -14,7 +14,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: BLAS reads it onc
 
 import numpy as np
 
-from streamsieve import FoldAverages, RunningAverages, extract, inference, simulate
+from streamsieve import FoldAverages, RunningAverages, extract, simulate
+from streamsieve.methods import inference
 
 
 def seconds(function, repeats):

@@ -19,8 +19,8 @@ import scipy
 import sklearn
 from sklearn.linear_model import lasso_path
 
-from streamsieve.averages.extract.penalized import penalty_path
-from streamsieve.averages.standardize import Standardized
+from streamsieve.methods.averages.penalized import penalty_path
+from streamsieve.statistics.standardize import Standardized
 
 P, GAMMA = 1000, 3.0
 

@@ -23,9 +23,9 @@ from sklearn.linear_model import LogisticRegressionCV
 from threadpoolctl import threadpool_limits
 
 from streamsieve import SieveClassifier, read, simulate
-from streamsieve.learners.sfsa import SFSA
-from streamsieve.rows import as_rows, threads
-from streamsieve.sieve.sieve import Sieve
+from streamsieve.core.rows import as_rows, threads
+from streamsieve.methods.learners.sfsa import SFSA
+from streamsieve.methods.sieve.sieve import Sieve
 
 # task, signal, rows, columns, shift, share of true features (%) that is asked for
 DESIGNS = (

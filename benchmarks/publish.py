@@ -50,7 +50,7 @@ ARGUMENTS = {
         *("--table", "3000", "--share", "10", "--signal", "0.1", "--repeats", "1", "--processor-time")
     ],
     "history": ["--rows", "60000", "--repeats", "5"],
-    "learners": ["--rows", "30000", "--repeats", "3"],
+    "learners": ["--rows", "50000", "--repeats", "3"],
     "olst": [],
     "penalized": ["--repeats", "3", "--processor-time"],
     "regularised": ["--rows", "10000", "--repeats", "3"],

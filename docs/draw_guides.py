@@ -7,8 +7,8 @@ import matplotlib as mpl
 import numpy as np
 
 from streamsieve import AveragesBank, RunningAverages
-from streamsieve.averages.extract.penalized import penalty_path
-from streamsieve.averages.model import as_standardized
+from streamsieve.methods.averages.penalized import penalty_path
+from streamsieve.statistics.linear_model import as_standardized
 
 
 def draw_constraints(file):

@@ -18,7 +18,7 @@ from streamsieve import (
     RDARegressor,
     SOFSClassifier,
 )
-from streamsieve.averages.standardize import Standardized
+from streamsieve.statistics.standardize import Standardized
 
 from .tuning import Params, largest_model
 

@@ -7,6 +7,7 @@ refused, or the model must learn and predict on: a crash or a hang is what the c
 import faulthandler
 import json
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,9 @@ import safetensors.numpy
 
 import streamsieve
 from streamsieve import CheckpointError, methods, save
-from streamsieve.persist import files, read_plain
-from streamsieve.rows import Rows
+from streamsieve.core.rows import Rows
+from streamsieve.persist import files
+from streamsieve.training.saved import read_plain
 
 P = 9
 WILD = (-1, 0, 7, 2**40, 1e300, float("nan"), float("inf"))
@@ -63,6 +65,77 @@ def forgeries(tree, tensors):
         elif isinstance(value, int | float | None) and "." in path and not isinstance(key, int):
             for wild in (-1, 7, 2**40, "word", None, [], True):
                 yield f"{path} is {wild!r}", {}, (path, wild)
+
+
+#: Sizes that no file of a few kilobytes can have.
+HUGE = (2**20, 2**31 - 1, 10**12, 10**30)
+#: Bytes that loading may take: what a file of plain numbers becomes as Python objects, and a little.
+MOST = 64, 16 << 20
+
+
+def declared(tree, wrap=1000):
+    """Trees, each with one size, number or type declared anew, by name; all of a file, not only its state.
+
+    In place of the first `wrap` nodes stands also what no honest file holds.
+    """
+    for holder, key, value, path in nodes(tree):
+        huge = ()
+        if type(value) in (int, float) or value is None:
+            huge = HUGE
+        elif key == "dtype":
+            huge = ("<U500000000", "<U100000", "<V900000000")
+        elif key == "values" and isinstance(value, list):
+            huge = ([[]] * 20_000,)
+        for other in huge:
+            holder[key] = other
+            yield f"{path} is {str(other)[:20]}", tree
+        holder[key] = value
+        if isinstance(value, dict) and "~" in value and (wrap := wrap - 1) >= 0:
+            for what, other in WRAPPED.items():
+                holder[key] = other(value)
+                yield f"{path} {what}", tree
+            holder[key] = value
+
+
+def _deep(node):
+    for _ in range(300):
+        node = {"~": "tuple", "values": [node]}
+    return node
+
+
+#: What stands in place of a node, whose declared sizes are beyond what follows.
+WRAPPED = {
+    "is words of 2 GB": lambda _: {"~": "words", "dtype": "<U500000000", "shape": [1], "values": ["a"]},
+    "is words, one long": lambda _: {
+        "~": "words",
+        "dtype": "<U1",
+        "shape": [9001],
+        "values": ["a"] * 9000 + ["b" * 9000],
+    },
+    "is records of no columns": lambda _: {
+        "~": "records", "shape": [10**12], "columns": [], "tensors": [],
+    },
+    "is records of many rows": lambda _: {
+        "~": "records", "shape": [10**9], "columns": [["a", "F64"]], "tensors": ["0"],
+    },
+    "is in 300 tuples": _deep,
+    "is keys of one hash": lambda _: {
+        "~": "dict", "keys": [i * (2**61 - 1) for i in range(1, 5000)], "values": [0] * 4999,
+    },
+}  # fmt: skip
+
+
+def peak_of_loading(file):
+    """Bytes that Python and NumPy took to load a file, or to refuse it."""
+    tracemalloc.start()
+    try:
+        read_plain(file)
+    except CheckpointError:
+        pass
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak
 
 
 def put(tree, path, value):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamsieve.averages.standardize import Standardized
+from streamsieve.statistics.standardize import Standardized
 
 
 def standardized(X, y, *, scale=True):

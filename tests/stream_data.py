@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import dump_svmlight_file
 
 from streamsieve import read
-from streamsieve.streams import sources as read_module
+from streamsieve.sources import inputs as read_module
 
 N = 6000
 

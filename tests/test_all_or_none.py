@@ -26,14 +26,14 @@ from streamsieve import (
     load,
     save,
 )
-from streamsieve.averages import undo
-from streamsieve.averages.moments import Moments
+from streamsieve.core.rows import MODERATE, as_rows
 from streamsieve.methods import ESTIMATORS
-from streamsieve.persist import models
-from streamsieve.rows import MODERATE, as_rows
-from streamsieve.sieve import room
-from streamsieve.sieve.sieve import Sieve
-from streamsieve.sieve.store import Store
+from streamsieve.methods.sieve import room
+from streamsieve.methods.sieve.sieve import Sieve
+from streamsieve.methods.sieve.store import Store
+from streamsieve.statistics import undo
+from streamsieve.statistics.moments import Moments
+from streamsieve.training import saved as models
 from test_laws import LEARNERS, begin, data, feed
 
 ROW_WISE = pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.__name__)
@@ -42,7 +42,7 @@ SIEVES = [SieveRegressor, SieveClassifier]
 
 
 def same_state(a, b):
-    return not list(a.method_.state.differences(b.method_.state))
+    return not list(a._model.differences(b._model))
 
 
 class Nth:
@@ -91,7 +91,7 @@ def test_a_failure_between_parts_of_a_call_leaves_nothing(kind, monkeypatch):
     X, y = data(kind, n=300)
     model = feed(begin(kind, y), X[:150], y[:150])
     before = copy.deepcopy(model)
-    monkeypatch.setattr("streamsieve.rows._BLOCK", 40 * X.shape[1])
+    monkeypatch.setattr("streamsieve.core.rows._BLOCK", 40 * X.shape[1])
     method = kind._method_class
     monkeypatch.setattr(method, "learn", Nth(method.learn, 2, MemoryError("no room for more")))
     with pytest.raises(MemoryError, match="no room"):
@@ -104,7 +104,7 @@ def test_a_lack_of_memory_for_new_features_leaves_the_old_ones(wide, monkeypatch
     X, y = data(SFSARegressor)
     model = SFSARegressor(5, grow=True).partial_fit(sp.csr_array(X[:, :11]), y)
     before = copy.deepcopy(model)
-    resized, calls = streamsieve.state.resized, []
+    resized, calls = streamsieve.core.state.resized, []
 
     def full(a, axes, p):
         calls.append(p)
@@ -112,7 +112,7 @@ def test_a_lack_of_memory_for_new_features_leaves_the_old_ones(wide, monkeypatch
             raise MemoryError("no room for more")
         return resized(a, axes, p)
 
-    monkeypatch.setattr("streamsieve.state.resized", full)
+    monkeypatch.setattr("streamsieve.core.state.resized", full)
     if wide:
         with pytest.raises(MemoryError, match="no room"):
             model.partial_fit(sp.csr_array(X), y)
@@ -203,7 +203,7 @@ def test_large_averages_hold_an_interrupt_back(monkeypatch):
     monkeypatch.setattr(Moments, "add_block", Nth(add_block, 3, MemoryError("full")))
     with pytest.raises(MemoryError, match="full") as error:
         averages.update(X, X[:, 1])
-    assert "rows of this call have been added" in error.value.__notes__[0]
+    assert "rows of this call have been learned" in error.value.__notes__[0]
 
 
 # ---------------------------------------------------------------- Sieve
@@ -234,7 +234,7 @@ def test_a_sieve_interrupted_while_it_makes_room_is_as_before(loss, layout, step
 
 def test_a_large_sieve_holds_an_interrupt_back(monkeypatch):
     """Its store is not copied, since memory is bounded."""
-    monkeypatch.setattr(streamsieve.sieve.undo, "EXTRA", 0)
+    monkeypatch.setattr(streamsieve.methods.sieve.undo, "EXTRA", 0)
     X = np.random.default_rng(0).normal(size=(1200, 500)).astype(np.float32)
     whole = SieveRegressor(5, memory="1MB", loss="huber").partial_fit(X[:20], X[:20, 1])
     model = copy.deepcopy(whole)

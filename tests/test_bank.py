@@ -15,9 +15,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import streamsieve
 from streamsieve import AveragesBank, RunningAverages, extract, load, save
-from streamsieve.averages.bank import PER_SIZE
 from streamsieve.cli import main
-from streamsieve.params import ParamError
+from streamsieve.core.params import ParamError
+from streamsieve.statistics.bank import PER_SIZE
 
 
 def stream(kind="abrupt", n=3000, p=6, seed=0, q=1):
@@ -130,7 +130,7 @@ def test_features_may_join():
     grown = AveragesBank()
     grown.update(sp.csr_array(X[:300, :4]), y[:300])
     rows = sp.csr_array(X[300:])
-    from streamsieve.rows import from_scipy
+    from streamsieve.core.rows import from_scipy
 
     grown.add(from_scipy(rows), y[300:, None])
     wide = X.copy()

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from streamsieve import read
-from streamsieve.streams import BadData
-from streamsieve.streams.readers import bed
+from streamsieve.sources import BadData
+from streamsieve.sources.readers import bed
 
 bed_reader = pytest.importorskip("bed_reader", reason="bed-reader, which writes the files, is not installed")
 

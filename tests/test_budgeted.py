@@ -17,9 +17,9 @@ from streamsieve import (
     OFSClassifier,
     SOFSClassifier,
 )
-from streamsieve.learners.heap import heap_features
+from streamsieve.methods.learners.heap import heap_features
 
-pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
+pytestmark = pytest.mark.usefixtures("one_pass")
 
 
 def rows(seed, n, p, density, kind):
@@ -83,10 +83,12 @@ def test_adaptive_learners_are_their_twins_bit_for_bit(name, kinds, data):
     X, target, r = rows(**shape)
     if loss == "squared" and classes == 2:
         y, Y = target, target[:, None]
-        model = kinds[0](k, fit_intercept=intercept, **options).fit(sp.csr_array(X), y, r)
+        model = kinds[0](k, standardize=False, fit_intercept=intercept, **options).fit(sp.csr_array(X), y, r)
     else:
         y, Y = labels(target, classes)
-        model = learned(kinds[1](k, loss=loss, fit_intercept=intercept, **options), X, y, r, classes)
+        model = learned(
+            kinds[1](k, loss=loss, standardize=False, fit_intercept=intercept, **options), X, y, r, classes
+        )
     w, b = getattr(twin, name)(X, Y, r, k, loss=loss, intercept=intercept, **options)
     if loss == "logistic" or classes > 2:
         assert_allclose(np.atleast_2d(model.coef_).T, w, rtol=1e-9, atol=1e-13)
@@ -109,7 +111,9 @@ def test_ofs_is_its_twin(design, k, eta, alpha, intercept, classes):
         design = {**design, "kind": "gaussian"}
     X, target, r = rows(**design)
     y, Y = labels(target, classes)
-    model = learned(OFSClassifier(k, eta=eta, alpha=alpha, fit_intercept=intercept), X, y, r, classes)
+    model = learned(
+        OFSClassifier(k, eta=eta, alpha=alpha, standardize=False, fit_intercept=intercept), X, y, r, classes
+    )
     w, b = twin.ofs(X, Y, r, k, eta, alpha, intercept)
     assert_allclose(model.coef_.T, w, rtol=1e-8, atol=1e-12)
     assert_allclose(model.intercept_, b, rtol=1e-8, atol=1e-12)
@@ -120,7 +124,9 @@ def test_ofs_is_its_twin(design, k, eta, alpha, intercept, classes):
 def test_sofs_is_its_twin(design, k, gamma, intercept, classes):
     X, target, r = rows(**design)
     y, Y = labels(target, classes)
-    model = learned(SOFSClassifier(k, gamma=gamma, fit_intercept=intercept), X, y, r, classes)
+    model = learned(
+        SOFSClassifier(k, gamma=gamma, standardize=False, fit_intercept=intercept), X, y, r, classes
+    )
     w, b = twin.sofs(X, Y, r, k, gamma, intercept)
     assert_allclose(model.coef_.T, w, rtol=1e-8, atol=1e-12)
     assert_allclose(model.intercept_, b, rtol=1e-8, atol=1e-12)
@@ -133,7 +139,7 @@ def test_many_looks_at_all_features_do_not_change_the_selection():
     X = sp.random_array((n, p), density=0.01, rng=rng, data_sampler=rng.standard_normal).toarray()
     y = np.where(X[:, :50].sum(axis=1) + 0.1 * rng.normal(size=n) > 0, 1, -1)
     for alpha in (1e-3, 1.0, 100.0):
-        model = BARDAClassifier(k, alpha=alpha, eta=0.1, fit_intercept=False)
+        model = BARDAClassifier(k, alpha=alpha, eta=0.1, standardize=False, fit_intercept=False)
         w, _ = twin.barda(X, y[:, None].astype(float), np.ones(n), k, 0.1, alpha)
         assert_array_equal(model.fit(sp.csr_array(X), y).coef_.T, w)
 
@@ -142,7 +148,7 @@ def test_parameters_may_change_in_mid_stream():
     X, target, _ = rows(1, 200, 600, 0.2, "gaussian")
     y = np.where(target > 0, 1, -1)
     model = (
-        BARDAClassifier(5, alpha=1.0, fit_intercept=False)
+        BARDAClassifier(5, alpha=1.0, standardize=False, fit_intercept=False)
         .fit(X[:100], y[:100])
         .set_params(alpha=1e-3, eta=0.01)
     )
@@ -158,10 +164,14 @@ def test_a_dropped_feature_comes_back_with_its_past():
     X = np.array([[1.0, 0, 0], [0, 2, 0], [1, 0, 0], [1, 0, 0]])
     y = np.array([1, 1, 1, 1])
     for kind in (BARDAClassifier, BAMDClassifier):
-        model = kind(1, eta=0.01, fit_intercept=False).partial_fit(X[:1], y[:1], classes=[-1, 1])
+        model = kind(1, eta=0.01, standardize=False, fit_intercept=False).partial_fit(
+            X[:1], y[:1], classes=[-1, 1]
+        )
         assert_array_equal(model.get_support(indices=True), [0])
         assert_array_equal(model.partial_fit(X[1:2], y[1:2]).get_support(indices=True), [1])
-    model = BARDAClassifier(1, eta=0.01, fit_intercept=False).partial_fit(X, y, classes=[-1, 1])
+    model = BARDAClassifier(1, eta=0.01, standardize=False, fit_intercept=False).partial_fit(
+        X, y, classes=[-1, 1]
+    )
     assert_array_equal(model.get_support(indices=True), [0])
     assert model.method_.state.gradient[0, 1] < -5
 
@@ -170,7 +180,9 @@ def test_the_weights_of_ofs_stay_in_the_ball():
     X, target, _ = rows(0, 300, 30, 1.0, "gaussian")
     y = np.where(target > 0, 1, -1)
     for alpha in (0.1, 1.0):
-        norm = np.linalg.norm(OFSClassifier(20, alpha=alpha, fit_intercept=False).fit(X, y).coef_)
+        norm = np.linalg.norm(
+            OFSClassifier(20, alpha=alpha, standardize=False, fit_intercept=False).fit(X, y).coef_
+        )
         assert norm <= 1 / np.sqrt(alpha) * (1 + 1e-12)
 
 
@@ -179,7 +191,7 @@ def test_ofs_bears_a_scale_that_underflows():
     y = np.where(target > 0, 1, -1)
     w, _ = twin.ofs(X, y[:, None].astype(float), r, 3, 0.25, 3.9)
     assert_allclose(
-        OFSClassifier(3, eta=0.25, alpha=3.9, fit_intercept=False).fit(X, y, r).coef_.T,
+        OFSClassifier(3, eta=0.25, alpha=3.9, standardize=False, fit_intercept=False).fit(X, y, r).coef_.T,
         w,
         rtol=1e-8,
         atol=1e-14,
@@ -189,7 +201,7 @@ def test_ofs_bears_a_scale_that_underflows():
 def test_sofs_refuses_what_overflows_and_is_as_before():
     X, target, _ = rows(0, 60, 30, 0.2, "gaussian")
     y = np.where(target > 0, 1, -1)
-    model = SOFSClassifier(3, gamma=1e-3, fit_intercept=False).fit(X[:40], y[:40])
+    model = SOFSClassifier(3, gamma=1e-3, standardize=False, fit_intercept=False).fit(X[:40], y[:40])
     state = model.method_.state
     kept = heap_features(state.kept)[0]
     state.weight[kept, 1] = 1e290  # no stream is known that leads here
@@ -206,16 +218,16 @@ def test_a_classifier_with_several_classes_has_one_budget(kind):
     X = rng.normal(size=(4000, 30))
     X[:, [3, 11, 20]] *= 2  # SOFS goes by size
     y = np.argmax(X[:, [3, 11, 20]], axis=1)
-    model = kind(3, fit_intercept=True).fit(X, y)
+    model = kind(3, standardize=False, fit_intercept=True).fit(X, y)
     assert_array_equal(model.get_support(indices=True), [3, 11, 20])
     assert model.coef_.shape == (3, 30)
     assert model.score(X, y) > 0.8
 
 
 def test_probabilities_come_with_the_logistic_loss_only():
-    assert hasattr(BARDAClassifier(loss="logistic", fit_intercept=False), "predict_proba")
+    assert hasattr(BARDAClassifier(loss="logistic", standardize=False, fit_intercept=False), "predict_proba")
     for kind in (BARDAClassifier, OFSClassifier, SOFSClassifier):
-        assert not hasattr(kind(fit_intercept=False), "predict_proba")
+        assert not hasattr(kind(standardize=False, fit_intercept=False), "predict_proba")
 
 
 @pytest.mark.parametrize(
@@ -229,7 +241,7 @@ def test_probabilities_come_with_the_logistic_loss_only():
 )
 def test_parameters_outside_their_domain_are_refused(kind, options):
     with pytest.raises(ValueError, match=rf"{next(iter(options))}="):
-        kind(2, **options, fit_intercept=False).fit(np.eye(4), [0, 1, 0, 1])
+        kind(2, **options, standardize=False, fit_intercept=False).fit(np.eye(4), [0, 1, 0, 1])
 
 
 def beyond(name, **fields):
@@ -262,9 +274,9 @@ FORGERIES = {
 def test_state_that_a_kernel_could_not_follow_is_refused(name):
     kind, change = FORGERIES[name]
     X, target, _ = rows(0, 60, 30, 0.4, "gaussian")
-    method = kind(5, fit_intercept=False).fit(X, target > 0).method_
+    method = kind(5, standardize=False, fit_intercept=False).fit(X, target > 0).method_
     method.check_state()
-    method.state.verify(method.new_state(method.p, method.q))
+    method.state.verify(method.start(method.p, method.q))
     change(method.state)
     with pytest.raises(ValueError, match=r"\w+"):
         method.check_state()

@@ -57,9 +57,42 @@ def data(tmp_path, monkeypatch):
 
 LEARN = ["--target", "y", "--method", "tsgd", "-k", "2"]
 
+# ---------------------------------------------------------------- without docstrings
+
+
+def test_without_docstrings_help_has_its_text_and_estimators_learn():
+    """python -OO drops docstrings and assertions; nothing else may depend on them."""
+    code = """
+import numpy as np, streamsieve
+from click.testing import CliRunner
+from streamsieve.cli import VERBS, main
+from streamsieve.methods import ESTIMATORS
+X = np.random.default_rng(0).normal(size=(60, 3))
+for name in ESTIMATORS:
+    y = X[:, 1] > 0 if name.endswith("Classifier") else X[:, 1]
+    getattr(streamsieve, name)().fit(X, y).predict(X)
+for name in streamsieve.__all__:
+    getattr(streamsieve, name)
+for words in ([], *([verb] for verb in VERBS)):
+    print(CliRunner().invoke(main, [*words, "--help"], prog_name="streamsieve").stdout)
+"""
+    done = subprocess.run(
+        [sys.executable, "-OO", "-W", "ignore", "-c", code],
+        capture_output=True, text=True, timeout=LIMIT, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    pages = [run(*words, "--help").stdout for words in ([], *([verb] for verb in VERBS))]
+    assert "Learn a model from SOURCE" in "".join(pages)
+    assert (
+        done.stdout.replace("streamsieve", "main").split()
+        == "".join(pages).replace("streamsieve", "main").split()
+    )
+
+
 # ---------------------------------------------------------------- outputs
 
 WRITES = {
+    "compare --picture": ["compare", "rows.csv", "--target", "y", "--methods", "sgd", "--picture", "{}"],
     "fit": ["fit", "rows.csv", *LEARN, "-o", "{}"],
     "fit --checkpoint": ["fit", "rows.csv", *LEARN, "-o", "new", "--checkpoint", "{}"],
     "fit --report": ["fit", "rows.csv", *LEARN, "-o", "new", "--report", "{}"],
@@ -138,7 +171,7 @@ def test_models_replace_nothing_but_models_and_texts_no_model(verb):
     Path("thesis.txt").write_text("years of work")
     good("fit", "rows.svm", "--method", "sgd", "-o", "other", "-q")
     before = Path("other").read_bytes()
-    texts = verb in ("predict", "evaluate", "report") or "--report" in verb
+    texts = verb in ("predict", "evaluate", "report") or "--report" in verb or "--picture" in verb
     target = "other" if texts or "--checkpoint" in verb else "thesis.txt"
     done = run(*(word.format(target) for word in words))
     assert done.exit_code == 2, done.output
@@ -181,10 +214,9 @@ def test_predictions_go_to_a_device():
 def test_a_run_is_not_resumed_after_the_middle_of_its_source_has_changed():
     rows = Path("rows.svm").read_text().splitlines() * 200
     Path("long.svm").write_text("\n".join(rows) + "\n")
-    words = ["fit", "long.svm", "--method", "sgd", "-o", "new", "--checkpoint", "c"]
-    stop = (
-        "import os, signal; from streamsieve.runs.checkpoint import CheckpointPolicy as P; write = P.write\n"
-    )
+    words = ["fit", "long.svm", "--method", "sgd", "--passes", "1", "-o", "new", "--checkpoint", "c"]
+    stop = "import os, signal\nfrom streamsieve.training.checkpoint import CheckpointPolicy as P\n"
+    stop += "write = P.write\n"
     stop += "def once(*a, **k):\n    write(*a, **k)\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     stop += "P.write = once\nfrom streamsieve.cli import program; program()"
     done = subprocess.run(
@@ -312,11 +344,12 @@ def test_file_names_are_not_taken_for_options():
 @pytest.mark.usefixtures("data")
 def test_no_option_is_advised_that_the_verb_lacks():
     Path("bad.csv").write_text("a,b,c,d\n1,2,3,\n1,2,3,4\n")
-    done = run("predict", "m", "bad.csv")
+    good("fit", "rows.csv", "--target", "y", "--method", "ols", "--missing", "error", "-o", "strict")
+    done = run("predict", "strict", "bad.csv")
     assert done.exit_code == 3
     assert "a missing value" in done.stderr
     assert "--missing" not in done.stderr
-    done = run("predict", "m", "bad.csv", "--on-bad-row", "skip")
+    done = run("predict", "strict", "bad.csv", "--on-bad-row", "skip")
     assert "Skipped 1 bad row:" in done.stderr
 
 
@@ -388,7 +421,9 @@ def test_columns_that_are_not_used_are_named():
     head, *rows = Path("rows.csv").read_text().splitlines()
     rows = [f"{row.split(',')[0]},1,{row}" for row in rows]
     Path("copies.csv").write_text("\n".join([f"first,one,{head}", *rows]) + "\n")
-    done = good("select", "copies.csv", "--target", "y", "--method", "ols", "-o", "new")
+    assert "one (always 1); a (a copy of first)" in said(good("select", "copies.csv", "--target", "y"))
+    words = ["--columns", f"first,one,{head.removesuffix(',y')}"]
+    done = good("select", "copies.csv", "--target", "y", "--method", "ols", "-o", "new", *words)
     assert "constant or copies of others: one, a." in said(done)
     assert "constant or copies of others: one, a." in said(good("select", "new"))
 
@@ -406,8 +441,10 @@ def test_features_that_all_vanish_are_an_error(method):
 
 @pytest.mark.usefixtures("data")
 @pytest.mark.parametrize("setting", ["max_iter=3", "tol=0.1", "shuffle=false"])
-def test_settings_of_fit_in_memory_are_refused(setting):
-    done = run("fit", "rows.svm", "--method", "sgd", "--set", setting, "-o", "new")
+def test_settings_of_passes_are_refused_for_a_stream(setting):
+    words = ["fit", "rows.svm", "--method", "sgd", "--set", setting, "-o", "new"]
+    assert run(*words).exit_code == 0
+    done = run(*words, "--passes", 2)
     assert done.exit_code == 2
     assert "--passes" in said(done)
 

@@ -14,10 +14,10 @@ from streamsieve import (
     OLSRegressor,
     RunningAverages,
     SieveClassifier,
-    inference,
     read,
 )
 from streamsieve.cli import main
+from streamsieve.methods import inference
 
 N, P = 600, 8
 

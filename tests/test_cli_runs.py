@@ -10,12 +10,13 @@ import threading
 import time
 
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from cli_data import LIMIT, PROGRAM, N, good, run, table, write_files
 from streamsieve import read_checkpoint
-from streamsieve.runs.checkpoint import CheckpointPolicy
-from streamsieve.runs.run import Interrupted, Signals
-from streamsieve.streams.prefetch import prefetch
+from streamsieve.sources.prefetch import prefetch
+from streamsieve.training.checkpoint import CheckpointPolicy
+from streamsieve.training.signals import Interrupted, Signals
 
 
 @pytest.fixture(scope="module")
@@ -88,9 +89,89 @@ def test_a_source_that_changed_is_not_resumed(files, tmp_path):
     assert "cannot be resumed" in done.stderr
 
 
+def finished(files, tmp_path, *words, name="rows.csv"):
+    """The words of a run that has learned the first half of a file; its other half."""
+    lines = (files / name).read_text().splitlines(keepends=True)
+    half = len(lines) // 2
+    rows = tmp_path / name
+    rows.write_text("".join(lines[:half]))
+    target = ["--target", "y"] if name.endswith(".csv") else []
+    words = ["fit", rows, *target, "-k", 2, *words, "-o", tmp_path / "m", "--checkpoint", tmp_path / "c"]
+    good(*words, "-q")
+    return words, rows, "".join(lines[half:])
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.svm"])
+@pytest.mark.parametrize(
+    "options",
+    [["--method", "sieve"], ["--method", "olsth"], ["--method", "tsgd", "--passes", "1"]],
+    ids=lambda options: options[1],
+)
+def test_a_finished_run_learns_the_rows_that_were_added(options, name, files, tmp_path):
+    words, rows, more = finished(files, tmp_path, *options, name=name)
+    before = read_checkpoint(tmp_path / "m").about["rows"]
+    with rows.open("a") as file:
+        file.write(more)
+    done = good(*words, "--resume")
+    assert "The source has grown since" in done.stderr
+    resumed = read_checkpoint(tmp_path / "m")
+    assert resumed.about["rows"] > 1.9 * before
+    (tmp_path / "c").unlink()
+    good(*words, "-q")
+    whole = read_checkpoint(tmp_path / "m")
+    assert whole.about["rows"] == resumed.about["rows"]
+    assert_array_equal(resumed.object.get_support(), whole.object.get_support())
+    assert_allclose(resumed.object.coef_, whole.object.coef_, rtol=1e-3, atol=1e-9)
+    assert "grown" not in good(*words, "--resume").stderr
+
+
+def test_a_finished_run_learns_the_files_that_were_added(files, tmp_path):
+    for part in ("1", "2"):
+        (tmp_path / f"part{part}.csv").write_bytes((files / "rows.csv").read_bytes())
+    words = ["--target", "y", "-k", 2, "-o", tmp_path / "m", "--checkpoint", tmp_path / "c"]
+    good("fit", tmp_path / "part1.csv", *words, "-q")
+    rows = read_checkpoint(tmp_path / "m").about["rows"]
+    assert "grown" in good("fit", tmp_path / "part1.csv", tmp_path / "part2.csv", *words, "--resume").stderr
+    assert read_checkpoint(tmp_path / "m").about["rows"] == 2 * rows
+
+
+@pytest.mark.parametrize("change", ["cut", "reverse", "edit", "no newline"])
+def test_a_finished_run_whose_source_has_changed_is_not_resumed(change, files, tmp_path):
+    words, rows, more = finished(files, tmp_path, "--method", "olsth")
+    model = (tmp_path / "m").read_bytes()
+    head, *lines = rows.read_text().splitlines(keepends=True)
+    match change:
+        case "cut":
+            rows.write_text(head + "".join(lines[:-5]))
+        case "reverse":
+            rows.write_text(head + "".join(lines[::-1]))
+        case "edit":
+            rows.write_text(head + "".join([lines[1], *lines[1:]]) + more)
+        case "no newline":  # what is added may go on with the last row
+            rows.write_text((head + "".join(lines)).rstrip("\n"))
+            (tmp_path / "c").unlink()
+            good(*words, "-q")
+            model = (tmp_path / "m").read_bytes()
+            rows.write_text(rows.read_text() + "5\n" + more)
+    done = run(*words, "--resume")
+    assert done.exit_code == 4
+    assert "cannot be resumed" in done.stderr
+    assert (tmp_path / "m").read_bytes() == model
+
+
+@pytest.mark.parametrize("options", [["--method", "tsgd"], ["--method", "sieve", "--shuffle-buffer", "50"]])
+def test_rows_that_cannot_follow_are_refused(options, files, tmp_path):
+    words, rows, more = finished(files, tmp_path, *options)
+    with rows.open("a") as file:
+        file.write(more)
+    done = run(*words, "--resume")
+    assert done.exit_code == 4
+    assert "they cannot follow. Delete the checkpoint" in " ".join(done.stderr.split())
+
+
 def test_a_full_disk_while_checkpointing_leaves_the_old_checkpoint(files, tmp_path, monkeypatch):
     words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "--checkpoint", tmp_path / "c", "-k", 2]
-    words += ["--every", "1rows", "--method", "sfsa"]
+    words += ["--every", "1rows", "--method", "sfsa", "--passes", "1"]
     real, calls = os.fsync, []
 
     def full(fd):
@@ -110,7 +191,7 @@ def test_a_full_disk_while_checkpointing_leaves_the_old_checkpoint(files, tmp_pa
     assert 0 < held.about["rows"] < N
     done = good(*words, "--resume")
     whole = tmp_path / "whole"
-    good("fit", files / "rows.svm", "-o", whole, "-k", 2, "--method", "sfsa")
+    good("fit", files / "rows.svm", "-o", whole, "-k", 2, "--method", "sfsa", "--passes", 1)
     assert (tmp_path / "m").read_bytes() == whole.read_bytes()
 
 
@@ -174,7 +255,7 @@ def test_a_signal_before_the_first_row_or_while_another_is_handled_is_no_traceba
     script = f"""
 import signal, sys
 from streamsieve.cli import program
-from streamsieve.runs.source import SourceRun
+from streamsieve.training.source import SourceRun
 
 def signalled(self, *args, **options):
     signal.raise_signal(signal.SIGTERM)
@@ -298,7 +379,7 @@ def test_a_signal_ends_a_run_that_waits_for_standard_input(verb, how, code, file
 
 def test_a_signal_between_reading_a_block_and_learning_it_loses_nothing(files, tmp_path):
     from streamsieve.cli.method_choice import MethodChoice
-    from streamsieve.runs.source import Source, SourceRun
+    from streamsieve.training.source import Source, SourceRun
 
     source = Source((str(files / "rows.csv"),), {"target": "y", "passes": 3, "missing": "error"})
     choice, file = MethodChoice(k=3, method="sfsa"), str(tmp_path / "c")
@@ -320,7 +401,7 @@ def test_a_signal_between_reading_a_block_and_learning_it_loses_nothing(files, t
     for one in (rest, whole):
         one.begin()
         one.learn()
-    assert rest.run.rows == whole.run.rows == 3 * N
+    assert rest.trainer.rows == whole.trainer.rows == 3 * N
     assert not list(rest.model.method.state.differences(whole.model.method.state))
 
 

@@ -15,12 +15,12 @@ from sklearn.linear_model import ElasticNet, Lasso
 
 import streamsieve
 from streamsieve import FoldAverages, RunningAverages, cross_validate, extract, load, path, save
-from streamsieve.averages.constraints import Constraints
-from streamsieve.averages.extract.penalized import DEFAULTS, Walk, penalties_for, walk_to_alpha
-from streamsieve.averages.model import as_standardized
-from streamsieve.averages.reduce import members, restore
+from streamsieve.core.params import ParamError
 from streamsieve.methods import METHODS
-from streamsieve.params import ParamError
+from streamsieve.methods.averages.penalized import DEFAULTS, Walk, penalties_for, walk_to_alpha
+from streamsieve.statistics.constraints import Constraints
+from streamsieve.statistics.linear_model import as_standardized
+from streamsieve.statistics.reduce import members, restore
 
 PENALISED = {
     "lasso": extract.olasso,

@@ -146,7 +146,7 @@ def test_a_packed_file_is_one_unit(tmp_path):
 def test_a_cell_that_looks_like_rows_is_noticed_and_scanned(tmp_path):
     file = tmp_path / "rows.csv"
     decoy = '"' + "1,2,3\n" * 50 + '"'
-    file.write_text("a,b,y\n" + f"1,{decoy},3\n" * 20, newline="")
+    file.write_text("a,b,y\n" + "".join(f"{i % 3},{decoy},{i % 7}\n" for i in range(20)), newline="")
     options = {"target": "y", "categories": "drop", "on_bad_row": "skip"}
     units = distributed.plan(file, 1000, **options)
     like = distributed.prepare(OLSthRegressor(1), units)
@@ -217,7 +217,7 @@ def test_units_are_one_machine_to_rounding(tmp_path):
 
 
 def _checked(X, y):
-    from streamsieve.rows import as_rows
+    from streamsieve.core.rows import as_rows
 
     return as_rows(X)[0], y[:, None]
 
@@ -301,7 +301,7 @@ def test_errors_name_unit_file_and_line(tmp_path):
     with pytest.raises(
         distributed.UnitError, match=r"Unit 14 \(bytes .* of .*rows.csv\).*line 1402, column 'x0'"
     ):
-        distributed.fit(OLSthRegressor(1), file, unit="12KB", target="y")
+        distributed.fit(OLSthRegressor(1), file, unit="12KB", target="y", missing="error")
     write_csv(tmp_path / "a.csv", n=100)
     write_csv(tmp_path / "b.csv", n=100, p=7)
     with pytest.raises(distributed.UnitError, match=r"Unit 1 \(.*b.csv\).*columns are not those of"):
@@ -327,11 +327,13 @@ def test_rows_that_fade_are_refused(tmp_path):
 
 
 def test_a_restarted_run_skips_finished_units(tmp_path, monkeypatch):
+    from streamsieve.distributed import job
+
     file = write_csv(tmp_path / "rows.csv")
     folder = tmp_path / "units"
     units = distributed.plan(file, "60KB", target="y")
     calls = []
-    real = distributed.fit.__globals__["accumulate"]
+    real = job.accumulate
 
     def counted(unit, like, columns=None):
         calls.append(unit.number)
@@ -339,7 +341,7 @@ def test_a_restarted_run_skips_finished_units(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return real(unit, like, columns)
 
-    monkeypatch.setitem(distributed.fit.__globals__, "accumulate", counted)
+    monkeypatch.setattr(job, "accumulate", counted)
     with pytest.raises(KeyboardInterrupt):
         distributed.fit(OLSthRegressor(2), units, folder=folder)
     assert sorted(os.listdir(folder)) == [f"unit-{i:06d}.sieve" for i in range(3)]

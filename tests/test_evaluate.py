@@ -5,18 +5,9 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from streamsieve import (
-    SGDClassifier,
-    SGDRegressor,
-    metrics,
-    prequential,
-)
-from streamsieve import (
-    TSGDClassifier as SFSAClassifier,
-)
-from streamsieve import (
-    TSGDRegressor as OFSARegressor,
-)
+from streamsieve import SGDClassifier, SGDRegressor, metrics, prequential
+from streamsieve import TSGDClassifier as SFSAClassifier
+from streamsieve import TSGDRegressor as OFSARegressor
 
 
 def rows(n=1000, p=12, seed=0):

@@ -39,7 +39,7 @@ from papers.published import parse_table
 from papers.report import Cell, Figure, Outcomes, Panel, Table, pages
 from papers.tuning import best_params, cross_validate, largest_model
 from streamsieve import RunningAverages, simulate
-from streamsieve.averages.standardize import standardize
+from streamsieve.statistics.standardize import standardize
 
 # ---------------------------------------------------------------- machinery
 
@@ -174,9 +174,9 @@ def test_a_learner_uses_its_module_and_its_kernel_but_no_other():
     command = [sys.executable, "-c", code]
     shown = subprocess.run(command, cwd=versions.CHECKOUT, capture_output=True, text=True, check=True).stdout
     used = {name.removeprefix("src/streamsieve/") for name in shown.split()}  # of a checkout, or installed
-    assert {"learners/siht.py", "base.py"} <= used
-    assert "learners/barda.py" not in used
-    module = versions.CHECKOUT / "src" / "streamsieve" / "learners" / "siht.py"
+    assert {"methods/learners/siht.py", "core/method.py"} <= used
+    assert "methods/learners/barda.py" not in used
+    module = versions.CHECKOUT / "src" / "streamsieve" / "methods" / "learners" / "siht.py"
     kernel = {file.relative_to(versions.CHECKOUT).as_posix() for file in versions.kernel_files([module])}
     assert {"cpp/learners/siht.hpp", "cpp/learners/siht.cpp", "cpp/core/simd.cpp", "CMakeLists.txt"} <= kernel
     assert not {"cpp/learners/barda.hpp", "cpp/text/csv.hpp"} & kernel

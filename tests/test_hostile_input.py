@@ -1,6 +1,7 @@
 """Input that no kernel, and no SciPy routine, may be handed; and the sentences that refuse it."""
 
 import copy
+import os
 import subprocess
 import sys
 import textwrap
@@ -18,9 +19,9 @@ from streamsieve import (
     SieveRegressor,
     SIHTRegressor,
 )
+from streamsieve.core.params import Int, Or, Param, ParamError, Real
+from streamsieve.core.rows import as_rows
 from streamsieve.methods import ESTIMATORS
-from streamsieve.params import Int, Or, Param, ParamError, Real
-from streamsieve.rows import as_rows
 
 REGRESSORS = [getattr(streamsieve, name) for name, (_, task) in ESTIMATORS.items() if task == "regression"]
 X = np.random.default_rng(0).normal(size=(60, 6))
@@ -135,7 +136,7 @@ def test_one_row_names_the_value_that_is_none(value):
             call({"a": value})
     with pytest.raises(ValueError, match="every row needs one number"):
         model.learn_one({"a": 1.0}, value)
-    assert model.learn_one({"a": np.float32(2)}, np.float32(1), np.float32(1)).method_.n_rows == 2
+    assert model.learn_one({"a": np.float32(2)}, np.float32(1), np.float32(1))._model.n_rows == 2
 
 
 @pytest.mark.parametrize("x", [None, [], "x", 3, {1}])
@@ -197,3 +198,15 @@ def test_an_arrow_file_that_is_truncated_while_it_is_read_is_an_error(tmp_path):
     )  # fmt: skip
     assert done.returncode == 1, done.returncode  # no signal
     assert "BadData" in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="address space is read from /proc")
+@pytest.mark.parametrize("left", [30, 45])
+def test_averages_without_memory_for_blas_are_refused_in_words(left):
+    """OpenBLAS waits forever for buffers that it cannot get."""
+    from tests.hostile.limits import LEARN
+
+    words = [sys.executable, "-c", LEARN, "OLSthRegressor", str(left), "300"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "refused: BLAS needs buffers of 64 MB" in done.stdout

@@ -24,12 +24,13 @@ from streamsieve import (
     SieveRegressor,
     TSGDRegressor,
     extract,
-    inference,
     load,
     save,
 )
-from streamsieve.averages.model import LinearModel
-from streamsieve.clusters import hash_ids
+from streamsieve.core.clusters import hash_ids
+from streamsieve.methods import inference
+from streamsieve.methods.sieve.read import folds_of
+from streamsieve.statistics.linear_model import LinearModel
 
 # ---------------------------------------------------------------- least squares
 
@@ -453,9 +454,9 @@ def test_labels_have_errors_by_the_observed_information(tmp_path):
 def test_labels_have_errors_by_folds():
     X, y = labels()
     model = SieveClassifier(3, se="folds").fit(X, y)
-    on, store = model.get_support(), model.method_.state.store
+    on, fold = model.get_support(), folds_of(model.method_)[0]
     b = newton(X[:, on], y)[0]
-    left = [newton(X[store.fold[:800] != f][:, on], y[store.fold[:800] != f])[0] for f in range(5)]
+    left = [newton(X[fold != f][:, on], y[fold != f])[0] for f in range(5)]
     expected = np.sqrt(0.8 * ((np.array(left) - b) ** 2).sum(axis=0))[1:]
     assert_allclose(model.model_.stderr[on], expected, rtol=1e-5)
     assert model.model_.nu == 4

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from fsa_data import correlated, standardized
 from reference.obestsubset import best_subset
 from streamsieve import OBestSubsetRegressor, RunningAverages, path, simulate
-from streamsieve.averages.extract.obestsubset import Subset, obestsubset
+from streamsieve.methods.averages.obestsubset import Subset, obestsubset
 
 
 def explained(s, support):

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fsa_data import correlated, standardized
 from reference import fsa as twin
-from streamsieve.averages.extract.ofsa import anneal, ofsa, schedule
+from streamsieve.methods.averages.ofsa import anneal, ofsa
+from streamsieve.statistics.annealing import schedule
 
 
 @settings(max_examples=60, deadline=None)

@@ -23,8 +23,8 @@ from streamsieve import (
     TSGDRegressor,
     extract,
 )
-from streamsieve.learners.inverse import InverseMoments
-from streamsieve.rows import Rows
+from streamsieve.core.rows import Rows
+from streamsieve.methods.learners.inverse import InverseMoments
 
 pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
 

@@ -6,14 +6,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fsa_data import correlated, standardized
 from reference import fsa as twin
-from streamsieve.averages import band
-from streamsieve.averages.extract.obestsubset import obestsubset
-from streamsieve.averages.extract.ofsa import ofsa
-from streamsieve.averages.extract.olasso import olasso
-from streamsieve.averages.extract.ols import ols, ols_weights
-from streamsieve.averages.extract.olsth import olsth
-from streamsieve.averages.ridge import likeliest_ridge, low_rank_ridge
-from streamsieve.averages.running import RunningAverages
+from streamsieve.methods.averages.obestsubset import obestsubset
+from streamsieve.methods.averages.ofsa import ofsa
+from streamsieve.methods.averages.olasso import olasso
+from streamsieve.methods.averages.olsth import olsth
+from streamsieve.statistics import band
+from streamsieve.statistics.least_squares import ols, ols_weights
+from streamsieve.statistics.ridge import likeliest_ridge, low_rank_ridge
+from streamsieve.statistics.running import RunningAverages
 
 
 @settings(max_examples=40, deadline=None)

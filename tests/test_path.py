@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fsa_data import correlated, standardized
 from reference import fsa as twin
-from streamsieve.averages.extract.ofsa import ofsa
-from streamsieve.averages.extract.olsth import olsth
-from streamsieve.averages.path import path
+from streamsieve.methods.averages.ofsa import ofsa
+from streamsieve.methods.averages.olsth import olsth
+from streamsieve.methods.averages.path import path
 
 
 @settings(max_examples=25, deadline=None)

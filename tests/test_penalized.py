@@ -13,18 +13,18 @@ from sklearn.linear_model import ElasticNet, lasso_path
 
 from reference.proximal import mcp, proximal, scad, soft
 from streamsieve import OAdaptiveLassoRegressor, _core
-from streamsieve.averages.extract._newton import Factor, Solver
-from streamsieve.averages.extract.oadaptivelasso import oadaptivelasso
-from streamsieve.averages.extract.oelasticnet import oelasticnet
-from streamsieve.averages.extract.olasso import olasso
-from streamsieve.averages.extract.ols import ols_weights
-from streamsieve.averages.extract.omcp import omcp
-from streamsieve.averages.extract.oscad import oscad
-from streamsieve.averages.extract.penalized import DEFAULTS, penalties_for, penalty_path
-from streamsieve.averages.extract.penalties import L1L2, MCP, SCAD
-from streamsieve.averages.model import unexplained
-from streamsieve.averages.rank import strongest
-from streamsieve.averages.standardize import Standardized
+from streamsieve.methods.averages.oadaptivelasso import oadaptivelasso
+from streamsieve.methods.averages.oelasticnet import oelasticnet
+from streamsieve.methods.averages.olasso import olasso
+from streamsieve.methods.averages.omcp import omcp
+from streamsieve.methods.averages.oscad import oscad
+from streamsieve.methods.averages.penalized import DEFAULTS, penalties_for, penalty_path
+from streamsieve.statistics.least_squares import ols_weights
+from streamsieve.statistics.linear_model import unexplained
+from streamsieve.statistics.newton import Factor, Solver
+from streamsieve.statistics.penalties import L1L2, MCP, SCAD
+from streamsieve.statistics.rank import strongest
+from streamsieve.statistics.standardize import Standardized
 
 EXTRACTORS = {
     "lasso": olasso,
@@ -422,7 +422,7 @@ def test_refuses_what_it_cannot_do(name):
 
 
 def test_says_when_it_does_not_converge(monkeypatch):
-    from streamsieve.averages.extract import _newton
+    from streamsieve.statistics import newton as _newton
 
     monkeypatch.setattr(_newton, "STEPS", 0)
     monkeypatch.setattr(_newton, "ROUNDS", 1)

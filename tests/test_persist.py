@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.base import is_classifier
 
+import forge
 import streamsieve
-import streamsieve.rows
+import streamsieve.core.rows
 from streamsieve import (
     CheckpointError,
     FoldAverages,
@@ -31,8 +32,9 @@ from streamsieve import (
     read_checkpoint,
     save,
 )
-from streamsieve.persist import encode, files, read_plain
-from streamsieve.state import State, differences
+from streamsieve.core.state import State, differences
+from streamsieve.persist import encode, files
+from streamsieve.training.saved import read_plain
 
 N, P, K, HALF = 240, 30, 5, 101
 
@@ -361,16 +363,15 @@ def test_a_forged_file_is_refused(name, tmp_path):
         load(file)
 
 
-def test_a_refit_of_another_class_is_refused_whatever_its_name():
+def test_a_refit_of_another_class_is_refused_whatever_its_name(monkeypatch):
+    monkeypatch.setattr(State, "kinds", dict(State.kinds))  # which the class below joins
     X, y = np.random.default_rng(0).normal(size=(400, 4)), np.arange(400.0)
-    method = (
-        streamsieve.SFSARegressor(2, maturity=4, ladder=False, refit=True, batch_size=5).fit(X, y).method_
-    )
-    assert method.state.refitted is not None
-    method.verify_state()
-    method.state.refitted = type("Refitted", (State,), {})()
+    model = streamsieve.SFSARegressor(2, maturity=4, ladder=False, refit=True, batch_size=5).fit(X, y)._model
+    assert model.refitted is not None
+    model.verify_state()
+    model.refitted = type("Refitted", (State,), {})()
     with pytest.raises(ValueError, match="refitted is Refitted, not Refitted of"):
-        method.verify_state()
+        model.verify_state()
 
 
 def test_what_is_foreign_or_newer_is_said_to_be(tmp_path, monkeypatch):
@@ -414,12 +415,69 @@ def test_no_forged_state_crashes_or_hangs(names, tmp_path):
     assert all(int(count) >= 20 for count in counts.values())
 
 
+@pytest.mark.parametrize("name", ["SGD", "SFSA", "SIHT", "OLST", "OLSth", "RDA", "StabilizedSGD", "Sieve"])
+def test_sizes_that_a_file_declares_take_no_memory(name, tmp_path, monkeypatch):
+    """Every number, width of words and shape of a file declared anew, with a checksum that is right."""
+    monkeypatch.setattr(files.os, "fsync", lambda _: None)
+    file = tmp_path / "model"
+    save(forge.fitted(name), file)
+    tensors = safetensors.numpy.load_file(file)
+    tree = json.loads(tensors.pop("state.json").tobytes())
+    times, least = forge.MOST
+    count = 0
+    for what, forged in forge.declared(tree, wrap=5):
+        forge.write(file, forged, tensors)
+        peak = forge.peak_of_loading(file)
+        assert peak < least + times * file.stat().st_size, what
+        count += 1
+    assert count > 50
+
+
+@pytest.mark.parametrize("name", ["SGD", "SFSA", "OLSth", "RDA", "StabilizedSGD", "OLST"])
+def test_outputs_that_a_padded_file_declares_take_no_memory(name, tmp_path):
+    file = tmp_path / "model"
+    save(forge.fitted(name), file)
+    tensors = safetensors.numpy.load_file(file)
+    tree = json.loads(tensors.pop("state.json").tobytes())
+    tree["model"]["target"]["values"] = [10**5, False]
+    for p in (forge.P, 10**5):
+        tree["model"]["p"] = p
+        forge.write(file, tree, {**tensors, "pad": np.zeros(10**5)})
+        assert forge.peak_of_loading(file) < 32 << 20
+        with pytest.raises(CheckpointError, match="cannot be loaded"):
+            load(file)
+
+
+def test_a_file_has_no_tensors_that_nothing_uses(tmp_path):
+    file = tmp_path / "model"
+    save(small(), file)
+    rewritten(file, lambda _, tensors: tensors.update(pad=np.zeros(9)))
+    with pytest.raises(CheckpointError, match="nothing uses its tensors pad"):
+        load(file)
+
+
+def test_words_wider_than_their_text_are_loaded_at_the_width_of_the_text(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    model = streamsieve.SGDClassifier().fit(X, np.where(X[:, 1] > 0, "much", "little").astype("<U40"))
+    save(model, tmp_path / "model")
+    assert load(tmp_path / "model").classes_.dtype == "<U40"
+    rewritten(
+        tmp_path / "model",
+        lambda tree, _: tree["model"]["target"]["values"][0].update(dtype="<U500000000"),
+    )
+    assert load(tmp_path / "model").classes_.tolist() == ["little", "much"]
+    assert forge.peak_of_loading(tmp_path / "model") < 16 << 20
+    many = np.array([f"{i:06}" for i in range(3000)] + ["z" * 30_000])
+    with pytest.raises(TypeError, match=r"3,001 words, the longest of 30,000 characters"):
+        encode.Encoder()(many, "classes")
+
+
 def test_a_plain_model_predicts_as_the_estimator_does(tmp_path):
     X, y = data(streamsieve.SGDClassifier)
     model = streamsieve.SGDClassifier().fit(X, y)
     save(model, tmp_path / "model")
     plain = read_plain(tmp_path / "model").object
-    scores = plain.scores(streamsieve.rows.Rows(X))
+    scores = plain.scores(streamsieve.core.rows.Rows(X))
     assert_array_equal(plain.predict(scores), model.predict(X))
     assert_array_equal(plain.probabilities(scores), model.predict_proba(X))
     assert_array_equal(plain.support, model.get_support(indices=True))
@@ -430,7 +488,7 @@ def test_a_file_holds_the_extracted_model(tmp_path, monkeypatch):
     model = streamsieve.OFSARegressor(3).fit(X, y)
     coef = model.coef_
     save(model, tmp_path / "model")
-    from streamsieve.averages.extract.ofsa import OFSA
+    from streamsieve.methods.averages.ofsa import OFSA
 
     def fail(*_):
         raise AssertionError("extracted anew")

@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import streamsieve
 from reference import regularised as twins
-from streamsieve.learners.ladder import answering, planned_by_error, planned_moves
+from streamsieve.methods.learners.ladder import answering, planned_by_error, planned_moves
 
-pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
+pytestmark = pytest.mark.usefixtures("one_pass")
 
 #: name of the learner, options that make a variant, its twin
 VARIANTS = [
@@ -33,7 +33,8 @@ every = pytest.mark.parametrize("name", NAMES)
 
 
 def learner(name, kind, *args, **options):
-    return getattr(streamsieve, name + kind)(*args, **options)
+    """Of rows exactly as given, as the slow twins read them."""
+    return getattr(streamsieve, name + kind)(*args, **{"standardize": False} | options)
 
 
 def rows(seed, n=60, p=8, density=0.4):
@@ -225,6 +226,14 @@ def test_two_rungs_move_too(lam):
     assert (model.penalty_ > 2 * lam).any() if lam < 1 else (model.penalty_ < lam / 2).any()
 
 
+def test_a_thousand_penalties_stay_within_reach_of_alpha():
+    X, target, _ = rows(7, n=40, p=6)
+    model = learner("RDA", "Regressor", 2, n_penalties=1000, alpha=0.5).partial_fit(X[:1], target[:1])
+    assert len(model.penalty_) == 1000
+    assert model.penalty_.max() / 0.5 == pytest.approx(1e9)
+    assert model.penalty_.min() / 0.5 == pytest.approx(1e-9)
+
+
 def test_a_ladder_far_too_low_still_keeps_the_budget():
     X, target, _ = rows(5, n=10, p=30, density=1.0)
     model = learner("FOBOS", "Regressor", 4, alpha=1e-30).fit(X, target)
@@ -253,6 +262,7 @@ def test_reading_leaves_the_state_alone():
         ("SADMM", {"form": "dual"}),
         ("SADMM", {"rho": 0.0}),
         ("FOBOS", {"n_penalties": 1}),
+        ("FOBOS", {"n_penalties": 1001}),
         ("FOBOS", {"n_jobs": 0}),
         ("FOBOS", {"k": 3, "alpha": 0.0}),
     ],
@@ -317,7 +327,7 @@ def test_the_state_of_a_stream_is_accepted(name, variant, twin, k):  # noqa: ARG
         model.partial_fit(S[a:b, :width], target[a:b], r[a:b])
         method = model.method_
         method.check_state()
-        method.state.verify(method.new_state(method.p, method.q))
+        method.state.verify(method.start(method.p, method.q))
 
 
 def set_field(path, value):

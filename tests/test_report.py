@@ -1,32 +1,35 @@
 """The report of a model and its run: small, whole without scripts or network, and of what was recorded."""
 
+import contextlib
 import json
 import re
 import shlex
+import socket
+import struct
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
-from http.server import ThreadingHTTPServer
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_array_equal
 
-from streamsieve import OFSARegressor, SGDRegressor, load, read_checkpoint
+from streamsieve import OFSARegressor, SGDRegressor, load, read_checkpoint, save
 from streamsieve.cli import main
-from streamsieve.fitted import FittedModel
+from streamsieve.core.rows import as_rows
 from streamsieve.methods import method_class
-from streamsieve.rows import as_rows
-from streamsieve.runs.run import Block, Run
-from streamsieve.runs.trace import MOST, Trace, drift
+from streamsieve.training.model import Model
+from streamsieve.training.trace import MOST, Trace, drift
+from streamsieve.training.trainer import Block, Trainer
 
 pytest.importorskip("jinja2", reason="the extra 'report' is not installed")
 pytest.importorskip("matplotlib", reason="the extra 'report' is not installed")
 
-from streamsieve.cli.watch import CheckpointPage, _handler
+from streamsieve.cli.page_server import CheckpointPage, PageServer
 from streamsieve.report import page
 
 
@@ -119,8 +122,8 @@ def blocks(n=40, size=500, p=6, shift_at=None):
 
 def learn(name, trace, **data):
     method = method_class(name)
-    model = FittedModel(method(**({"k": 2} if "k" in method.params else {})), "regression")
-    Run(model, trace=trace).learn(blocks(**data))
+    model = Model(method(**({"k": 2} if "k" in method.params else {})), "regression")
+    Trainer(model, trace=trace).learn(blocks(**data))
     return model
 
 
@@ -138,7 +141,7 @@ class Patient(Trace):
 def test_recording_changes_no_model(name):
     trace = Patient()
     traced, plain = learn(name, trace), learn(name, None)
-    assert_array_equal(traced.method.coefficients()[0], plain.method.coefficients()[0])
+    assert_array_equal(traced.coefficients()[0], plain.coefficients()[0])
     assert len(trace.points) > 8
     last = trace.points[-1]
     assert last["support"] == 2
@@ -187,15 +190,19 @@ def test_a_checkpoint_holds_the_trace_and_a_resumed_run_goes_on_with_it(rows, tm
 
 
 @pytest.fixture
-def served(tmp_path):
-    made = CheckpointPage(str(tmp_path / "c"), 3)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(made))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+def server(tmp_path):
+    made = PageServer(CheckpointPage(str(tmp_path / "c"), 3), 0, seconds=1.0, clients=8)
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
+    yield made
+    made.shutdown()
+    made.server_close()
     thread.join()
+
+
+@pytest.fixture
+def served(server):
+    return server.address.rstrip("/")
 
 
 def get(address, **headers):
@@ -215,8 +222,60 @@ def test_watch_serves_what_the_checkpoint_holds(rows, tmp_path, served):
     assert "loads again" not in html  # the run is done
     with pytest.raises(urllib.error.HTTPError, match="404"):
         get(served + "/etc/passwd")
-    with pytest.raises(urllib.error.HTTPError, match="403"):
-        get(served + "/", Host="example.org:80")
+    for host in ("example.org:80", "example.org", "", "127.0.0.1.example.org", "localhost:80:80", "[::1]:80"):
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            get(served + "/", Host=host)
+    for host in ("localhost", "127.0.0.1", "localhost:80"):  # of port 80, browsers send none
+        assert get(served + "/", Host=host) == html
+
+
+def test_no_page_of_watch_can_be_framed_or_loads_anything(served):
+    for path, code in (("/", 200), ("/none", 404)):
+        try:
+            answer = urllib.request.urlopen(served + path)
+        except urllib.error.HTTPError as error:
+            answer = error
+        with answer:
+            assert answer.status == code
+            assert answer.headers["X-Frame-Options"] == "DENY"
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+            assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+            assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+            assert "Python" not in answer.headers["Server"]
+
+
+def test_clients_of_watch_that_never_finish_hold_no_threads(server, served, capsys):
+    """Half-sent requests, silent connections, a byte now and then, resets: a good request is answered."""
+    where = server.server_address
+    held = [socket.create_connection(where) for _ in range(60)]
+    for client in held[::2]:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+    for client in held[::7]:  # a reset in place of an end
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.close()
+    assert "is not there yet" in get(served + "/")
+    busy = [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
+    assert len(busy) <= 2 * server.clients
+    began = time.monotonic()
+    while server._began and time.monotonic() - began < 30:
+        for client in held:
+            with contextlib.suppress(OSError):
+                client.send(b"X")
+        time.sleep(0.05)
+    assert not server._began
+    for client in held:
+        client.close()
+    assert capsys.readouterr().err == ""
+
+
+def test_notes_of_a_forged_checkpoint_are_no_traceback(rows, tmp_path, served, capsys):
+    words = ["--target", "y", "-k", 2, "--method", "sfsa", "-q"]
+    good("fit", rows, *words, "-o", tmp_path / "m")
+    for forged in ({"run": 3}, {"run": {"trace": [1]}}, {"source": 7}, {"run": {"trace": {"points": "x"}}}):
+        held = read_checkpoint(tmp_path / "m")
+        save(held.object, tmp_path / "c", about=forged)
+        assert "<p>" in get(served + "/")
+    assert capsys.readouterr().err == ""
 
 
 def test_watch_tells_its_address_and_ends_with_ctrl_c(tmp_path):

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from streamsieve import rows as module
-from streamsieve.rows import Rows, as_rows
+from streamsieve.core import rows as module
+from streamsieve.core.rows import Rows, as_rows
 
 
 def wide(n=20, p=7):

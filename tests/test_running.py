@@ -18,11 +18,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.running import running_averages
 from streamsieve import OFSARegressor
-from streamsieve.averages import buffer
-from streamsieve.averages.folds import FoldAverages
-from streamsieve.averages.interactions import Pairs
-from streamsieve.averages.running import RunningAverages
-from streamsieve.averages.standardize import standardize
+from streamsieve.statistics import buffer
+from streamsieve.statistics.fold_averages import FoldAverages
+from streamsieve.statistics.interactions import Pairs
+from streamsieve.statistics.running import RunningAverages
+from streamsieve.statistics.standardize import standardize
 
 P = 7
 

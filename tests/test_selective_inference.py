@@ -9,11 +9,12 @@ from scipy import stats
 
 from inference_data import data, sparse_truth
 from reference import inference as twin
-from streamsieve import FoldAverages, FourthMoments, RunningAverages, extract, inference
-from streamsieve.averages.intervals import aggregate, majority
-from streamsieve.inference.fdr import reject
-from streamsieve.inference.knockoffs import cut, mvr, reject_evalues, statistics, with_knockoffs
-from streamsieve.inference.stability import bounds
+from streamsieve import FoldAverages, FourthMoments, RunningAverages, extract
+from streamsieve.methods import inference
+from streamsieve.methods.inference.fdr import reject
+from streamsieve.methods.inference.knockoffs import cut, mvr, reject_evalues, statistics, with_knockoffs
+from streamsieve.methods.inference.stability import bounds
+from streamsieve.statistics.intervals import aggregate, majority
 
 # ---------------------------------------------------------------- false discoveries
 

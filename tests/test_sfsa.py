@@ -17,7 +17,7 @@ import streamsieve
 from reference import sfsa as twin
 from reference.sgd import fade
 from streamsieve import SFSAClassifier, SFSARegressor, metrics, simulate
-from streamsieve.learners.annealed import AnnealedModel
+from streamsieve.methods.learners.annealed import AnnealedModel
 
 pytestmark = pytest.mark.usefixtures("without_centering", "one_pass")
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from streamsieve.rows import as_rows
-from streamsieve.sieve.sieve import Sieve
+from streamsieve.core.rows import as_rows
+from streamsieve.methods.sieve.sieve import Sieve
 
 
 def learned(X, y, step=None, method=None, **settings):

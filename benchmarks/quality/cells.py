@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import log_loss, roc_auc_score
 
 from .datasets import Data, Set
 from .methods import Method, Problem
@@ -58,6 +59,9 @@ class Result:
     seconds: float | None = None
     memory: float | None = None  # MB
     memory_limit: float = 0.0  # MB of address space that the fit was given
+    log_loss: float | None = None  # of labels, where there are probabilities
+    auc: float | None = None  # of two classes
+    columns: list[int] | None = None  # selected
 
     def is_error(self) -> bool:
         return self.status not in (OK, "time", "memory") and not self.status.startswith("refused")
@@ -174,12 +178,23 @@ def measure(cell: Cell, data: Data, limit: float, memory: float) -> dict[str, An
     y = data.y_test
     if cell.set.task == "labels":
         score = np.mean(guess == y)
+        if fitted.probabilities is not None:
+            report |= rank_and_loss(np.unique(data.y), y, np.asarray(fitted.probabilities(data.X_test)))
     else:
         score = 1 - np.sum((y - guess) ** 2) / np.sum((y - y.mean()) ** 2)
     report |= {"status": OK, "score": round(float(score), 5), "n_features": len(fitted.columns)}
+    report["columns"] = [int(j) for j in fitted.columns]
     if data.truth is not None:
         report["detection"] = round(float(np.isin(data.truth, fitted.columns).mean()), 5)
     return report
+
+
+def rank_and_loss(classes: np.ndarray, y: np.ndarray, share: np.ndarray) -> dict[str, float]:
+    """Log-loss and, of two classes, the area under the ROC curve."""
+    out = {"log_loss": round(float(log_loss(y, share, labels=classes)), 5)}
+    if len(classes) == 2 and len(np.unique(y)) == 2:
+        out["auc"] = round(float(roc_auc_score(y == classes[1], share[:, 1])), 5)
+    return out
 
 
 def footprint() -> tuple[float, float]:

@@ -140,16 +140,16 @@ def _load_file(name: str, split: int) -> Data:
     if split == 0:
         return data
     X = sp.vstack([X, X_test], format="csr") if sp.issparse(X) else np.vstack([X, X_test])
-    return _cut(X, np.concatenate([data.y, data.y_test]), len(y_test), split)
+    return cut(X, np.concatenate([data.y, data.y_test]), len(y_test), split)
 
 
 def _load_own(name: str, noise: int, split: int) -> Data:
     X, y = OWN[name][0](return_X_y=True)
     X = np.hstack([X, np.random.default_rng(split).normal(size=(len(X), noise))])
-    return _cut(X, y, round(0.3 * len(X)), split)
+    return cut(X, y, round(0.3 * len(X)), split)
 
 
-def _cut(X: Any, y: np.ndarray, n_test: int, seed: int) -> Data:
+def cut(X: Any, y: np.ndarray, n_test: int, seed: int) -> Data:
     kind = ShuffleSplit if y.dtype.kind == "f" else StratifiedShuffleSplit
     train, test = next(kind(1, test_size=n_test, random_state=seed).split(X, y))
     return Data(X[train], y[train], X[test], y[test])

@@ -23,10 +23,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The selected columns, ascending, and a function from rows to predictions."""
+    """The selected columns, ascending, a function from rows to predictions, and for labels one from rows to
+    probabilities (n, classes), where there is one."""
 
     columns: np.ndarray
     predict: Callable[[Any], np.ndarray]
+    probabilities: Callable[[Any], np.ndarray] | None = None
 
 
 @dataclass(frozen=True)

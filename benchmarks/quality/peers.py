@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_selection import SelectKBest, chi2, f_classif, f_regression
-from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge, RidgeCV, lasso_path
+from sklearn.linear_model import (
+    LassoCV,
+    LogisticRegression,
+    LogisticRegressionCV,
+    OrthogonalMatchingPursuit,
+    Ridge,
+    RidgeCV,
+    lasso_path,
+)
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC, l1_min_c
 
@@ -48,6 +57,16 @@ def refit(task: str) -> Any:
     )
 
 
+def fitted(model: Any, columns: np.ndarray, scaled: Callable[[Any], Any]) -> Fitted:
+    """Of a model of scikit-learn on rows that are scaled first."""
+    share = getattr(model, "predict_proba", None)
+    return Fitted(
+        columns,
+        lambda rows: model.predict(scaled(rows)),
+        share and (lambda rows: share(scaled(rows))),
+    )
+
+
 def selecting(select: Callable[..., np.ndarray]) -> Callable[..., Fitted]:
     """A fit from ``select(problem, **settings)``, which returns columns of the scaled rows."""
 
@@ -56,7 +75,7 @@ def selecting(select: Callable[..., np.ndarray]) -> Callable[..., Fitted]:
         Z = scaler.transform(problem.X)
         columns = np.sort(select(replace(problem, X=Z), **settings))
         model = refit(problem.task).fit(Z[:, columns], problem.y)
-        return Fitted(columns, lambda rows: model.predict(scaler.transform(rows)[:, columns]))
+        return fitted(model, columns, lambda rows: scaler.transform(rows)[:, columns])
 
     return fit
 
@@ -196,6 +215,43 @@ def _dicts(X):
     if sp.issparse(X):
         return [dict(zip(row.indices.tolist(), row.data.tolist())) for row in sp.csr_array(X)]
     return [dict(enumerate(row.tolist())) for row in X]
+
+
+@selecting
+def matching_pursuit(problem):
+    """Orthogonal matching pursuit: the feature most correlated with the residuals enters; targets only."""
+    k = min(problem.k, len(problem.y) - 1)
+    return np.flatnonzero(OrthogonalMatchingPursuit(n_nonzero_coefs=k).fit(problem.X, problem.y).coef_)
+
+
+def pursuit_refuses(problem):
+    if problem.task == "labels":
+        return "OMP needs targets"
+    return "OMP needs dense rows" if sp.issparse(problem.X) else None
+
+
+def lasso_cv(problem):
+    """l1 with its strength by five folds; of more than two classes one against the others."""
+    if problem.task == "targets":
+        return on_all(LassoCV(cv=5, random_state=0), problem)
+    model = LogisticRegressionCV(
+        Cs=np.logspace(-3, 2, 10), cv=5, l1_ratios=(1,), solver="liblinear", scoring="neg_log_loss",
+        tol=1e-3, random_state=0, use_legacy_attributes=False,
+    )  # fmt: skip
+    return on_all(model if problem.n_classes() == 2 else OneVsRestClassifier(model), problem)
+
+
+def ridge(problem):
+    """All features, the ridge by cross-validation."""
+    return on_all(refit(problem.task), problem)
+
+
+def on_all(model: Any, problem: Problem) -> Fitted:
+    """A model of all scaled columns; those whose weights are zero do not count."""
+    scaler = scaler_of(problem.X).fit(problem.X)
+    model.fit(scaler.transform(problem.X), problem.y)
+    coef = np.vstack([np.atleast_2d(m.coef_) for m in getattr(model, "estimators_", [model])])
+    return fitted(model, np.flatnonzero(coef.any(axis=0)), scaler.transform)
 
 
 def peers() -> tuple[list[Method], list[str]]:

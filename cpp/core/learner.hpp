@@ -16,16 +16,11 @@ struct Call {
     const double* weight;
     Index q;
 
-    // kernel(rows, q), the rows as they are or, in fewer instances, as doubles
-    template <class F>
-    Index dispatch_layouts(F&& kernel) const {
-        nb::gil_scoped_release release;
-        return streamsieve::dispatch(X, q, kernel);
-    }
+    // kernel(rows, q), the rows as doubles
     template <class F>
     Index dispatch(F&& kernel) const {
-        return dispatch_layouts(
-            [&](const auto& rows, auto outputs) { return kernel(widened(rows), outputs); });
+        nb::gil_scoped_release release;
+        return streamsieve::dispatch(X, q, kernel);
     }
 };
 
@@ -57,7 +52,7 @@ void def_learner(nb::module_& m, const char* name, Learn learn) {
         name,
         [learn](const AnyRows& X, const Loss& loss, Matrix<const double> y, const Weights& weight,
                 nb::handle rule, nb::handle state) {
-            const Index n = std::visit([](const auto& rows) { return rows.rows; }, X.rows);
+            const Index n = X.size();
             if (Index(y.shape(0)) != n || (weight && Index(weight->shape(0)) != n))
                 throw nb::value_error("rows, targets and weights must be equally many");
             Fields rule_fields(rule), state_fields(state);

@@ -25,6 +25,16 @@ inline Norm margins(const Row& row, double r, Q q, Units& units, const double* w
 // was learned in: else a feature whose first value happens to be tiny would keep a huge weight for good.
 template <class Row, class Q>
 inline Norm margins(const Row& row, double r, Q q, Moments& units, double* w, double* m) {
+    if constexpr (std::is_same_v<Q, One>) {
+        double sum = 0;  // no memory between one addition and the next
+        const Norm norm = units.pass(row, r, [&](Index, Index j, double x, double renew) {
+            const double now = w[j] * renew;
+            w[j] = now;
+            sum += x * now;
+        });
+        *m = sum;
+        return norm;
+    }
     for (Index o = 0; o < q; ++o) m[o] = 0;
     return units.pass(row, r, [&](Index, Index j, double x, double renew) {
         for (Index o = 0; o < q; ++o) {

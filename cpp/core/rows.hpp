@@ -3,6 +3,7 @@
 // to which presence matters asks for x != 0 itself.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -21,7 +22,6 @@ struct DenseRow {
     void each(F&& f) const {
         for (Index e = 0; e < length; ++e) f(e, double(x[e]));
     }
-    DenseRow<double> with(const double* values) const { return {values, length}; }
 };
 
 // C order: columns are contiguous, rows `stride` elements apart.
@@ -33,6 +33,7 @@ struct Dense {
     Row operator[](Index i) const { return {data + i * stride, cols}; }
     Dense slice(Index from, Index to) const { return {data + from * stride, to - from, cols, stride}; }
     Index longest() const { return cols; }
+    Index room(Index) const { return cols; }  // entries of a row, at most
     Index values() const { return rows * cols; }
 };
 
@@ -65,6 +66,7 @@ struct Csr {
                 Index(indptr[rows] - indptr[i])};
     }
     Csr slice(Index from, Index to) const { return {indptr + from, indices, data, to - from}; }
+    Index room(Index i) const { return Index(indptr[i + 1] - indptr[i]); }
     Index values() const { return Index(indptr[rows] - indptr[0]); }
     // Entries of the longest row: what a kernel's scratch must hold.
     Index longest() const {
@@ -81,39 +83,195 @@ struct Csr {
 using RowsVariant =
     std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>, Csr<double, std::int32_t>>;
 
-// Rows of doubles or of floats as rows of doubles: a kernel over these is compiled once for both. Floats are
-// converted row by row; a row is there until the next is asked for.
-template <class Doubles, class Floats>
-class Widened {
+// An affine map of the columns, x -> (x - center) * unit, which kernels apply as they read a row. `centred`
+// lists the columns with a centre other than 0, ascending: they are not zero where a row has no entry.
+struct ColumnMap {
+    const double* center = nullptr;   // null: no column has one
+    const double* inverse = nullptr;  // 1 / unit; null: all units are 1
+    const std::int32_t* centred = nullptr;
+    Index n_centred = 0;
+    static constexpr Index ahead = 256;  // entries that are fetched early: a row or two
+
+    explicit operator bool() const { return center || inverse; }
+    double operator()(Index j, double x) const {
+        if (center) x -= center[j];
+        return inverse ? x * inverse[j] : x;
+    }
+    // The entries of a sparse row, mapped, in `to`; how many have a centre. Rows are first read here: the
+    // next ones are asked for beforehand.
+    template <class T>
+    Index entries(const CsrRow<T, std::int32_t>& row, double* __restrict to) const {
+        const T* __restrict x = row.x;
+        const std::int32_t* __restrict j = row.j;
+        const double* __restrict c = center;
+        const double* __restrict u = inverse;
+        const Index n = row.length;
+        Index there = 0;
+        if (!c) {
+            Index e = 0;
+            for (; e + 8 <= n; e += 8) {
+                prefetch_read(x + e + ahead);
+                prefetch_read(j + e + ahead);
+                for (Index lane = e; lane < e + 8; ++lane) to[lane] = double(x[lane]) * u[j[lane]];
+            }
+            for (; e < n; ++e) to[e] = double(x[e]) * u[j[e]];
+            return 0;
+        }
+        for (Index e = 0; e < n; ++e) {
+            to[e] = double(x[e]) - c[j[e]];
+            there += c[j[e]] != 0;
+        }
+        if (u)
+            for (Index e = 0; e < n; ++e) to[e] *= u[j[e]];
+        return there;
+    }
+    // The same with the centred columns that the row lacks; how many entries. O(entries + centred columns).
+    template <class T>
+    Index merged(const CsrRow<T, std::int32_t>& row, std::int32_t* j, double* to) const {
+        Index n = 0, e = 0;
+        auto add = [&](std::int32_t feature, double x) {
+            j[n] = feature;
+            to[n++] = (*this)(feature, x);
+        };
+        for (Index f = 0; f < n_centred; ++f) {
+            for (; e < row.length && row.j[e] < centred[f]; ++e) add(row.j[e], double(row.x[e]));
+            const bool there = e < row.length && row.j[e] == centred[f];
+            add(centred[f], there ? double(row.x[e++]) : 0.0);
+        }
+        for (; e < row.length; ++e) add(row.j[e], double(row.x[e]));
+        return n;
+    }
+};
+
+// A row as doubles, mapped: its values go to `to`.
+template <class T>
+DenseRow<double> read_row(const DenseRow<T>& row, const ColumnMap& map, double* to) {
+    const double* from = to;
+    if constexpr (std::is_same_v<T, float>)
+        widen(row.x, to, row.length);
+    else
+        from = row.x;
+    if (map) map_row(from, map.center, map.inverse, to, row.length);
+    return {to, row.length};
+}
+// The same; its features go to `j` if it lacks columns that are centred. Most rows have all of these.
+template <class T>
+CsrRow<double, std::int32_t> read_row(const CsrRow<T, std::int32_t>& row, const ColumnMap& map,
+                                      std::int32_t* j, double* to) {
+    if constexpr (std::is_same_v<T, float>) {
+        if (!map) {
+            widen(row.x, to, row.length);
+            return row.with(to);
+        }
+    }
+    if (row.length >= map.n_centred && map.entries(row, to) == map.n_centred) return row.with(to);
+    const Index n = map.merged(row, j, to);
+    return {j, to, n, n};
+}
+
+// Rows of doubles or of floats, mapped or not, as rows of doubles: a kernel over these is compiled once for
+// all. Floats are converted and maps applied row by row; a row is there until the next is asked for.
+class DenseDoubles {
   public:
     const Index rows;
 
-    explicit Widened(const Doubles& X) : rows(X.rows), doubles_(&X) {}
-    explicit Widened(const Floats& X) : rows(X.rows), floats_(&X), values_(std::size_t(X.longest())) {}
-
-    typename Doubles::Row operator[](Index i) const {
-        if (doubles_) return (*doubles_)[i];
-        const auto row = (*floats_)[i];
-        widen(row.x, values_.data(), row.length);
-        return row.with(values_.data());
+    DenseDoubles(const Dense<double>& X, const ColumnMap& map) : rows(X.rows), doubles_(X), map_(map) {
+        if (map) values_.resize(std::size_t(X.cols));
     }
-    Index longest() const { return doubles_ ? doubles_->longest() : Index(values_.size()); }
+    DenseDoubles(const Dense<float>& X, const ColumnMap& map)
+        : rows(X.rows), floats_(X), map_(map), values_(std::size_t(X.cols)) {}
+
+    DenseRow<double> operator[](Index i) const {
+        if (!doubles_.data) return read_row(floats_[i], map_, values_.data());
+        return map_ ? read_row(doubles_[i], map_, values_.data()) : doubles_[i];
+    }
+    Index longest() const { return doubles_.data ? doubles_.cols : floats_.cols; }
 
   private:
-    const Doubles* doubles_ = nullptr;
-    const Floats* floats_ = nullptr;
+    Dense<double> doubles_;
+    Dense<float> floats_;
+    ColumnMap map_;
     mutable std::vector<double> values_;
 };
-using DenseDoubles = Widened<Dense<double>, Dense<float>>;
-using CsrDoubles = Widened<Csr<double, std::int32_t>, Csr<float, std::int32_t>>;
+
+class CsrDoubles {
+  public:
+    using I = std::int32_t;
+    const Index rows;
+
+    CsrDoubles(const Csr<double, I>& X, const ColumnMap& map)
+        : rows(X.rows), doubles_(X), map_(map), longest_(X.longest() + map.n_centred) {
+        if (map) make_room();
+    }
+    CsrDoubles(const Csr<float, I>& X, const ColumnMap& map)
+        : rows(X.rows), floats_(X), map_(map), longest_(X.longest() + map.n_centred) {
+        make_room();
+    }
+
+    CsrRow<double, I> operator[](Index i) const {
+        if (!doubles_.indptr) return read_row(floats_[i], map_, indices_.data(), values_.data());
+        return map_ ? read_row(doubles_[i], map_, indices_.data(), values_.data()) : doubles_[i];
+    }
+    Index longest() const { return longest_; }
+    Index room(Index i) const {
+        return (doubles_.indptr ? doubles_.room(i) : floats_.room(i)) + map_.n_centred;
+    }
+
+  private:
+    void make_room() {
+        values_.resize(std::size_t(longest_));
+        if (map_.n_centred) indices_.resize(std::size_t(longest_));
+    }
+
+    Csr<double, I> doubles_;
+    Csr<float, I> floats_;
+    ColumnMap map_;
+    Index longest_;
+    mutable std::vector<double> values_;
+    mutable std::vector<I> indices_;
+};
 
 template <class T>
-DenseDoubles widened(const Dense<T>& X) {
-    return DenseDoubles(X);
+DenseDoubles as_doubles(const Dense<T>& X, const ColumnMap& map) {
+    return {X, map};
 }
 template <class T>
-CsrDoubles widened(const Csr<T, std::int32_t>& X) {
-    return CsrDoubles(X);
+CsrDoubles as_doubles(const Csr<T, std::int32_t>& X, const ColumnMap& map) {
+    return {X, map};
+}
+
+// Dense rows of which a kernel reads few columns: only these are mapped.
+template <class T>
+struct MappedDenseRow {
+    const T* x;
+    Index length;
+    const ColumnMap* map;
+    double value(Index e) const { return (*map)(e, double(x[e])); }
+};
+
+template <class T>
+struct MappedDense {
+    Dense<T> all;
+    ColumnMap map;
+    Index rows = all.rows;
+    MappedDenseRow<T> operator[](Index i) const { return {all[i].x, all.cols, &map}; }
+    Index longest() const { return all.cols; }
+    Index room(Index) const { return all.cols; }
+};
+
+// The same for kernels that look at the layout themselves.
+using LazyRows = std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>,
+                              Csr<double, std::int32_t>, MappedDense<float>, MappedDense<double>, CsrDoubles>;
+inline LazyRows read_lazily(const RowsVariant& X, const ColumnMap& map) {
+    return std::visit(
+        [&](const auto& all) -> LazyRows {
+            if (!map) return all;
+            if constexpr (requires { all.indptr; })
+                return CsrDoubles(all, map);
+            else
+                return MappedDense{all, map};
+        },
+        X);
 }
 
 // A strided matrix as NumPy hands it over; strides count elements.

@@ -14,6 +14,36 @@ STREAMSIEVE_CLONES void widen(const float* x, double* to, Index n) {
     for (Index i = 0; i < n; ++i) to[i] = double(x[i]);
 }
 
+STREAMSIEVE_CLONES void map_row(const double* x, const double* center, const double* inverse, double* to,
+                                Index n) {
+    if (!inverse) {
+#pragma omp simd
+        for (Index i = 0; i < n; ++i) to[i] = x[i] - center[i];
+    } else if (!center) {
+#pragma omp simd
+        for (Index i = 0; i < n; ++i) to[i] = x[i] * inverse[i];
+    } else {
+#pragma omp simd
+        for (Index i = 0; i < n; ++i) to[i] = (x[i] - center[i]) * inverse[i];
+    }
+}
+
+STREAMSIEVE_CLONES void unit_steps(const double* x, double* n, double* square, Index length, double least,
+                                   double& norm, double& count, double& largest) {
+    double s = 0, c = 0, most = 0;
+#pragma omp simd reduction(+ : s, c) reduction(max : most)
+    for (Index i = 0; i < length; ++i) {
+        const double over = square[i] >= least ? 1 / square[i] : 0;
+        const double u = x[i] * n[i] * over, part = u * x[i];
+        square[i] = part * n[i];
+        n[i] = u;
+        s += part;
+        c += x[i] != 0 ? 1.0 : 0.0;
+        most = part > most ? part : most;
+    }
+    norm = s, count = c, largest = most;
+}
+
 STREAMSIEVE_CLONES void axpy(double a, const double* x, double* y, Index n) {
 #pragma omp simd
     for (Index i = 0; i < n; ++i) y[i] += a * x[i];

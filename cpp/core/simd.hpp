@@ -23,11 +23,29 @@ inline void prefetch(const void* line) {
 #endif
 }
 
+// The same for what is read soon; it may lie beyond an array.
+inline void prefetch_read(const void* line) {
+#if defined(__GNUC__)
+    __builtin_prefetch(line, 0);
+#else
+    (void)line;
+#endif
+}
+
 // sum a[i] b[i]
 double dot(const double* a, const double* b, Index n);
 
 // to = x
 void widen(const float* x, double* to, Index n);
+
+// to = (x - center) * inverse; either of the two may be null, and `to` be x
+void map_row(const double* x, const double* center, const double* inverse, double* to, Index n);
+
+// Steps u = x n / square in the units of features whose values have these weights n and sums of squares; u
+// replaces n and u^2 square the latter. Sum, number and largest of the norms u x; squares below `least`
+// vanish.
+void unit_steps(const double* x, double* n, double* square, Index length, double least, double& norm,
+                double& count, double& largest);
 
 // y += a x
 void axpy(double a, const double* x, double* y, Index n);

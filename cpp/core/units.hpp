@@ -74,41 +74,44 @@ class Raw {
 class Moments {
   public:
     Moments(double* state, Index longest)
-        : values_(reinterpret_cast<Values*>(state)), scratch_(2 * std::size_t(longest)) {}
+        : values_(reinterpret_cast<Values*>(state)),
+          direction_(std::size_t(longest)),
+          reach_(std::size_t(longest)) {}
 
     template <class Row, class F>
     Norm pass(const Row& row, double r, F&& f) {
-        Norm norm;
         for (Index e = 0; e < row.length; ++e) {
             const Index j = row.index(e);
             const double x = row.value(e);
             prefetch(values_ + row.soon(e));
-            double* out = scratch_.data() + 2 * e;
+            double &n = direction_[std::size_t(e)], &square = reach_[std::size_t(e)];
             if (x == 0) {
                 f(e, j, x, 1.0);
-                out[0] = out[1] = 0;
+                n = square = 0;
                 continue;
             }
-            Values& feature = values_[j];
+            Values feature = values_[j];  // a copy, which the compiler can keep in registers
             const double before = feature.n > 0 && feature.n < settled ? feature.square() / feature.n : 0;
             feature.add(x, r);
-            const double n = feature.n, square = feature.square();
-            const double over = square >= least_square ? 1 / square : 0;  // 0 where the squares underflow
-            const double u = x * n * over;  // x over the mean square of its feature
-            f(e, j, x, before > 0 ? std::sqrt(before * n * over) : 1.0);
-            out[0] = u;
-            out[1] = u * x * n;  // u^2 times the sum of squares, of which the scatter is a part
-            norm.add(u * x);
+            values_[j] = feature;
+            n = feature.n;
+            square = feature.square();
+            f(e, j, x, before > 0 ? renewal(before, feature) : 1.0);
         }
+        // the divisions of all values together
+        Norm norm;
+        unit_steps(row.x, direction_.data(), reach_.data(), row.length, least_square, norm.square, norm.count,
+                   norm.largest);
         return norm;
     }
     template <class Row>
     double direction(const Row&, Index e) const {
-        return scratch_[std::size_t(2 * e)];
+        return direction_[std::size_t(e)];
     }
+    const double* directions() const { return direction_.data(); }
     template <class Row>
     double reach(const Row&, Index e) const {
-        return scratch_[std::size_t(2 * e + 1)] * (1 + 1e-12);  // an upper bound in spite of rounding
+        return reach_[std::size_t(e)] * (1 + 1e-12);  // an upper bound in spite of rounding
     }
     // Ties as `variance_share` does.
     template <class Row>
@@ -120,10 +123,18 @@ class Moments {
     double scatter(Index j, double n) const { return values_[j].scatter(n); }
 
   private:
+    // The old unit over the new one; 0 where the squares underflow.
+    static double renewal(double before, const Values& feature) {
+        const double square = feature.square();
+        return square >= least_square ? std::sqrt(before * feature.n * (1 / square)) : 0;
+    }
+
     static constexpr double settled = 64;  // values after which a unit is within a tenth of what it will be
 
     Values* values_;
-    std::vector<double> scratch_;
+    // of the entries of a row: x over the mean square of its feature, and its square times the sum of
+    // squares, of which the scatter is a part
+    std::vector<double> direction_, reach_;
 };
 
 }  // namespace streamsieve

@@ -59,6 +59,10 @@ inline Index compact(Index length, Index ahead, const I* __restrict j, const T* 
     Index n = 0;
     for (Index e = 0; e < length; ++e) {
         if (wide && e + 24 < ahead) prefetch(slots + j[e + 24]);
+        if (e % 8 == 0) {  // the rows are first read here
+            prefetch_read(from + e + 256);
+            prefetch_read(j + e + 256);
+        }
         const std::int32_t s = slots[j[e]];
         const double value = double(from[e]);
         at[n] = s - 1;
@@ -123,15 +127,15 @@ class AnnealedSlots {
             for (Index e = 0; e < n; ++e) prefetch(&(*this)[at[e]]);
         return n;
     }
-    template <class T>
-    Index gather(const DenseRow<T>& row, std::int32_t* at, double* x) {
+    template <class DenseRow>
+    Index gather(const DenseRow& row, std::int32_t* at, double* x) {
         if (c.unseen > 0)
             for (Index j = 0; j < Index(c.limit); ++j)
-                if (slot_of_[j] == 0 && row.x[j] != 0) add(j);
+                if (slot_of_[j] == 0 && row.value(j) != 0) add(j);
         Index n = 0;
         const Index size = Index(c.size);
         for (Index s = 0; s < size; ++s) {
-            const double value = double(row.x[state_.id[s]]);
+            const double value = row.value(state_.id[s]);
             at[n] = std::int32_t(s);
             x[n] = value;
             n += value != 0;

@@ -58,6 +58,20 @@ struct BardaState {
     AdaptiveBias bias;
 };
 
+// H |z|^2 as of c, of a sum of squared gradients and the norm of the sums of gradients.
+inline double dual_score(const AdaptiveRule& rule, double squares, double size, double c) {
+    const double h = rule.delta + std::sqrt(squares), z = rule.eta * size / (c + h);
+    return h * (z * z);
+}
+
+// The same for the features of a row, many at a time; the scores replace the sizes.
+STREAMSIEVE_CLONES inline void dual_scores(const AdaptiveRule& rule, const double* squares, double* size,
+                                           Index n, double c) {
+    const AdaptiveRule one = rule;
+#pragma omp simd
+    for (Index e = 0; e < n; ++e) size[e] = dual_score(one, squares[e], size[e], c);
+}
+
 // The best of all features, as of row t.
 template <class Q>
 class DualBest {
@@ -89,17 +103,26 @@ class DualBest {
         if (!(bounds_.rule == rule_)) return look_at_all();
         if (t > bounds_.horizon) rescore_kept();
     }
-    // The gradients of feature j have changed.
-    void touched(Index j) {
+    // The gradients of feature j have changed; `score` is its own as of now.
+    void touched(Index j, double score_now) {
         const std::int32_t place = place_[j];
         if (place > 0) return kept_.rescore(place - 1, score(j, later_));
-        const Ranked now{score(j, c_), double(j)};
+        const Ranked now{score_now, double(j)};
         if (place < 0) {
             if (now.score > pool_[-place - 1].score) pool_.rescore(-place - 1, now.score);
         } else if (better(now, bounds_.floor)) {
             pool_.push(now);
         }
     }
+    // The norm of the summed gradients of feature j.
+    double size(Index j) const {
+        const double* s = at_ + j * (q_ + 1);
+        if (q_ == 1) return std::abs(s[1]);
+        double square = 0;
+        for (Index o = 1; o <= q_; ++o) square += s[o] * s[o];
+        return std::sqrt(square);
+    }
+    double now() const { return c_; }
     // All that a row changes has changed: let the best be kept.
     void settle(double entries) {
         bounds_.work += entries + 1;
@@ -134,17 +157,7 @@ class DualBest {
 
   private:
     // H |z|^2 as of c.
-    double score(Index j, double c) const {
-        const double* s = at_ + j * (q_ + 1);
-        double size = std::abs(s[1]);
-        if (q_ > 1) {
-            double square = 0;
-            for (Index o = 1; o <= q_; ++o) square += s[o] * s[o];
-            size = std::sqrt(square);
-        }
-        const double h = rule_.delta + std::sqrt(s[0]), z = rule_.eta * size / (c + h);
-        return h * (z * z);
-    }
+    double score(Index j, double c) const { return dual_score(rule_, at_[j * (q_ + 1)], size(j), c); }
     bool threatened(const Ranked& worst) const {
         return (pool_.size() > 0 && better(pool_.top(), worst)) ||
                (bounds_.floor.score > 0 && better(bounds_.floor, worst));
@@ -244,6 +257,9 @@ Index barda(const Rows& X, const Loss& loss, Q q, const double* y, const double*
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
     DualBest<Q> best(rule, q, state);
+    const auto longest = std::size_t(X.longest());
+    std::vector<std::int32_t> changed(longest);  // features of a row
+    std::vector<double> squares(longest), scores(longest);
     RowCount& clock = state.clock;
     const AdaptiveBias bias = state.bias;
     double* at = state.gradient.data;
@@ -263,12 +279,18 @@ Index barda(const Rows& X, const Loss& loss, Q q, const double* y, const double*
         clock.add(r);
         best.tick(clock.rows);
         if (slope != 0) {
+            Index n = 0;
             for (Index e = 0; e < row.length; ++e) {
                 const double x = row.value(e);
                 if (x == 0) continue;
-                add(d, x, q, at + row.index(e) * width);
-                best.touched(row.index(e));
+                const Index j = row.index(e);
+                add(d, x, q, at + j * width);
+                changed[std::size_t(n)] = std::int32_t(j);
+                squares[std::size_t(n)] = at[j * width];
+                scores[std::size_t(n++)] = best.size(j);
             }
+            dual_scores(rule, squares.data(), scores.data(), n, best.now());
+            for (std::size_t e = 0; e < std::size_t(n); ++e) best.touched(changed[e], scores[e]);
             if (bias.fit) {
                 add(d, 1, q, bias.gradient);
                 const double h = rule.delta + std::sqrt(bias.gradient[0]);

@@ -35,7 +35,7 @@ void def_ladder(nb::module_& m, const char* name, Make make) {
         const auto bias = state.vector<double>("bias"), error = state.vector<double>("error");
         if (error.size() != bias.size()) throw nb::value_error("there must be an error for each intercept");
         auto rule = make(rule_fields, state, penalties);
-        PlainRows rows(call.X.rows);
+        PlainRows rows(call.X.rows, call.X.map);
         const auto run = [&](auto& one) {
             return ladder(rows, call.loss, call.q, Index(bias.size()), call.y, call.weight, step, threads,
                           one, bias.data(), error.data());

@@ -58,20 +58,40 @@ inline double ftrl_weight(double z, double root, double l1, double below) {
 
 inline void ftrl_step(double& z, double& root, double w, double g, double per_eta) {
     const double move = g * per_eta, after = std::sqrt(root * root + move * move);
-    if (!(after > 0)) return;  // the square underflows, and with beta = 0 w would be z / 0
-    z += g - (after - root) * w;
-    root = after;
+    // where the square underflows, and with beta = 0, w would be z / 0
+    const bool moves = g != 0 && after > 0;
+    z += moves ? g - (after - root) * w : 0;
+    root = moves ? after : root;
 }
 
-// A value in the units of its feature: over the root of its mean square.
-template <class Row>
-inline double in_units(const Raw&, const Row& row, Index e) {
-    return row.value(e);
+// The same for all entries of a row at once: weights w, and x'w.
+STREAMSIEVE_CLONES inline double ftrl_weights(Index n, const double* x, const double* z, const double* root,
+                                              double l1, double below, double* w) {
+    double m = 0;
+#pragma omp simd reduction(+ : m)
+    for (Index e = 0; e < n; ++e) {
+        w[e] = ftrl_weight(z[e], root[e], l1, below);
+        m += x[e] * w[e];
+    }
+    return m;
 }
-template <class Row>
-inline double in_units(const Moments& units, const Row& row, Index e) {
-    const double x = row.value(e);
-    return std::copysign(std::sqrt(units.direction(row, e) * x), x);
+STREAMSIEVE_CLONES inline void ftrl_steps(Index n, const double* x, double d, const double* w, double per_eta,
+                                          double* z, double* root) {
+#pragma omp simd
+    for (Index e = 0; e < n; ++e) ftrl_step(z[e], root[e], w[e], d * x[e], per_eta);
+}
+
+// The values of a row in the units of their features: over the root of their mean square.
+inline const double* in_units(const Raw&, const double* x, Index, double*) {
+    return x;
+}
+STREAMSIEVE_CLONES inline void ftrl_roots(Index n, const double* x, const double* u, double* to) {
+#pragma omp simd
+    for (Index e = 0; e < n; ++e) to[e] = std::copysign(std::sqrt(u[e] * x[e]), x[e]);
+}
+inline const double* in_units(const Moments& units, const double* x, Index n, double* to) {
+    ftrl_roots(n, x, units.directions(), to);
+    return to;
 }
 
 // Returns the number of rows learned: fewer than there are where the next square would overflow.
@@ -79,8 +99,10 @@ template <class Rows, class Q, class Units>
 Index ftrl_proximal(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, const double* weight,
                     const FtrlRule& rule, const FtrlState& state) {
     const std::size_t outputs = std::size_t(Index(q)), longest = std::size_t(X.longest());
-    std::vector<double> scratch(4 * outputs + longest * (1 + outputs));
-    double *m = scratch.data(), *d = m + q, *b = d + q, *per_eta = b + q, *x = per_eta + q, *w = x + longest;
+    std::vector<double> scratch(4 * outputs + longest * (1 + 3 * outputs));
+    double *m = scratch.data(), *d = m + q, *b = d + q, *per_eta = b + q, *room = per_eta + q;
+    // of each output: weights, z and root of the entries
+    double *w = room + longest, *zs = w + longest * outputs, *roots = zs + longest * outputs;
     double *z = state.z.data, *root = state.root.data;
     Clock& clock = state.clock;
     const double limit = rule.eta > 0 ? 1e145 * std::min(rule.eta, 1.0) : 1e145;
@@ -98,17 +120,21 @@ Index ftrl_proximal(const Rows& X, const Loss& loss, Q q, Units& units, const do
             const double rms = rule.eta > 0 ? 1 : std::sqrt(state.targets[o] / clock.rows);
             per_eta[o] = rms > 0 ? 1 / (eta.weight * rms) : 0;
             b[o] = ftrl_weight(state.bias_z[o], state.bias_root[o], 0, state.least.bias);
-            m[o] = 0;
         }
         for (Index e = 0; e < row.length; ++e) {
             prefetch(z + row.soon(e) * q);
             prefetch(root + row.soon(e) * q);
             const Index at = row.index(e) * q;
-            x[e] = in_units(units, row, e);
             for (Index o = 0; o < q; ++o) {
-                w[e * q + o] = ftrl_weight(z[at + o], root[at + o], rule.l1, state.least.weight + rule.l2);
-                m[o] += x[e] * w[e * q + o];
+                zs[o * Index(longest) + e] = z[at + o];
+                roots[o * Index(longest) + e] = root[at + o];
             }
+        }
+        const double* x = in_units(units, row.x, row.length, room);
+        for (Index o = 0; o < q; ++o) {
+            const Index first = o * Index(longest);
+            m[o] = ftrl_weights(row.length, x, zs + first, roots + first, rule.l1,
+                                state.least.weight + rule.l2, w + first);
         }
         const double slope = slopes(loss, q, m, 1, b, y + i * q, r, d);
         if (!(slope * (1 + std::sqrt(norm.square)) < limit)) return i;
@@ -119,11 +145,15 @@ Index ftrl_proximal(const Rows& X, const Loss& loss, Q q, Units& units, const do
                           per_eta[o] * (eta.weight / eta.bias));
         }
         if (slope == 0) continue;
+        for (Index o = 0; o < q; ++o) {
+            const Index first = o * Index(longest);
+            ftrl_steps(row.length, x, d[o], w + first, per_eta[o], zs + first, roots + first);
+        }
         for (Index e = 0; e < row.length; ++e) {
             const Index at = row.index(e) * q;
             for (Index o = 0; o < q; ++o) {
-                const double g = d[o] * x[e];
-                if (g != 0) ftrl_step(z[at + o], root[at + o], w[e * q + o], g, per_eta[o]);
+                z[at + o] = zs[o * Index(longest) + e];
+                root[at + o] = roots[o * Index(longest) + e];
             }
         }
     }

@@ -212,9 +212,14 @@ Index ladder(PlainRows& X, const Loss& loss, Index q, Index width, const double*
     for (Index from = 0; from < X.rows() && learned == X.rows(); from += Index(pace.size())) {
         const Index to = std::min(X.rows(), from + Index(pace.size()));
         const double t = step.clock->rows;
-        for (Index i = from; i < to; ++i)
-            pace[std::size_t(i - from)] =
-                rule.pace(X.norm(i), weight ? weight[i] : 1, y + i * q, q, step, loss.curvature);
+        const auto part = X.part(from, to);
+        std::visit(
+            [&](const auto& rows) {
+                for (Index i = from; i < to; ++i)
+                    pace[std::size_t(i - from)] = rule.pace(norm_of(rows[i - from]), weight ? weight[i] : 1,
+                                                            y + i * q, q, step, loss.curvature);
+            },
+            part);
         const auto share_out = [&](const auto& stretch) {
             parallel(threads, [&](unsigned k) {
                 Thread& me = team[k];
@@ -246,7 +251,7 @@ Index ladder(PlainRows& X, const Loss& loss, Index q, Index width, const double*
                 else
                     share_out(Stretch{X.listed(rows), targets, q, weights, pace.data(), t});
             },
-            X.part(from, to));
+            part);
         for (const Thread& one : team)
             if (one.done < to) learned = std::min(learned, one.done);
     }

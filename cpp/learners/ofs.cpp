@@ -16,7 +16,7 @@ const Binding bindings([](nb::module_& m) {
                              f.table<double>("weight"),
                              f.vector<double>("scale").data(),
                              f.vector<double>("bias").data()};
-        return call.dispatch_layouts(
+        return call.dispatch(
             [&](const auto& rows, auto q) { return ofs(rows, q, call.y, call.weight, rule, state); });
     });
 });

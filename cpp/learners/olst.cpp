@@ -18,12 +18,10 @@ const Binding bindings([](nb::module_& m) {
                 throw nb::value_error("out and out_y must have room for the rows");
             const Averages a{total.data(),  mean.data(),     square.data(), first.data(),
                              mean_y.data(), square_y.data(), xy.data()};
-            return std::visit(
-                [&](const auto& rows) {
-                    return innovations(rows, p, q, y.data(), data_or_null(weight), intercept, a,
-                                       out.data() + at * p, out_y.data() + at * q);
-                },
-                X.rows);
+            return X.visit([&](const auto& rows) {
+                return innovations(rows, p, q, y.data(), data_or_null(weight), intercept, a,
+                                   out.data() + at * p, out_y.data() + at * q);
+            });
         },
         "rows"_a, "y"_a.noconvert(), "weight"_a.noconvert().none(), "intercept"_a, "total"_a.noconvert(),
         "mean"_a.noconvert(), "square"_a.noconvert(), "first"_a.noconvert(), "mean_y"_a.noconvert(),
@@ -38,17 +36,12 @@ const Binding bindings([](nb::module_& m) {
             const auto moments = f.table_or_none<double>("moments");
             const double* w = data_or_null(weight);
             nb::gil_scoped_release release;
-            std::visit(
-                [&](const auto& rows) {
-                    if (moments) {
-                        Moments units(moments.data, rows.longest());
-                        measure(rows, units, w, step, k);
-                    } else {
-                        Raw units;
-                        measure(rows, units, w, step, k);
-                    }
-                },
-                X.rows);
+            X.visit([&](const auto& rows) {
+                return with_units(moments, rows.longest(), [&](auto& units) {
+                    measure(rows, units, w, step, k);
+                    return rows.rows;
+                });
+            });
         },
         "rows"_a, "weight"_a.noconvert().none(), "rule"_a, "state"_a, "k"_a);
 });

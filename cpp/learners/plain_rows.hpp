@@ -1,5 +1,5 @@
-// Rows of any layout as dense or CSR rows of doubles: a kernel over these is compiled twice instead of four
-// times. Floats are converted, some rows at a time.
+// Rows of any layout, mapped or not, as dense or CSR rows of doubles: a kernel over these is compiled twice.
+// Floats are converted and maps applied some rows at a time.
 #pragma once
 #include <cstdint>
 #include <variant>
@@ -25,12 +25,11 @@ struct ListedRows {
 
 class PlainRows {
   public:
-    explicit PlainRows(const RowsVariant& X) : X_(X) {}
+    PlainRows(const RowsVariant& X, const ColumnMap& map) : X_(X), map_(map) {}
 
     Index rows() const;
-    Index values() const;
-    Index longest() const;
-    Norm norm(Index i) const;
+    Index values() const;   // at most
+    Index longest() const;  // row, at most
 
     // Some rows, until the next call.
     using Part = std::variant<Dense<double>, Csr<double, std::int32_t>>;
@@ -40,15 +39,24 @@ class PlainRows {
     ListedRows listed(const Csr<double, std::int32_t>& X) { return {X.rows, {}, X, nullptr}; }
 
   private:
-    Part plain(const Dense<double>& X) { return X; }
-    Part plain(const Dense<float>& X);
-    Part plain(const Csr<double, std::int32_t>& X) { return X; }
-    Part plain(const Csr<float, std::int32_t>& X);
+    template <class T>
+    Part plain(const Dense<T>& X);
+    template <class T>
+    Part plain(const Csr<T, std::int32_t>& X);
 
     const RowsVariant& X_;
-    std::vector<std::int32_t> indptr_;
+    const ColumnMap& map_;
+    std::vector<std::int32_t> indptr_, indices_;
     std::vector<double> values_;
     std::vector<std::int32_t> all_;
 };
+
+// Squared norm and number of non-zeros of a row.
+template <class Row>
+Norm norm_of(const Row& row) {
+    Norm norm;
+    square_norm(row.x, row.length, norm.square, norm.count);
+    return norm;
+}
 
 }  // namespace streamsieve

@@ -45,14 +45,20 @@ AnnealedState read_state(Fields& f) {
 
 // The values of a row in the columns that have a slot, by slot; the rest is left out. O(nnz + n k).
 void pick(const AnyRows& X, Vector<const std::int32_t> slot, Matrix<double> out) {
-    const Index k = Index(out.shape(1)), p = Index(slot.shape(0));
+    const Index n = Index(out.shape(0)), k = Index(out.shape(1)), p = Index(slot.shape(0));
+    const auto place = [&](Index j) { return j < p ? Index(slot.data()[j]) - 1 : -1; };
     std::fill_n(out.data(), out.size(), 0.0);
+    for (Index f = 0; f < X.map.n_centred; ++f) {  // where a row has no entry
+        const Index j = X.map.centred[f], s = place(j);
+        if (s >= 0 && s < k)
+            for (Index i = 0; i < n; ++i) out.data()[i * k + s] = X.map(j, 0.0);
+    }
     std::visit(
         [&](const auto& rows) {
             for (Index i = 0; i < rows.rows; ++i)
                 rows[i].each([&](Index j, double x) {
-                    const Index s = j < p ? Index(slot.data()[j]) - 1 : -1;
-                    if (s >= 0 && s < k) out.data()[i * k + s] = x;
+                    const Index s = place(j);
+                    if (s >= 0 && s < k) out.data()[i * k + s] = X.map(j, x);
                 });
         },
         X.rows);
@@ -75,9 +81,10 @@ const Binding bindings([](nb::module_& m) {
         const Annealing annealing = read_rule(rule, f);
         const AnnealedState state = read_state(f);
         double* losses = rule.has("losses") ? rule.vector<double>("losses").data() : nullptr;
+        const LazyRows rows = call.X.lazily();
         const auto run = [&](auto q) {
             AnnealedModel model(state, annealing, q);
-            return sfsa(call.X.rows, call.loss, q, call.y, call.weight, model, losses);
+            return sfsa(rows, call.loss, q, call.y, call.weight, model, losses);
         };
         nb::gil_scoped_release release;
         return call.q == 1 ? run(One{}) : run(call.q);

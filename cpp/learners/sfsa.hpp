@@ -28,6 +28,30 @@ struct Annealing {
     bool choosing;  // features are still being chosen: weights are to count all batches
 };
 
+// The entries of a row whose features are alive: slots and values, and what their units are derived from.
+struct Entries {
+    explicit Entries(std::size_t most)
+        : at(most), x(most), weight(most), square(most), inverse(most), ratio(most) {}
+    Index n = 0;
+    std::vector<std::int32_t> at;
+    std::vector<double> x, weight, square;  // of the values of a feature: their weight and sum of squares
+    std::vector<double> inverse, ratio;     // 1 / mean square; of the new unit to that of the weights
+};
+
+// Units that are off by more than 1 / 256 are brought up to date, all together: the branch of one by one can
+// not be guessed while features have few values.
+STREAMSIEVE_CLONES inline void renew_all(Index n, const double* weight, const double* square, double* inverse,
+                                         double* ratio) {
+#pragma omp simd
+    for (Index e = 0; e < n; ++e) {
+        const double before = inverse[e], now = square[e] >= least_square ? weight[e] / square[e] : 0;
+        const bool fits = std::abs(weight[e] - before * square[e]) <= weight[e] / 256;
+        const double to_now = before > 0 ? std::sqrt(now / before) : 0;
+        ratio[e] = fits ? 1 : to_now;
+        inverse[e] = fits ? before : now;
+    }
+}
+
 template <class Q>
 class AnnealedModel {
   public:
@@ -42,14 +66,17 @@ class AnnealedModel {
 
     // ------------------------------------------------------------ rows
 
-    // The alive non-zeros of a row: their slots and values; how many.
+    // The alive non-zeros of a row: their slots and values.
     template <class Row>
-    Index gather(const Row& row, std::int32_t* at, double* x) {
-        return slots_.gather(row, at, x);
+    void gather(const Row& row, Entries& entries) {
+        entries.n = slots_.gather(row, entries.at.data(), entries.x.data());
     }
 
     // m = W'x / scale; takes the moments in; returns |x|^2 in units of the features.
-    double margins(Index n, const std::int32_t* at, const double* x, double r, double* m) {
+    double margins(Entries& entries, double r, double* m) {
+        const Index n = entries.n;
+        const std::int32_t* at = entries.at.data();
+        const double* x = entries.x.data();
         for (Index o = 0; o < q_; ++o) m[o] = 0;
         // four sums, or the latency of one addition after the other is the time of the loop
         double dot[4] = {0, 0, 0, 0}, norms[4] = {0, 0, 0, 0};
@@ -61,6 +88,9 @@ class AnnealedModel {
                 // a value beyond four of its units tells that these are wrong
                 if (square * f.inverse > 16) renew(f);
                 square *= f.inverse;
+                entries.weight[std::size_t(e)] = f.n;
+                entries.square[std::size_t(e)] = f.square();
+                entries.inverse[std::size_t(e)] = f.inverse;
             }
             norms[lane] += square;
             const double* w = f.weights();
@@ -80,9 +110,29 @@ class AnnealedModel {
     // Whether no feature may go at the end of this batch: then its rows are steps.
     bool warming() const { return rule_.maturity == 0 || c.batches + 1 <= rule_.begin; }
 
-    // Adds r loss' x to the gradient of the batch; whether there is more to come of it.
-    bool learn(const Loss& loss, Index n, const std::int32_t* at, const double* x, double r, double norm,
-               const double* d, double most) {
+    // Counts a row with slopes d; whether there is more to come of its batch.
+    bool count(const Entries& entries, double r, double norm, const double* d, const double* bends,
+               double most) {
+        for (Index o = 0; o < q_; ++o) {
+            bias_[q_ + o] += d[o];
+            c.slopes += d[o] * d[o];
+            c.bends += bends[o];
+        }
+        c.weight += r;
+        c.mass += r;
+        c.trace += r * norm;
+        c.count += double(entries.n);
+        c.work += double(entries.n);
+        c.reach += most * std::max(1.0, std::sqrt(norm));
+        c.filled += 1;
+        return c.filled < rule_.batch_size;
+    }
+
+    // Adds r loss' x, of a row that is not counted yet, to the gradient of the batch.
+    void add_gradient(const Entries& entries, const double* d) {
+        const std::int32_t* at = entries.at.data();
+        const double* x = entries.x.data();
+        const Index n = entries.n;
         if (c.filled == 0) {
             Index o = 0;
             for (Index other = 1; other < q_; ++other)
@@ -90,7 +140,7 @@ class AnnealedModel {
             c.first = d[o];
             c.output = double(o);
             c.pair = -1;
-        } else if (c.filled == 1 && c.first != 0 && !warming()) {
+        } else if (c.filled == 1 && c.first != 0) {
             c.pair = std::abs(crossed(n, at, x) / c.first);
         }
         Index touched = Index(c.touched);
@@ -103,24 +153,12 @@ class AnnealedModel {
             f.mark = 1;
         }
         c.touched = double(touched);
-        for (Index o = 0; o < q_; ++o) {
-            bias_[q_ + o] += d[o];
-            c.slopes += d[o] * d[o];
-            c.bends += loss.second_derivative(d[o] / r);
-        }
-        c.weight += r;
-        c.mass += r;
-        c.trace += r * norm;
-        c.count += double(n);
-        c.work += double(n);
-        c.reach += most * std::max(1.0, std::sqrt(norm));
-        c.filled += 1;
-        return c.filled < rule_.batch_size;
     }
 
-    // A step for this row alone, which `learn` has added: that of SGD (core/steps.hpp). A given eta is that
-    // of a batch, shared out among its rows. False where it would overflow.
-    bool step_row(double curvature, Index n, double r, double norm, double most) {
+    // A step for a row alone, which is counted: that of SGD (core/steps.hpp). A given eta is that of a batch,
+    // shared out among its rows. False where it would overflow.
+    bool step_row(double curvature, Entries& entries, double r, double norm, const double* d, double most) {
+        const Index n = entries.n;
         const double rows = c.batches * rule_.batch_size + c.filled;
         c.norms += r * norm;
         c.entries += double(n);
@@ -142,15 +180,25 @@ class AnnealedModel {
         if (!(step.weights * std::max(1.0, step.unit) * reach < 1e152)) return false;
         if (rule_.alpha > 0) shrink(1 - step.weights * rule_.alpha);
         step.plain = step.weights / c.scale;
-        const Index touched = Index(c.touched);
-        for (Index e = 0; e < touched; ++e) move_plain(touched_[e], step);
+        if (units_)
+            renew_all(n, entries.weight.data(), entries.square.data(), entries.inverse.data(),
+                      entries.ratio.data());
+        for (std::size_t e = 0; e < std::size_t(n); ++e) {
+            Slot& f = slots_[entries.at[e]];
+            double *v = f.weights(), inverse = 1;
+            if (units_) {
+                f.inverse = entries.inverse[e];
+                for (Index o = 0; o < q_; ++o) v[o] *= entries.ratio[e];
+                inverse = f.varies(c.weight) ? f.inverse : 0;
+            }
+            for (Index o = 0; o < q_; ++o) v[o] -= step.plain * (entries.x[e] * d[o] * inverse);
+        }
         for (Index o = 0; o < q_; ++o) {
             double* f = bias_ + o;
             if (rule_.fit_intercept) *f -= step.weights * step.unit * f[q_];
             f[q_] = 0;
         }
-        c.work += double(touched);
-        c.touched = 0;
+        c.work += double(n);
         return true;
     }
 
@@ -369,27 +417,28 @@ class AnnealedModel {
 // of each batch that ends, before it was learned, goes to `losses` if asked for. Without rows, the batch ends
 // as it is.
 template <class Q>
-Index sfsa(const RowsVariant& X, const Loss& loss, Q q, const double* y, const double* weight,
+Index sfsa(const LazyRows& X, const Loss& loss, Q q, const double* y, const double* weight,
            AnnealedModel<Q>& model, double* losses) {
     const Index rows = std::visit([](const auto& all) { return all.rows; }, X);
     const auto longest = std::size_t(std::visit([](const auto& all) { return all.longest(); }, X));
-    std::vector<double> scratch(2 * std::size_t(Index(q))), x(longest + 1);
-    std::vector<std::int32_t> at(longest + 1);
-    double *m = scratch.data(), *d = m + q;
+    std::vector<double> scratch(3 * std::size_t(Index(q)));
+    Entries entries(longest + 1);
+    double *m = scratch.data(), *d = m + q, *bends = d + q;
     AnnealedClock& clock = model.clock();
     if (rows == 0 && clock.filled > 0) model.finish(loss.curvature);
     for (Index i = 0; i < rows; ++i) {
         const double r = weight ? weight[i] : 1;
         // the one place that looks at the layout
-        const Index n =
-            std::visit([&](const auto& all) { return model.gather(all[i], at.data(), x.data()); }, X);
-        const double norm = model.margins(n, at.data(), x.data(), r, m);
-        const double most = slopes(loss, q, m, model.scale(), model.bias(), y + i * q, r, d);
+        std::visit([&](const auto& all) { model.gather(all[i], entries); }, X);
+        const double norm = model.margins(entries, r, m);
+        const double most = slopes(loss, q, m, model.scale(), model.bias(), y + i * q, r, d, bends);
         if (losses)
             for (Index o = 0; o < q; ++o)
                 clock.loss += r * loss.value(model.scale() * m[o] + model.bias()[o], y[i * q + o]);
-        const bool more = model.learn(loss, n, at.data(), x.data(), r, norm, d, most);
-        if (model.warming() && !model.step_row(loss.curvature, n, r, norm, most)) return i;
+        const bool alone = model.warming();
+        if (!alone) model.add_gradient(entries, d);
+        const bool more = model.count(entries, r, norm, d, bends, most);
+        if (alone && !model.step_row(loss.curvature, entries, r, norm, d, most)) return i;
         if (more) continue;
         if (losses) *losses++ = clock.loss / clock.mass;
         if (!model.finish(loss.curvature)) return i;

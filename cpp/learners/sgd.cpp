@@ -10,7 +10,7 @@ const Binding bindings([](nb::module_& m) {
                              f.table<double>("weight"), f.vector<double>("scale").data(),
                              f.vector<double>("bias").data()};
         const StepSize step = step_size(rule, state.clock);
-        return call.dispatch_layouts([&](const auto& rows, auto q) {
+        return call.dispatch([&](const auto& rows, auto q) {
             return with_units(state.moments, rows.longest(), [&](auto& units) {
                 return sgd(rows, call.loss, q, units, call.y, call.weight, step, state);
             });

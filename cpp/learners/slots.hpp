@@ -88,7 +88,7 @@ class Translator {
         : rows(n), state_(state), c(*state.clock), weight_(weight) {}
     virtual ~Translator() = default;
 
-    void share_among(unsigned threads) {
+    virtual void share_among(unsigned threads) {
         threads_ = threads;
         own_ = std::vector<Scratch>(threads);
     }
@@ -127,7 +127,7 @@ class Translator {
     void translate(unsigned t, Meeting& meeting) {
         const Index from = share(n_, t, threads_), to = share(n_, t + 1, threads_);
         const bool complete = Index(c.seen) == state_.p;
-        if (from < to) look_up(from, to, out_.start[std::size_t(from)]);
+        if (from < to) look_up(t, from, to, out_.start[std::size_t(from)]);
         meeting.wait();
         if (!complete) {
             if (t == 0)
@@ -153,7 +153,8 @@ class Translator {
     // Entries of a row, at most.
     virtual Index room(Index row) = 0;
     // Rows from to `to` of the block, whose entries begin at `at`; ~j is the slot of a feature without one.
-    virtual void look_up(Index from, Index to, Index at) = 0;
+    // By thread t.
+    virtual void look_up(unsigned t, Index from, Index to, Index at) = 0;
 
     double weight(Index i) const { return weight_ ? weight_[first_ + i] : 1; }
 
@@ -264,34 +265,38 @@ template <class Rows>
 class TranslatorOf final : public Translator {
   public:
     TranslatorOf(const StableState& state, const Rows& X, Index n, const double* weight)
-        : Translator(state, n, weight), X_(X) {}
+        : Translator(state, n, weight), X_(1, X) {}
 
+    void share_among(unsigned threads) override {
+        Translator::share_among(threads);
+        X_ = std::vector<Rows>(threads, X_.front());
+    }
     Index entries(Index a, Index b) const override {
         Index n = 0;
-        for (Index i = a; i < b; ++i) n += X_[i].length;
+        for (Index i = a; i < b; ++i) n += X_[0].room(i);
         return n;
     }
 
   private:
     // New features of a dense row get their slots here, and only slots are looked at later; those of a sparse
     // one where they are looked up.
-    Index room(Index i) override { return room(X_[i]); }
-    template <class T, class I>
-    Index room(const CsrRow<T, I>& row) {
-        return row.length;
-    }
-    template <class T>
-    Index room(const DenseRow<T>& row) {
-        if (Index(c.seen) < row.length)
-            for (Index j = 0; j < row.length; ++j)
-                if (row.x[j] != 0 && state_.slot[j] == 0) add(j);
-        return Index(c.size);
+    Index room(Index i) override {
+        const Rows& X = X_[0];
+        if constexpr (requires { X[0].j; }) {
+            return X.room(i);
+        } else {
+            const auto row = X[i];
+            if (Index(c.seen) < row.length)
+                for (Index j = 0; j < row.length; ++j)
+                    if (row.value(j) != 0 && state_.slot[j] == 0) add(j);
+            return Index(c.size);
+        }
     }
 
-    void look_up(Index from, Index to, Index at) override {
+    void look_up(unsigned t, Index from, Index to, Index at) override {
         for (Index i = from; i < to; ++i) {
             out_.start[std::size_t(i)] = at;
-            look_up(X_[first_ + i], i);
+            look_up(X_[t][first_ + i], i);
             at += out_.length[std::size_t(i)];
         }
     }
@@ -322,14 +327,14 @@ class TranslatorOf final : public Translator {
         out_.length[std::size_t(i)] = n;
     }
     // Features that later rows brought are zero in this one.
-    template <class T>
-    void look_up(const DenseRow<T>& row, Index i) {
+    template <class DenseRow>
+    void look_up(const DenseRow& row, Index i) {
         const Index start = out_.start[std::size_t(i)], size = Index(c.size);
         std::int32_t* at = out_.slot.get() + start;
         double* x = out_.value.get() + start;
         Index n = 0;
         for (Index s = 0; s < size; ++s) {
-            const double value = double(row.x[state_.id[s]]);
+            const double value = row.value(state_.id[s]);
             if (value == 0 || state_.alive[s] == 0) continue;
             at[n] = std::int32_t(s);
             x[n++] = value;
@@ -337,7 +342,7 @@ class TranslatorOf final : public Translator {
         out_.length[std::size_t(i)] = n;
     }
 
-    const Rows& X_;
+    std::vector<Rows> X_;  // of each thread its own, which may hold a row
 };
 
 // Slots of purged features go to others, once they are an eighth of all.

@@ -28,6 +28,19 @@ struct SofsState {
     double *bias, *bias_precision;  // (q)
 };
 
+// x'S x, and the largest of S |x|, of features with these precisions.
+STREAMSIEVE_CLONES inline void sofs_spread(Index n, const double* x, const double* precision, double& spread,
+                                           double& largest) {
+    double sum = 0, most = 0;
+#pragma omp simd reduction(+ : sum) reduction(max : most)
+    for (Index e = 0; e < n; ++e) {
+        const double s = 1 / (1 + precision[e]), size = std::abs(x[e]) * s;
+        sum += x[e] * x[e] * s;
+        most = size > most ? size : most;
+    }
+    spread = sum, largest = most;
+}
+
 // The outputs of a feature are kept together, by their total precision. A row of weight r counts as if its
 // gamma were gamma / r.
 template <class Rows, class Q>
@@ -40,6 +53,7 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, const Sofs
     std::vector<double> scratch(3 * std::size_t(Index(q)));
     double *m = scratch.data(), *a = m + q, *fresh = a + q;
     std::vector<char> stepped(std::size_t(X.longest()));  // entries whose feature was kept before the row
+    std::vector<double> precision(stepped.size());
     const Index width = 2 * q;
     // More precision where there was an error; the total over outputs.
     auto gain = [&](double* s, double more) {
@@ -66,12 +80,10 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, const Sofs
         for (Index o = 0; o < q; ++o) {
             a[o] = 0;
             if (label[o] * m[o] >= 1) continue;
-            double spread = 0, largest = 0;  // x'S x
-            for (Index e = 0; e < row.length; ++e) {
-                const double x = row.value(e), s = 1 / (1 + at[row.index(e) * width + 2 * o]);
-                spread += x * x * s;
-                largest = std::max(largest, std::abs(x) * s);
-            }
+            for (Index e = 0; e < row.length; ++e)
+                precision[std::size_t(e)] = at[row.index(e) * width + 2 * o];
+            double largest = 0, spread = 0;  // x'S x
+            sofs_spread(row.length, row.x, precision.data(), spread, largest);
             if (rule.fit_intercept) spread += 1 / (1 + bias_precision[o]);
             a[o] = (1 - label[o] * m[o]) / (spread + gamma / r) * label[o];
             if (!(std::abs(a[o]) * std::max(1.0, largest) < 1e200)) return i;

@@ -62,8 +62,7 @@ const Binding bindings([](nb::module_& m) {
         [](const AnyRows& X, const Loss& loss, Matrix<const double> y, const Weights& weight,
            nb::handle rule_, nb::handle state_) {
             const Index n = Index(y.shape(0)), q = Index(y.shape(1));
-            const Index held = std::visit([](const auto& rows) { return rows.rows; }, X.rows);
-            if (held != n || (weight && Index(weight->shape(0)) != n))
+            if (X.size() != n || (weight && Index(weight->shape(0)) != n))
                 throw nb::value_error("rows, targets and weights must be equally many");
             Fields rule_fields(rule_), state_fields(state_);
             const Stabilizing rule = read_rule(loss, rule_fields);
@@ -81,7 +80,7 @@ const Binding bindings([](nb::module_& m) {
                         TranslatorOf<std::decay_t<decltype(x)>> rows(state, x, n, r);
                         return q == 1 ? run(rows, One{}) : run(rows, q);
                     },
-                    X.rows);
+                    X.lazily());
             }
             return std::tuple(out.rows, out.stages, out.slots, out.records);
         },

@@ -14,6 +14,7 @@
 // (`load`), is shown every block of rows (`forward`, `turn`, `backward`), and goes on (`advance`). Many jobs,
 // of several ridges and folds, thus share one walk over memory, which is what a single one would wait for.
 #pragma once
+#include <limits>
 #include <numeric>
 
 #include "source.hpp"
@@ -34,6 +35,8 @@ struct Units {
     const double *m, *s, *m_summary, *s_summary, *variance;
 };
 
+constexpr std::uint8_t kKept = 1, kPositive = 2;  // never leaves; leaves first while its weight is negative
+
 struct Common {
     const Source& source;
     Target target;
@@ -43,8 +46,11 @@ struct Common {
     double tolerance = 1e-2;
     int newton_steps = 30, gradients = 200;
     Index groups = 1;
-    double share = 0.9;     // of the columns that stay, near the end of an elimination
-    Copy::Limits copies{};  // of the columns of a job
+    double share = 0.9;  // of the units that stay, near the end of an elimination
+    // By column of the store: the first column of its unit, whose columns leave together, and what holds.
+    const std::int32_t* unit = nullptr;
+    const std::uint8_t* flags = nullptr;  // kKept, kPositive
+    Copy::Limits copies{};                // of the columns of a job
 };
 
 struct Fit {
@@ -52,7 +58,7 @@ struct Fit {
     std::vector<double> B, b;           // B[a * columns + j]
 };
 
-// Columns that are left of w on the way to k.
+// Units that are left of w on the way to k.
 inline Index next_size(Index w, Index k, double share) {
     const double kept = w <= 10 * k ? share : w <= 40 * k ? 0.75 : 0.6;
     return std::max(k, std::min(w - 1, Index(double(w) * kept)));
@@ -277,7 +283,7 @@ class Job {
     // Begins the conjugate gradients of a Newton step.
     void newton() {
         if (steps_ > common_.newton_steps) return finish();
-        const bool spread = target_.kind == Kind::squared || target_.kind == Kind::huber;
+        const bool spread = target_.loss.has_units && !target_.joint;
         // Weights of more than 1 are counts of rows, smaller ones shares: the objective is in units of a row.
         const double rows = std::max({total_, rows_with_weight_, 1.0});
         const double unit = std::max(spread ? 2.0 * value_ / rows : row_, 1e-300);
@@ -351,10 +357,21 @@ class Job {
         load(at_B_, at_b_);
     }
 
-    // The model is solved: record it, drop the weakest columns.
+    // The model is solved: record it, drop the weakest units.
     void finish() {
         const Index w = count();
-        while (!sizes_.empty() && sizes_.front() >= w) {
+        std::vector<Index> number(std::size_t(common_.source.width), -1), unit(std::size_t(w), 0);
+        Doubles strength, size;
+        for (Index j = 0; j < w; ++j) {
+            const std::int32_t column = fit_.columns[std::size_t(j)];
+            Index& u = number[std::size_t(common_.unit[column])];
+            if (u < 0) u = Index(strength.size()), strength.push_back(0), size.push_back(0);
+            unit[std::size_t(j)] = u, size[std::size_t(u)] += 1;
+            strength[std::size_t(u)] += weight_of(j, common_.flags[column]);
+        }
+        const Index units = Index(strength.size());
+        for (std::size_t u = 0; u < strength.size(); ++u) strength[u] /= size[u];
+        while (!sizes_.empty() && sizes_.front() >= units) {
             fits_.push_back(fit_);
             sizes_.erase(sizes_.begin());
         }
@@ -367,31 +384,40 @@ class Job {
             std::vector<float>().swap(curve_);
             return;
         }
-        const Index kept = next_size(w, sizes_.front(), common_.share);
-        Doubles strength(std::size_t(w), 0.0);
-        for (Index a = 0; a < c_; ++a)
-            for (Index j = 0; j < w; ++j)
-                strength[std::size_t(j)] += fit_.B[std::size_t(a * w + j)] * fit_.B[std::size_t(a * w + j)];
-        std::vector<Index> order(std::size_t(w), 0);
+        const Index kept = next_size(units, sizes_.front(), common_.share);
+        std::vector<Index> order(strength.size(), 0);
         std::iota(order.begin(), order.end(), Index(0));
         std::nth_element(order.begin(), order.begin() + kept, order.end(), [&](Index i, Index j) {
             const double x = strength[std::size_t(i)], y = strength[std::size_t(j)];
             return x > y || (x == y && i < j);  // ties stay with the lower index
         });
-        order.resize(std::size_t(kept));
-        std::sort(order.begin(), order.end());
-        Fit fewer{std::vector<std::int32_t>(std::size_t(kept)), Doubles(std::size_t(kept * c_)), fit_.b};
-        std::vector<std::int32_t> places(std::size_t(kept), 0);
-        for (Index j = 0; j < kept; ++j) {
-            const Index from = order[std::size_t(j)];
-            fewer.columns[std::size_t(j)] = fit_.columns[std::size_t(from)];
-            places[std::size_t(j)] = inner_[std::size_t(from)];
-            for (Index a = 0; a < c_; ++a)
-                fewer.B[std::size_t(a * kept + j)] = fit_.B[std::size_t(a * w + from)];
+        std::vector<bool> stays(strength.size(), false);
+        for (Index i = 0; i < kept; ++i) stays[std::size_t(order[std::size_t(i)])] = true;
+        std::vector<std::size_t> from;
+        for (std::size_t j = 0; j < unit.size(); ++j)
+            if (stays[std::size_t(unit[j])]) from.push_back(j);
+        Fit fewer{std::vector<std::int32_t>(from.size()), Doubles(from.size() * std::size_t(c_)), fit_.b};
+        std::vector<std::int32_t> places(from.size(), 0);
+        for (std::size_t j = 0; j < from.size(); ++j) {
+            fewer.columns[j] = fit_.columns[from[j]];
+            places[j] = inner_[from[j]];
+            for (std::size_t a = 0; a < std::size_t(c_); ++a)
+                fewer.B[a * from.size() + j] = fit_.B[a * std::size_t(w) + from[j]];
         }
         fit_ = std::move(fewer);
         inner_ = std::move(places);
         begin();
+    }
+
+    // The square of a column's weights, with their sign where they have to be positive.
+    double weight_of(Index j, std::uint8_t flags) const {
+        if (flags & kKept) return std::numeric_limits<double>::infinity();
+        double total = 0;
+        for (Index a = 0; a < c_; ++a) {
+            const double b = fit_.B[std::size_t(a * count() + j)];
+            total += (flags & kPositive) && b < 0 ? -b * b : b * b;
+        }
+        return total;
     }
 
     static double inner(const Doubles& a, const Doubles& b, const Doubles& x, const Doubles& y) {

@@ -1,9 +1,7 @@
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <optional>
-#include <string>
 #include <variant>
 
 #include "core/bind.hpp"
@@ -24,15 +22,6 @@ struct StoreView {
     Source source;
     std::vector<nb::object> held;
 };
-
-Kind kind_of(const std::string& name) {
-    if (name == "squared") return Kind::squared;
-    if (name == "logistic") return Kind::logistic;
-    if (name == "softmax") return Kind::softmax;
-    if (name == "poisson") return Kind::poisson;
-    if (name == "huber") return Kind::huber;
-    throw nb::value_error("no such loss");
-}
 
 void check_signals() {
     nb::gil_scoped_acquire hold;
@@ -85,9 +74,10 @@ using Cube = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cp
 void bind_solvers(nb::module_& m) {
     m.def(
         "sieve_fit",
-        [](const StoreView& store, const std::string& kind, Matrix<const double> y, double delta,
+        [](const StoreView& store, const Loss& loss, bool joint, Matrix<const double> y,
            Matrix<const double> units, std::optional<Cube> H, std::optional<Matrix<const double>> h,
-           bool intercept, double tolerance, double share, nb::list starts, std::int64_t copy_bytes,
+           bool intercept, double tolerance, double share, Vector<const std::int32_t> unit,
+           Vector<const std::uint8_t> flags, nb::list starts, std::int64_t copy_bytes,
            std::int64_t cached_bytes, unsigned threads) {
             Index c = 1;
             std::vector<Vector<const float>> weights;
@@ -102,11 +92,12 @@ void bind_solvers(nb::module_& m) {
                 todo.emplace_back(L, fit_of(columns, B, b), std::move(at));
                 c = Index(std::get<1>(todo.back()).b.size());
             }
-            Common common{store.source, {kind_of(kind), c, y.data(), delta}, units_of(units), {}};
+            Common common{store.source, {loss, joint, c, y.data()}, units_of(units), {}};
             if (H) common.summary = {H->data(), h->data(), Index(H->shape(0)), Index(H->shape(1)) - 1};
             common.intercept = intercept, common.tolerance = tolerance,
             common.copies = {copy_bytes, cached_bytes};
             common.share = share;
+            common.unit = unit.data(), common.flags = flags.data();
             common.groups = groups_of(store.source, c);
             std::vector<Job> jobs;
             {
@@ -126,21 +117,22 @@ void bind_solvers(nb::module_& m) {
             }
             return out;
         },
-        "store"_a, "kind"_a, "y"_a.noconvert(), "delta"_a, "units"_a.noconvert(), "H"_a.none(), "h"_a.none(),
-        "intercept"_a, "tolerance"_a, "share"_a, "starts"_a, "copy_bytes"_a, "cached_bytes"_a, "threads"_a);
+        "store"_a, "loss"_a, "joint"_a, "y"_a.noconvert(), "units"_a.noconvert(), "H"_a.none(), "h"_a.none(),
+        "intercept"_a, "tolerance"_a, "share"_a, "unit"_a.noconvert(), "flags"_a.noconvert(), "starts"_a,
+        "copy_bytes"_a, "cached_bytes"_a, "threads"_a);
     m.def(
         "sieve_predict",
-        [](const StoreView& store, const std::string& kind, Matrix<const double> y, double delta,
+        [](const StoreView& store, const Loss& loss, bool joint, Matrix<const double> y,
            Matrix<const double> units, nb::object columns, nb::object B, nb::object b,
            std::optional<Vector<double>> losses, std::optional<Matrix<double>> margins, unsigned threads) {
             const Fit fit = fit_of(columns, B, b);
             const Common common{
-                store.source, {kind_of(kind), Index(fit.b.size()), y.data(), delta}, units_of(units), {}};
+                store.source, {loss, joint, Index(fit.b.size()), y.data()}, units_of(units), {}};
             nb::gil_scoped_release free;
             predict(common, fit, losses ? losses->data() : nullptr, margins ? margins->data() : nullptr,
                     threads);
         },
-        "store"_a, "kind"_a, "y"_a.noconvert(), "delta"_a, "units"_a.noconvert(), "columns"_a, "B"_a, "b"_a,
+        "store"_a, "loss"_a, "joint"_a, "y"_a.noconvert(), "units"_a.noconvert(), "columns"_a, "B"_a, "b"_a,
         "losses"_a.none(), "margins"_a.none(), "threads"_a);
 }
 
@@ -149,22 +141,25 @@ void bind_append(nb::module_& m) {
     m.def(
         "sieve_append",
         [](AnyMatrix<T> X, Ints source, Doubles shift, Vector<double> sum, Vector<double> square,
-           Weights weight, Vector<float> tiles, Index R, Index at, unsigned threads) {
+           Vector<double> low, Vector<double> high, Weights weight, Vector<float> tiles, Index R, Index at,
+           unsigned threads) {
             const Columns c{source.data(), Index(source.shape(0)), shift.data(),
-                            sum.data(),    square.data(),          data_or_null(weight)};
+                            sum.data(),    square.data(),          low.data(),
+                            high.data(),   data_or_null(weight)};
             append_tiles(X.data(), Index(X.stride(0)), Index(X.stride(1)), Index(X.shape(0)), c, tiles.data(),
                          R, at, threads, [R](unsigned) { return PutFloats{R}; });
         },
         "X"_a.noconvert(), "source"_a.noconvert(), "shift"_a.noconvert(), "sum"_a.noconvert(),
-        "square"_a.noconvert(), "weight"_a.none(), "tiles"_a.noconvert(), "R"_a, "at"_a, "threads"_a,
-        NoGil());
+        "square"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(), "weight"_a.none(),
+        "tiles"_a.noconvert(), "R"_a, "at"_a, "threads"_a, NoGil());
     m.def(
         "sieve_append_codes",
         [](AnyMatrix<T> X, Ints source, Doubles shift, Vector<double> sum, Vector<double> square,
-           Weights weight, Vector<std::int8_t> tiles, Index R, Index at, Doubles offset, Doubles unit,
-           unsigned threads) {
+           Vector<double> low, Vector<double> high, Weights weight, Vector<std::int8_t> tiles, Index R,
+           Index at, Doubles offset, Doubles unit, unsigned threads) {
             const Columns c{source.data(), Index(source.shape(0)), shift.data(),
-                            sum.data(),    square.data(),          data_or_null(weight)};
+                            sum.data(),    square.data(),          low.data(),
+                            high.data(),   data_or_null(weight)};
             const Coding coding(offset.data(), unit.data(), c.width);
             std::vector<Escaped> escaped(threads);
             {
@@ -176,8 +171,8 @@ void bind_append(nb::module_& m) {
             return as_tuple(merge(std::move(escaped)));
         },
         "X"_a.noconvert(), "source"_a.noconvert(), "shift"_a.noconvert(), "sum"_a.noconvert(),
-        "square"_a.noconvert(), "weight"_a.none(), "tiles"_a.noconvert(), "R"_a, "at"_a,
-        "offset"_a.noconvert(), "unit"_a.noconvert(), "threads"_a);
+        "square"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(), "weight"_a.none(),
+        "tiles"_a.noconvert(), "R"_a, "at"_a, "offset"_a.noconvert(), "unit"_a.noconvert(), "threads"_a);
 }
 
 void bind_layouts(nb::module_& m) {
@@ -201,24 +196,30 @@ void bind_layouts(nb::module_& m) {
         "memory"_a.noconvert(), "tiles"_a, "width"_a, "R"_a, "size"_a, "kept"_a.noconvert(), NoGil());
     m.def(
         "sieve_append_csr",
-        [](const AnyRows& X, Ints place, Vector<double> sum, Vector<double> square,
-           Vector<std::int64_t> present, Weights weight, Vector<std::int64_t> indptr, Index at,
-           Vector<std::int32_t> indices, Vector<float> data, std::int64_t budget, std::int64_t row_cost) {
-            const Columns c{nullptr, 0, nullptr, sum.data(), square.data(), data_or_null(weight)};
-            return std::visit(
-                [&](const auto& rows) -> Index {
-                    if constexpr (requires { rows.indptr; }) {
-                        return append_csr(rows, place.data(), c, present.data(), indptr.data(), at,
-                                          indices.data(), data.data(), budget, row_cost);
-                    } else {
-                        throw nb::type_error("CSR rows expected");
-                    }
-                },
-                X.rows);
+        [](const AnyRows& X, Ints place, Vector<double> sum, Vector<double> square, Vector<double> low,
+           Vector<double> high, Vector<std::int64_t> present, Weights weight, Vector<std::int64_t> indptr,
+           Index at, Vector<std::int32_t> indices, Vector<float> data, std::int64_t budget,
+           std::int64_t row_cost) {
+            const Columns c{nullptr,       0,          nullptr,     sum.data(),
+                            square.data(), low.data(), high.data(), data_or_null(weight)};
+            return X.visit_plain([&](const auto& rows) -> Index {
+                if constexpr (requires { rows.indptr; }) {
+                    return append_csr(rows, place.data(), c, present.data(), indptr.data(), at,
+                                      indices.data(), data.data(), budget, row_cost);
+                } else {
+                    throw nb::type_error("CSR rows expected");
+                }
+            });
         },
-        "X"_a, "place"_a.noconvert(), "sum"_a.noconvert(), "square"_a.noconvert(), "present"_a.noconvert(),
-        "weight"_a.none(), "indptr"_a.noconvert(), "at"_a, "indices"_a.noconvert(), "data"_a.noconvert(),
-        "budget"_a, "row_cost"_a, NoGil());
+        "X"_a, "place"_a.noconvert(), "sum"_a.noconvert(), "square"_a.noconvert(), "low"_a.noconvert(),
+        "high"_a.noconvert(), "present"_a.noconvert(), "weight"_a.none(), "indptr"_a.noconvert(), "at"_a,
+        "indices"_a.noconvert(), "data"_a.noconvert(), "budget"_a, "row_cost"_a, NoGil());
+    m.def(
+        "sieve_row_keys",
+        [](const AnyRows& X, Vector<std::uint32_t> key) {
+            return X.visit_plain([&](const auto& rows) { return row_keys(rows, key.data()); });
+        },
+        "X"_a, "key"_a.noconvert(), NoGil());
     m.def(
         "sieve_select_csr",
         [](const StoreView& store, Ints place, Vector<std::int64_t> indptr, Vector<std::int32_t> indices,

@@ -1,5 +1,6 @@
 // Writing the store: rows into tiles of float or of 8-bit codes, or into CSR; fewer columns in place.
 #pragma once
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -15,21 +16,29 @@ struct Columns {
     Index width;
     const double* shift;   // (width)
     double *sum, *square;  // (width): sums of w x and w x^2, x as stored
+    double *low, *high;    // (width): the least and the largest x
     const double* weight;  // of the rows, or null
 };
 
 constexpr Index kTogether = 16;  // columns appended side by side: a cache line of each row of floats
 
-// Adds rows of kTogether values to the sums of w x and w x^2, row after row, so that cuts change no bit.
-STREAMSIEVE_CLONES inline void add_moments(const float* values, Index rows, const double* weight, double* sum,
-                                           double* square) {
+// Sums of w x and w x^2, the least and the largest x of kTogether columns.
+struct Moments {
+    double sum[kTogether] = {}, square[kTogether] = {}, low[kTogether] = {}, high[kTogether] = {};
+};
+
+// Adds rows of kTogether values, row after row, so that cuts change no bit.
+STREAMSIEVE_CLONES inline void add_moments(const float* values, Index rows, const double* weight,
+                                           Moments& m) {
     for (Index r = 0; r < rows; ++r) {
         const double w = weight ? weight[r] : 1.0;
 #pragma omp simd
         for (Index j = 0; j < kTogether; ++j) {
             const double v = double(values[r * kTogether + j]);
-            sum[j] += w * v;
-            square[j] += w * v * v;
+            m.sum[j] += w * v;
+            m.square[j] += w * v * v;
+            m.low[j] = v < m.low[j] ? v : m.low[j];
+            m.high[j] = v > m.high[j] ? v : m.high[j];
         }
     }
 }
@@ -61,12 +70,14 @@ void append_columns(const T* X, Index row_stride, Index col_stride, Index n, con
                     for (Index j = 0; j < kTogether; ++j)
                         row[j] = j < m ? float(double(x[source[j] * col_stride]) - shift[j]) : 0.0f;
             }
-            double sum[kTogether] = {}, square[kTogether] = {};
-            std::copy(c.sum + j0, c.sum + j0 + m, sum);
-            std::copy(c.square + j0, c.square + j0 + m, square);
-            add_moments(values, rows, c.weight ? c.weight + done : nullptr, sum, square);
-            std::copy(sum, sum + m, c.sum + j0);
-            std::copy(square, square + m, c.square + j0);
+            Moments moments;
+            const std::pair<double*, double*> fields[] = {{c.sum, moments.sum},
+                                                          {c.square, moments.square},
+                                                          {c.low, moments.low},
+                                                          {c.high, moments.high}};
+            for (const auto& [all, some] : fields) std::copy(all + j0, all + j0 + m, some);
+            add_moments(values, rows, c.weight ? c.weight + done : nullptr, moments);
+            for (const auto& [all, some] : fields) std::copy(some, some + m, all + j0);
             put(tile, block, j0, m, r0, rows, static_cast<const float*>(values));
         }
         done += rows;
@@ -211,6 +222,25 @@ inline void select_tiles(const unsigned char* tiles, Index count_tiles, Index wi
                          std::size_t(column));
 }
 
+// A number for the content of each row, as it is stored: equal for copies, however they are laid out. How
+// many values are not zero.
+template <class Rows>
+std::int64_t row_keys(const Rows& X, std::uint32_t* key) {
+    std::int64_t values = 0;
+    for (Index i = 0; i < X.rows; ++i) {
+        std::uint64_t sum = 0;
+        X[i].each([&](Index j, double x) {
+            const float v = float(x);
+            const std::uint64_t r = (std::uint64_t(j) + 1) * 0x9E3779B97F4A7C15u;  // of the column
+            sum += (r ^ (r >> 32)) * (v != 0.0f ? std::bit_cast<std::uint32_t>(v) : 0u);
+            values += v != 0.0f;
+        });
+        sum ^= sum >> 31, sum *= 0xBF58476D1CE4E5B9u;
+        key[i] = std::uint32_t(sum >> 32);
+    }
+    return values;
+}
+
 // CSR rows appended until memory would be exceeded; the number of rows that fit.
 template <class T, class I>
 Index append_csr(const Csr<T, I>& X, const std::int32_t* place, const Columns& c, std::int64_t* present,
@@ -232,6 +262,7 @@ Index append_csr(const Csr<T, I>& X, const std::int32_t* place, const Columns& c
             data[end++] = v;
             c.sum[j] += w * double(v);
             c.square[j] += w * double(v) * double(v);
+            c.low[j] = std::min(c.low[j], double(v)), c.high[j] = std::max(c.high[j], double(v));
             ++present[j];
         }
         indptr[++at] = end;

@@ -4,11 +4,12 @@
 #include <bit>
 #include <cmath>
 
+#include "core/losses.hpp"
 #include "operators.hpp"
 
 namespace streamsieve::sieve {
 
-enum class Kind { squared, logistic, softmax, poisson, huber };
+constexpr double kLeastBend = 1e-8;  // rows that are fitted perfectly still hold their weights
 
 // e^x for x <= 0, to a few units in the last place; without branches, so that a loop of it is vectorised.
 STREAMSIEVE_INLINE double exp_negative(double x) {
@@ -81,34 +82,25 @@ STREAMSIEVE_CLONES inline void softmax_curved(Index R, Index c, const double* w,
 }
 
 struct Target {
-    Kind kind;
+    Loss loss;        // of each margin
+    bool joint;       // or the margins are of classes, and the loss is logistic of all of them: softmax
     Index c;          // margins of a row
-    const double* y;  // (n, c) targets, or (n, 1) class codes
-    double delta;     // of the Huber loss
+    const double* y;  // (n, c) targets, or (n, 1) class codes where they are joint
 
     // Loss of the first `rows` rows of a block, whose margins are e[a * R + i]; where `r` is given also the
     // derivative, and in `curve` the second derivative (softmax: the probabilities), both times the weight.
     // `each` gets the losses.
     double value(Index first, Index rows, Index R, const float* weight, const double* e, float* r,
                  float* curve, double* each) const {
-        if (kind == Kind::softmax) return softmax(first, rows, R, weight, e, r, curve, each);
-        double total = 0;
-        for (Index i = 0; i < rows; ++i) {
-            const double w = weight ? double(weight[first + i]) : 1.0;
-            const double f = separate(first + i, i, R, w, e, r, curve);
-            total += w * f;
-            if (each) each[i] = f;
-        }
-        if (r)  // the rows that a last tile lacks
-            for (Index a = 0; a < c; ++a)
-                for (Index i = rows; i < R; ++i) r[a * R + i] = 0, curve[a * R + i] = 0;
-        return total;
+        if (joint) return softmax(first, rows, R, weight, e, r, curve, each);
+        return loss.visit(
+            [&](const auto& one) { return separate(one, first, rows, R, weight, e, r, curve, each); });
     }
 
     // The second derivative times the margins e.
     void curved(Index first, Index rows, Index R, const float* weight, const float* curve, const double* e,
                 float* z) const {
-        if (kind != Kind::softmax) {
+        if (!joint) {
             for (Index at = 0; at < c * R; ++at) z[at] = float(double(curve[at]) * e[at]);
             return;
         }
@@ -121,10 +113,10 @@ struct Target {
     double curvature(Index first, Index rows, Index R, const float* weight, const float* curve) const {
         double total = 0;
         for (Index i = 0; i < rows; ++i) {
-            const double w = kind != Kind::softmax ? 1.0 : weight ? double(weight[first + i]) : 1.0;
+            const double w = joint && weight ? double(weight[first + i]) : 1.0;
             for (Index a = 0; a < c; ++a) {
                 const double d = double(curve[a * R + i]);
-                total += w * (kind == Kind::softmax ? d * (1 - d) : d);
+                total += w * (joint ? d * (1 - d) : d);
             }
         }
         return total / double(c);
@@ -151,35 +143,27 @@ struct Target {
         }
         return total;
     }
-    double separate(Index row, Index i, Index R, double w, const double* e, float* r, float* curve) const {
+    template <class One>
+    double separate(const One& one, Index first, Index rows, Index R, const float* weight, const double* e,
+                    float* r, float* curve, double* each) const {
         double total = 0;
-        for (Index a = 0; a < c; ++a) {
-            const double t = e[a * R + i], u = y[row * c + a];
-            double f = 0, d = 0, d2 = 1;
-            if (kind == Kind::logistic) {
-                const double small = std::exp(-std::abs(t)), p = (t >= 0 ? 1.0 : small) / (1.0 + small);
-                f = std::log1p(small) + std::max(t, 0.0) - u * t;
-                d = p - u;
-                d2 = std::max(p * (1.0 - p), 1e-8);
-            } else if (kind == Kind::poisson) {
-                const double mean = std::exp(std::min(t, 50.0));
-                f = mean - u * t;
-                d = mean - u;
-                d2 = std::max(mean, 1e-8);
-            } else if (kind == Kind::huber && std::abs(t - u) > delta) {
-                f = delta * (std::abs(t - u) - 0.5 * delta);
-                d = t > u ? delta : -delta;
-                d2 = delta / std::abs(t - u);  // majorises, so that every step descends
-            } else {
-                f = 0.5 * (t - u) * (t - u);
-                d = t - u;
+        for (Index i = 0; i < rows; ++i) {
+            const double w = weight ? double(weight[first + i]) : 1.0;
+            double f = 0;
+            for (Index a = 0; a < c; ++a) {
+                const LossPoint here = one.at(e[a * R + i], y[(first + i) * c + a]);
+                f += here.value;
+                if (r) {
+                    r[a * R + i] = float(w * here.derivative);
+                    curve[a * R + i] = float(w * std::max(here.bend, kLeastBend));
+                }
             }
-            total += f;
-            if (r) {
-                r[a * R + i] = float(w * d);
-                curve[a * R + i] = float(w * d2);
-            }
+            total += w * f;
+            if (each) each[i] = f;
         }
+        if (r)  // the rows that a last tile lacks
+            for (Index a = 0; a < c; ++a)
+                for (Index i = rows; i < R; ++i) r[a * R + i] = 0, curve[a * R + i] = 0;
         return total;
     }
 };

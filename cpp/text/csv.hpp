@@ -14,14 +14,25 @@ namespace streamsieve {
 // among the texts (< 0), or nothing.
 constexpr std::int32_t IGNORED = std::numeric_limits<std::int32_t>::max();
 
+// What a missing value does, and a word in a column of numbers: it is an error, becomes the column's fill (or
+// code -1), or its row is left out.
+enum class Gap : std::uint8_t { error, fill, leave_out };
+
 struct CsvRules {
     char separator;
     const std::int32_t* roles;  // one per column
     Index columns;
     Index features, others, texts;  // columns of each sort
-    const std::uint8_t* missing;    // how each column takes a missing value, as Missing
+    const std::uint8_t* gaps;       // of each column, as Gap
+    const std::uint8_t* styles;     // how numbers are written in it, as Style
+    const double* fills;            // the number that a missing one becomes
     Index weight;                   // the place of a number that may not be negative, or -1
     bool skip;
+};
+
+// Words met in a column of numbers that were read as missing, and where the first of them begins.
+struct OddCells {
+    std::int64_t count, first;
 };
 
 // What stands between two separators. `begin` is at the opening quote only where quotes inside are doubled,
@@ -111,17 +122,19 @@ inline void trim(const char*& p, const char*& end) {
     while (p < end && (end[-1] == ' ' || end[-1] == '\t')) --end;
 }
 
-// A cell that does not begin with a plain number: quoted, with blanks around it, missing, or wrong.
-inline Fault number_cell(const Cell& c, Missing missing, double& x) {
+// A cell that does not begin with a plain number: quoted, with blanks around it, written in another style,
+// missing, or wrong. Fault::missing leaves x as it is.
+inline Fault number_cell(const Cell& c, Style style, double& x) {
     const char *p = c.begin, *end = c.end;
     trim(p, end);
-    const char* const q = p < end ? number(p, x) : nullptr;
-    if (q == end && q) return std::isinf(x) ? Fault::infinite : Fault::none;
-    if (is_missing(p, end)) {
-        if (missing == Missing::error) return Fault::missing;
-        x = missing == Missing::keep ? std::numeric_limits<double>::quiet_NaN() : 0.0;
-        return Fault::none;
+    double found = 0;
+    const bool good =
+        style == Style::plain ? p < end && number(p, found) == end : written_number(p, end, style, found);
+    if (good) {
+        x = found;
+        return std::isinf(x) ? Fault::infinite : Fault::none;
     }
+    if (is_missing(p, end) || stands_for_no_number(p, end)) return Fault::missing;
     const char* word = p + (p < end && (*p == '-' || *p == '+'));
     const bool infinite =
         end - word >= 3 && (word[0] | 0x20) == 'i' && (word[1] | 0x20) == 'n' && (word[2] | 0x20) == 'f';
@@ -131,7 +144,7 @@ inline Fault number_cell(const Cell& c, Missing missing, double& x) {
 // One row at p: numbers to `features` and `others`, codes to `code` (-1: missing). Leaves p after the row, or
 // where the fault is, and in `column` which cell that was.
 inline Fault csv_row(const char*& p, const char* end, const CsvRules& rules, double* features, double* others,
-                     std::int32_t* code, Codes* codes, Index& column) {
+                     std::int32_t* code, Codes* codes, OddCells* odd, const char* text, Index& column) {
     for (Index c = 0; c < rules.columns; ++c) {
         column = c;
         const std::int32_t role = rules.roles[c];
@@ -139,11 +152,19 @@ inline Fault csv_row(const char*& p, const char* end, const CsvRules& rules, dou
         if (role >= 0 && role != IGNORED) {
             double& x = role < rules.features ? features[role] : others[role - rules.features];
             next = number(p, x);
-            if (!next || !ends_cell(next, rules.separator) || std::isinf(x)) {
+            if (!next || !ends_cell(next, rules.separator) || std::isinf(x) || rules.styles[c]) {
                 const Cell found = cell(p, end, rules.separator);
                 if (found.fault != Fault::none) return found.fault;
-                const Fault fault = number_cell(found, Missing(rules.missing[c]), x);
-                if (fault != Fault::none) return fault;
+                const Fault fault = number_cell(found, Style(rules.styles[c]), x);
+                if (fault == Fault::missing || fault == Fault::value) {
+                    const Gap gap = Gap(rules.gaps[c]);
+                    if (gap == Gap::error) return fault;
+                    if (fault == Fault::value && odd[c].count++ == 0) odd[c].first = found.begin - text;
+                    if (gap == Gap::leave_out) return Fault::left_out;
+                    x = rules.fills[c];
+                } else if (fault != Fault::none) {
+                    return fault;
+                }
                 next = found.next;
             }
             if (role == rules.weight && x < 0) return Fault::weight;
@@ -155,7 +176,8 @@ inline Fault csv_row(const char*& p, const char* end, const CsvRules& rules, dou
                 const char *from = found.begin, *to = found.end;
                 trim(from, to);
                 const bool missing = is_missing(from, to);
-                if (missing && Missing(rules.missing[c]) == Missing::error) return Fault::missing;
+                if (missing && Gap(rules.gaps[c]) != Gap::fill)
+                    return Gap(rules.gaps[c]) == Gap::error ? Fault::missing : Fault::left_out;
                 code[~role] = missing ? -1 : codes[~role].code({from, to});
             }
         }
@@ -178,13 +200,14 @@ struct CsvOut {
 };
 
 struct CsvOutcome : Outcome {
-    Index column = 0;
+    Index column = 0, left_out = 0;  // the column of the first refusal; rows without a target
 };
 
 // All rows of a text, up to the first refusal. `codes` gathers the values of each text column.
 inline CsvOutcome csv(const char* p, const char* end, const CsvRules& rules, const CsvOut& out,
-                      std::vector<Codes>& codes) {
+                      std::vector<Codes>& codes, OddCells* odd) {
     CsvOutcome done;
+    const char* const text = p;
     std::vector<std::size_t> known(codes.size());
     while (p < end) {
         if (ends_line(p)) {  // an empty line is no row
@@ -195,17 +218,17 @@ inline CsvOutcome csv(const char* p, const char* end, const CsvRules& rules, con
         for (std::size_t k = 0; k < codes.size(); ++k) known[k] = codes[k].values().size();
         const Fault fault =
             csv_row(p, end, rules, out.X + done.rows * rules.features, out.others + done.rows * rules.others,
-                    out.codes + done.rows * rules.texts, codes.data(), done.column);
+                    out.codes + done.rows * rules.texts, codes.data(), odd, text, done.column);
         if (fault == Fault::none) {
             ++done.rows;
             continue;
         }
         for (std::size_t k = 0; k < codes.size(); ++k) codes[k].forget_from(known[k]);
-        if (!rules.skip) {
+        if (fault != Fault::left_out && !rules.skip) {
             done.fault = fault, done.at = p;
             return done;
         }
-        ++done.bad;
+        ++(fault == Fault::left_out ? done.left_out : done.bad);
         const char* const next = next_row(row, end, rules.separator);
         p = next ? next : after_line(row, end);  // no closing quote: only its line is lost
     }
@@ -227,9 +250,9 @@ inline void csv_texts(const char* const begin, const char* end, char separator, 
             const Cell found = cell(p, end, separator);
             double x = 0;
             if (found.fault != Fault::none) break;
-            const Fault fault = number_cell(found, Missing::keep, x);
+            const Fault fault = number_cell(found, Style::plain, x);
             if (fault == Fault::value && counts[c].texts++ == 0) counts[c].first_text = found.begin - begin;
-            if (fault == Fault::none && !std::isnan(x)) ++counts[c].numbers;
+            if (fault == Fault::none) ++counts[c].numbers;
             if (*found.next != separator) break;
             p = found.next + 1;
         }

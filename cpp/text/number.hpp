@@ -160,14 +160,72 @@ inline const char* number(const char* p, double& x) {
     return p;
 }
 
-// Whether the text is one of the words for a missing value (nothing, NaN, NA, N/A, null), in either case.
-inline bool is_missing(const char* p, const char* end) {
-    char low[5] = {};
-    if (end - p > 4) return false;
+// Whether the text is one of the words, in either case.
+template <std::size_t N>
+inline bool is_one_of(const char* p, const char* end, const char* const (&words)[N]) {
+    char low[8] = {};
+    if (end - p > 7) return false;
     for (int i = 0; p + i < end; ++i) low[i] = p[i] >= 'A' && p[i] <= 'Z' ? char(p[i] + 32) : p[i];
-    for (const char* word : {"", "nan", "na", "n/a", "null"})
+    for (const char* word : words)
         if (!std::strcmp(low, word) && std::size_t(end - p) == std::strlen(word)) return true;
     return false;
+}
+
+// Words for a missing value.
+inline bool is_missing(const char* p, const char* end) {
+    static constexpr const char* words[] = {"", "nan", "na", "n/a", "null", "?", "<na>", "#n/a"};
+    return is_one_of(p, end, words);
+}
+
+// Words that among numbers are a missing value, and among words a category.
+inline bool stands_for_no_number(const char* p, const char* end) {
+    static constexpr const char* words[] = {"-", "--", ".", "*", "none", "nil", "n.a.", "unknown", "missing"};
+    return is_one_of(p, end, words);
+}
+
+// How numbers are written: 1234.5; 1.234,5 or 1234,5; $1,234.5 or 12 %.
+enum class Style : std::uint8_t { plain, comma, grouped };
+
+// Reads a number with groups of three digits, a currency sign or a per cent sign, as the style has them;
+// whether all of the text is one. Groups may also be parted by blanks or apostrophes.
+inline bool written_number(const char* p, const char* end, Style style, double& x) {
+    constexpr std::ptrdiff_t longest = 48;
+    char plain[longest + 1 + PADDING] = {};
+    const char point = style == Style::comma ? ',' : '.', other = style == Style::comma ? '.' : ',';
+    const auto sign = [](char c) { return c == '$' || c == '%' || c == ' ' || (c & 0x80); };
+    char* out = plain;
+    if (p < end && (*p == '-' || *p == '+')) *out++ = *p++;
+    while (p < end && sign(*p)) ++p;
+    if (out == plain && p < end && (*p == '-' || *p == '+')) *out++ = *p++;
+    while (p < end && sign(end[-1])) --end;
+    if (end - p > longest - 1) return false;
+    int run = 0, groups = 0;  // digits since the start or the last group; groups so far
+    bool whole = true;        // before the point and the exponent
+    while (p < end) {
+        if (*p >= '0' && *p <= '9') {
+            *out++ = *p++, ++run;
+        } else if (whole && *p == point) {
+            if (groups && run != 3) return false;
+            whole = false, *out++ = '.', ++p;
+        } else if (whole && (*p == other || *p == ' ' || *p == '\'' || (*p & 0x80))) {
+            if (run == 0 || run > 3 || (groups && run != 3)) return false;
+            if (*p & 0x80) {  // a narrow blank of two or three bytes
+                while (p < end && (*p & 0x80)) ++p;
+            } else {
+                ++p;
+            }
+            ++groups, run = 0;
+        } else if ((*p | 0x20) == 'e' && !groups && out > plain) {
+            whole = false;
+            *out++ = *p++;
+            if (p < end && (*p == '-' || *p == '+')) *out++ = *p++;
+        } else {
+            return false;
+        }
+    }
+    if (whole && groups && run != 3) return false;
+    *out = '\n';
+    return number(plain, x) == out;
 }
 
 // How often a byte occurs. Counted in bytes of at most 255 rounds, which compilers turn into vectors.

@@ -1,4 +1,5 @@
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "core/bind.hpp"
@@ -51,29 +52,53 @@ const Binding bindings([](nb::module_& m) {
     m.def(
         "csv",
         [](Text text, Index n, int separator, Vector<const std::int32_t> roles,
-           Vector<const std::uint8_t> missing, Index weight, bool skip, Matrix<double> X,
-           Matrix<double> others, Matrix<std::int32_t> codes) {
+           Vector<const std::uint8_t> gaps, Vector<const std::uint8_t> styles, Vector<const double> fills,
+           Index weight, bool skip, Matrix<double> X, Matrix<double> others, Matrix<std::int32_t> codes,
+           Matrix<std::int64_t> odd) {
             const auto [begin, end] = whole_lines(text, n);
+            const std::size_t columns = roles.shape(0);
+            if (gaps.shape(0) != columns || styles.shape(0) != columns || fills.shape(0) != columns ||
+                odd.shape(0) != columns || odd.shape(1) != 2)
+                throw nb::value_error("one gap, style, fill and (count, first) for each column");
             const CsvRules rules{char(separator),
                                  roles.data(),
-                                 Index(roles.shape(0)),
+                                 Index(columns),
                                  Index(X.shape(1)),
                                  Index(others.shape(1)),
                                  Index(codes.shape(1)),
-                                 missing.data(),
+                                 gaps.data(),
+                                 styles.data(),
+                                 fills.data(),
                                  weight,
                                  skip};
             std::vector<Codes> met(codes.shape(1));
-            const CsvOutcome o = csv(begin, end, rules, {X.data(), others.data(), codes.data()}, met);
+            const CsvOutcome o = csv(begin, end, rules, {X.data(), others.data(), codes.data()}, met,
+                                     reinterpret_cast<OddCells*>(odd.data()));
             std::vector<std::vector<std::pair<Index, Index>>> values;  // of each text column, as met
             for (const Codes& column : met) {
                 auto& places = values.emplace_back();
                 for (const View& v : column.values()) places.emplace_back(v.begin - begin, v.end - begin);
             }
-            return std::tuple(o.rows, o.bad, int(o.fault), o.at ? o.at - begin : -1, o.column, values);
+            return std::tuple(o.rows, o.bad, o.left_out, int(o.fault), o.at ? o.at - begin : -1, o.column,
+                              values);
         },
-        "text"_a, "n"_a, "separator"_a, "roles"_a, "missing"_a, "weight"_a, "skip"_a, "X"_a.noconvert(),
-        "others"_a.noconvert(), "codes"_a.noconvert(), NoGil());
+        "text"_a, "n"_a, "separator"_a, "roles"_a, "gaps"_a, "styles"_a, "fills"_a, "weight"_a, "skip"_a,
+        "X"_a.noconvert(), "others"_a.noconvert(), "codes"_a.noconvert(), "odd"_a.noconvert(), NoGil());
+    m.def(
+        "numbers",
+        [](const std::vector<std::string>& values, int style, Vector<double> x, Vector<std::uint8_t> fault) {
+            if (x.shape(0) != values.size() || fault.shape(0) != values.size())
+                throw nb::value_error("one number and fault for each value");
+            std::string padded;
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                padded.assign(values[i]).append(1 + PADDING, '\n');
+                const char* const p = padded.data();
+                x.data()[i] = std::numeric_limits<double>::quiet_NaN();
+                fault.data()[i] = std::uint8_t(
+                    number_cell({p, p + values[i].size(), nullptr, Fault::none}, Style(style), x.data()[i]));
+            }
+        },
+        "values"_a, "style"_a, "x"_a.noconvert(), "fault"_a.noconvert());
     m.def(
         "csv_texts",
         [](Text text, Index n, int separator, Index rows, Matrix<std::int64_t> counts) {

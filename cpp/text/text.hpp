@@ -24,7 +24,8 @@ enum class Fault {
     cells_many,  // more cells than columns
     quote,       // text after a closing quote, or no closing quote
     nul,         // a NUL byte
-    weight       // a negative weight
+    weight,      // a negative weight
+    left_out     // no target: the row is left out and counted
 };
 
 enum class Missing { error, keep, zero };

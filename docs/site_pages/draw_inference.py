@@ -15,7 +15,8 @@ mpl.use("Agg")
 
 from matplotlib.figure import Figure
 
-from streamsieve import FoldAverages, extract, inference
+from streamsieve import FoldAverages, extract
+from streamsieve.methods import inference
 
 OUT = Path(__file__).parent.parent / "pictures" / "inference.png"
 HIT, MISS = "#0b6e99", "#d1495b"

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from streamsieve import RunningAverages, extract, metrics, simulate
-from streamsieve.averages.standardize import standardize
+from streamsieve.statistics.standardize import standardize
 
 from ..published.ma import PUBLISHED
 from ..report import Cell, Outcomes, Part, Table

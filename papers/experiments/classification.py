@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamsieve import RunningAverages, extract, metrics, simulate
-from streamsieve.averages.standardize import standardize
+from streamsieve.statistics.standardize import standardize
 
 from ..baselines import fofs_params, online_methods
 from ..published.classification import PUBLISHED

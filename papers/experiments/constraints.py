@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from streamsieve import RunningAverages, extract
-from streamsieve.averages.extract.penalized import DEFAULTS, Walk, penalties_for, walk_to_alpha
-from streamsieve.averages.extract.penalties import Penalty
-from streamsieve.averages.model import as_standardized
-from streamsieve.averages.standardize import Standardized
-from streamsieve.rows import Array
+from streamsieve.core.rows import Array
+from streamsieve.methods.averages.penalized import DEFAULTS, Walk, penalties_for, walk_to_alpha
+from streamsieve.statistics.linear_model import as_standardized
+from streamsieve.statistics.penalties import Penalty
+from streamsieve.statistics.standardize import Standardized
 
 from ..report import Outcomes, Part, Table
 

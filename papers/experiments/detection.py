@@ -20,7 +20,7 @@ from streamsieve import (
     metrics,
     simulate,
 )
-from streamsieve.averages.standardize import standardize
+from streamsieve.statistics.standardize import standardize
 
 from ..baselines import lasso
 from ..published.detection import EARLIER, PUBLISHED

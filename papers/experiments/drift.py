@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from streamsieve import RunningAverages, metrics, simulate
-from streamsieve.averages.extract import olsth
+from streamsieve.methods.averages.extract import olsth
 
 from ..report import Cell, Figure, Outcomes, Panel, Part, Table
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from streamsieve import AveragesBank, RunningAverages, extract
-from streamsieve.averages.bank import HALF_LIVES
-from streamsieve.rows import Array
+from streamsieve.core.rows import Array
+from streamsieve.statistics.bank import HALF_LIVES
 
 from ..report import Outcomes, Part, Table
 

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamsieve import FoldAverages, FourthMoments, RunningAverages, extract, inference
-from streamsieve.averages.intervals import two_sided
-from streamsieve.inference.fdr import reject
-from streamsieve.inference.knockoffs import cut
-from streamsieve.inference.stability import bounds
+from streamsieve import FoldAverages, FourthMoments, RunningAverages, extract
+from streamsieve.methods import inference
+from streamsieve.methods.inference.fdr import reject
+from streamsieve.methods.inference.knockoffs import cut
+from streamsieve.methods.inference.stability import bounds
+from streamsieve.statistics.intervals import two_sided
 
 from ..report import Cell, Outcomes, Part, Table
 

@@ -26,9 +26,9 @@ from streamsieve import (
     metrics,
     path,
 )
-from streamsieve.averages.extract import ofsa, olsth
-from streamsieve.averages.interactions import Pairs
-from streamsieve.averages.standardize import standardize
+from streamsieve.methods.averages.extract import ofsa, olsth
+from streamsieve.statistics.interactions import Pairs
+from streamsieve.statistics.standardize import standardize
 
 from .. import data
 from ..baselines import PLAIN, fofs_params, lasso, omp

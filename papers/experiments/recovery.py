@@ -36,9 +36,9 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, stdtrit
 
 from streamsieve import RunningAverages, metrics, simulate
-from streamsieve.averages.extract import ofsa, ols, olsth
-from streamsieve.averages.extract.ofsa import schedule
-from streamsieve.averages.standardize import standardize
+from streamsieve.methods.averages.extract import ofsa, ols, olsth
+from streamsieve.statistics.annealing import schedule
+from streamsieve.statistics.standardize import standardize
 
 from ..report import Cell, Figure, Outcomes, Panel, Part, Table
 

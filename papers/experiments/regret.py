@@ -32,9 +32,9 @@ from streamsieve import (
     TSGDRegressor,
     simulate,
 )
-from streamsieve.averages.extract import oelasticnet, ofsa, olsth, omcp
-from streamsieve.averages.model import least_squares
-from streamsieve.averages.standardize import Standardized, standardize
+from streamsieve.methods.averages.extract import oelasticnet, ofsa, olsth, omcp
+from streamsieve.statistics.linear_model import least_squares
+from streamsieve.statistics.standardize import Standardized, standardize
 
 from ..published.regret import CLAIMS, FALLING, FLAT, RULE, WHY
 from ..report import Figure, Outcomes, Panel, Part, Table

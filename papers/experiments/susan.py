@@ -25,8 +25,8 @@ from streamsieve import (
     metrics,
     simulate,
 )
-from streamsieve.averages.extract import olsth
-from streamsieve.averages.standardize import standardize
+from streamsieve.methods.averages.extract import olsth
+from streamsieve.statistics.standardize import standardize
 
 from ..baselines import fit_averages, lasso, omp
 from ..published.susan import PUBLISHED

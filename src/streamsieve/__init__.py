@@ -9,25 +9,27 @@ from typing import Any
 from .methods import ESTIMATORS
 
 _PUBLIC = {
-    "streams": ["read"],
-    "averages.running": ["RunningAverages"],
-    "averages.model": ["LinearModel"],
-    "averages.path": ["Path", "path"],
-    "averages.folds": ["FoldAverages"],
-    "averages.bank": ["AveragesBank"],
-    "averages.fourth": ["FourthMoments"],
-    "averages.crossval": ["CrossValidation", "cross_validate"],
+    "sources": ["read"],
+    "statistics.running": ["RunningAverages"],
+    "statistics.linear_model": ["LinearModel"],
+    "methods.averages.path": ["Path", "path"],
+    "statistics.fold_averages": ["FoldAverages"],
+    "statistics.bank": ["AveragesBank"],
+    "statistics.fourth": ["FourthMoments"],
+    "methods.averages.crossval": ["CrossValidation", "cross_validate"],
     "estimators": list(ESTIMATORS),
-    "runs.evaluate": ["Prequential", "prequential"],
+    "training.evaluate": ["Prequential", "prequential"],
     "displays": ["PathDisplay", "SelectionDisplay", "PrequentialDisplay", "StabilityDisplay"],
-    "persist": ["save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"],
+    "training.saved": ["save", "Checkpoint"],
+    "estimators.saved": ["load", "read_checkpoint"],
+    "persist": ["CheckpointError"],
 }
 _WHERE = {name: module for module, names in _PUBLIC.items() for name in names}
 _MODULES = {
-    "extract": "averages.extract",
+    "extract": "methods.averages.extract",
     "dask": "dask",
     "distributed": "distributed",
-    "inference": "inference",
+    "inference": "methods.inference",
     "metrics": "metrics",
     "simulate": "simulate",
 }

@@ -5,13 +5,16 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .core.losses import Loss
+
 _F = TypeVar("_F", np.float32, np.float64)
 _G = TypeVar("_G", np.float32, np.float64)
 _I = TypeVar("_I", np.int32, np.int64)
 _Doubles: TypeAlias = NDArray[np.float64]
 _Ints: TypeAlias = NDArray[np.int64]
-# (n, p) in C order, or (indptr, indices, data) of a CSR matrix; float32 or float64, int32 or int64
-_Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+# (n, p) in C order, or (indptr, indices, data) of a CSR matrix; float32 or float64, int32 or int64.
+# Rows with a map are a pair of these and (center, inverse, centred); see `ColumnMap`.
+_Rows: TypeAlias = NDArray[Any] | tuple[Any, ...]
 
 # ---- running averages
 
@@ -137,6 +140,19 @@ def chol_solve(U: _Doubles, x: _Doubles) -> None: ...
 
 # ---- what the learners share
 
+def take_rows(
+    indptr: NDArray[_I],
+    indices: NDArray[_I],
+    data: NDArray[_F],
+    at: _Ints,
+    out_indptr: NDArray[_I],
+    out_indices: NDArray[_I],
+    out_data: NDArray[_F],
+) -> None: ...
+def read_dense(rows: _Rows, out: _Doubles) -> None: ...
+def read_csr(rows: _Rows, indptr: NDArray[np.int32], indices: NDArray[np.int32], data: _Doubles) -> None: ...
+def column_sums(rows: _Rows, weight: _Doubles | None, y: _Doubles, out: _Doubles) -> None: ...
+def largest_squares(rows: _Rows, k: int) -> float: ...
 def top_k(score: _Doubles, out: NDArray[np.int64]) -> int: ...
 def margins(rows: _Rows, w: _Doubles, scale: float, bias: _Doubles, out: _Doubles) -> None: ...
 def index_features(
@@ -147,6 +163,7 @@ def index_features(
     limit: float,
     grow: bool,
 ) -> int: ...
+def loss_points(loss: Loss, margin: _Doubles, y: _Doubles, out: _Doubles) -> None: ...
 
 # ---- learners: rows learned before a step would have overflowed; rule and state are read by name
 
@@ -154,7 +171,7 @@ class _Learner(Protocol):
     def __call__(
         self,
         rows: _Rows,
-        loss: str,
+        loss: Loss,
         y: _Doubles,
         weight: _Doubles | None,
         rule: dict[str, Any],
@@ -210,13 +227,17 @@ def csv(
     n: int,
     separator: int,
     roles: NDArray[np.int32],
-    missing: NDArray[np.uint8],
+    gaps: NDArray[np.uint8],
+    styles: NDArray[np.uint8],
+    fills: _Doubles,
     weight: int,
     skip: bool,
     X: _Doubles,
     others: _Doubles,
     codes: NDArray[np.int32],
-) -> tuple[int, int, int, int, int, list[list[tuple[int, int]]]]: ...
+    odd: NDArray[np.int64],
+) -> tuple[int, int, int, int, int, int, list[list[tuple[int, int]]]]: ...
+def numbers(values: list[str], style: int, x: _Doubles, fault: NDArray[np.uint8]) -> None: ...
 def csv_texts(
     text: NDArray[np.uint8], n: int, separator: int, rows: int, counts: NDArray[np.int64]
 ) -> None: ...
@@ -226,7 +247,7 @@ def csv_whole_rows(text: NDArray[np.uint8], n: int, separator: int, first: bool 
 
 def stabilized(
     rows: _Rows,
-    loss: str,
+    loss: Loss,
     y: _Doubles,
     weight: _Doubles | None,
     rule: dict[str, Any],
@@ -254,15 +275,17 @@ def sieve_csr(
 ) -> SieveStore: ...
 def sieve_fit(
     store: SieveStore,
-    kind: str,
+    loss: Loss,
+    joint: bool,
     y: _Doubles,
-    delta: float,
     units: _Doubles,
     H: _Doubles | None,
     h: _Doubles | None,
     intercept: bool,
     tolerance: float,
     share: float,
+    unit: _Ints32,
+    flags: NDArray[np.uint8],
     starts: list[Any],
     copy_bytes: int,
     cached_bytes: int,
@@ -270,9 +293,9 @@ def sieve_fit(
 ) -> list[list[_Fit]]: ...
 def sieve_predict(
     store: SieveStore,
-    kind: str,
+    loss: Loss,
+    joint: bool,
     y: _Doubles,
-    delta: float,
     units: _Doubles,
     columns: _Ints32,
     B: _Doubles,
@@ -287,6 +310,8 @@ def sieve_append(
     shift: _Doubles,
     sum: _Doubles,
     square: _Doubles,
+    low: _Doubles,
+    high: _Doubles,
     weight: _Doubles | None,
     tiles: NDArray[np.float32],
     R: int,
@@ -299,6 +324,8 @@ def sieve_append_codes(
     shift: _Doubles,
     sum: _Doubles,
     square: _Doubles,
+    low: _Doubles,
+    high: _Doubles,
     weight: _Doubles | None,
     tiles: NDArray[np.int8],
     R: int,
@@ -318,6 +345,8 @@ def sieve_append_csr(
     place: _Ints32,
     sum: _Doubles,
     square: _Doubles,
+    low: _Doubles,
+    high: _Doubles,
     present: NDArray[np.int64],
     weight: _Doubles | None,
     indptr: NDArray[np.int64],
@@ -327,6 +356,7 @@ def sieve_append_csr(
     budget: int,
     row_cost: int,
 ) -> int: ...
+def sieve_row_keys(X: Any, key: NDArray[np.uint32]) -> int: ...
 def sieve_select_csr(
     store: SieveStore,
     place: _Ints32,

@@ -13,6 +13,10 @@ KINDS = {
     "inputs": (150, LIMIT),
     "kills": (2, 300),
     "disk": (4, 300),
+    "interpreter": (2, 100),
+    "requests": (10, 60),
+    "limits": (2, 200),
+    "resumes": (10, 60),
 }
 
 

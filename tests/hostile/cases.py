@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import clone
 
 import streamsieve
+from streamsieve.core import state as states
+from streamsieve.core.params import Bool, Int, OneOf, Or, Real
 from streamsieve.methods import ESTIMATORS
-from streamsieve.params import Bool, Int, OneOf, Or, Real
 
 from . import batches
 from .rules import Failure, check_finite, check_refusal, strict_warnings
@@ -342,7 +343,7 @@ def frozen(value):
 
 def snapshot(model):
     """A copy of all that is known about a model."""
-    held = {name: value for name, value in vars(model).items() if name != "method_"}
+    held = {name: value for name, value in vars(model).items() if name != "_model"}
     method = getattr(model, "method_", None)
     held = {name: copy.copy(value) for name, value in held.items()}
     if method is None:
@@ -353,7 +354,8 @@ def snapshot(model):
     for averages in (getattr(state, "averages", None), fourth, *folds):
         if averages is not None and hasattr(averages, "flush"):
             averages.flush()  # as readers do
-    return held, (state, method.p, method.q, method.values)
+    stages = [states.copied(stage) for stage in (model._model.prepare, model._model.refitted)]
+    return held, (state, method.p, method.q, stages)
 
 
 def differences(a, b):
@@ -377,7 +379,7 @@ def check_unchanged(before, model):
     if held.get("n_features_in_") != now.get("n_features_in_"):
         raise Failure("a refused call has changed n_features_in_")
     if method is not None:
-        found = list(method[0].differences(after[0]))
+        found = [*method[0].differences(after[0]), *states.differences(method[3], after[3], "stages")]
         if found or method[1:3] != after[1:3]:
             raise Failure(f"a refused call has changed the state: {found[:4]}")
 

@@ -2,8 +2,12 @@
 
 import bz2
 import gzip
+import io
+import itertools
 import json
 import sys
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +16,10 @@ import scipy.sparse as sp
 
 import streamsieve
 from streamsieve import load, read_checkpoint, save
+from streamsieve.core.rows import Rows
 from streamsieve.methods import METHODS
 from streamsieve.persist import files as model_files
-from streamsieve.persist import read_plain
-from streamsieve.rows import Rows
+from streamsieve.training.saved import read_plain
 
 from . import command
 from .rules import Failure, check_refusal, strict_warnings
@@ -26,6 +30,7 @@ import forge
 N, P = 80, 6
 _MADE: dict[Path, tuple[dict, dict]] = {}  # models and inputs of this process, by folder
 _FORGED: dict[str, tuple] = {}  # model files taken apart, by method
+_DECLARED: dict[str, tuple] = {}
 
 
 def make(folder):
@@ -168,6 +173,63 @@ def run_forged(rng, folder):
         raise Failure(f"{name}, {what}: {type(error).__name__}: {error}") from error
 
 
+def run_declared(rng, folder):
+    """A model file, with a checksum that is right, that declares sizes which it does not have."""
+    name = str(rng.choice(list(METHODS)))
+    file = folder / "declared"
+    if name not in _DECLARED:
+        save(forge.fitted(name), file)
+        tensors = safetensors.numpy.load_file(file)
+        text = tensors.pop("state.json").tobytes()
+        _DECLARED[name] = text, tensors, sum(1 for _ in forge.declared(json.loads(text)))
+    text, tensors, n = _DECLARED[name]
+    what, tree = next(itertools.islice(forge.declared(json.loads(text)), int(rng.integers(n)), None))
+    if rng.random() < 0.3:  # more features and outputs than the file has bytes for, if only it were longer
+        tree["model"]["p"] = int(10 ** rng.uniform(0, 12))
+    if rng.random() < 0.3 and "n_targets" in str(tree["model"]["target"]):
+        tree["model"]["target"]["values"] = [int(10 ** rng.uniform(0, 6)), False]
+    pad = {"pad": np.zeros(int(10 ** rng.uniform(0, 6)))} if rng.random() < 0.3 else {}
+    forge.write(file, tree, {**tensors, **pad})
+    times, least = forge.MOST
+    peak, size = forge.peak_of_loading(file), file.stat().st_size
+    if peak > least + times * size:
+        raise Failure(f"{name}, {what}: {peak:,} bytes were taken to load a file of {size:,}")
+
+
+def run_header(rng, folder):
+    """Arrays whose headers declare shapes and types that the file does not have."""
+    shape = tuple(int(10 ** rng.uniform(0, 13)) * int(rng.choice([1, 1, 1, 0, -1])) for _ in range(2))
+    dtype = str(rng.choice(["<f8", "<f8", "<f4", "<i8", "|b1", "<U500000000", "|S99999999", ">f8", "|V8"]))
+    header = {"descr": dtype, "fortran_order": bool(rng.random() < 0.3), "shape": shape}
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, header)
+    stream.write(rng.bytes(int(rng.integers(0, 400))))
+    words = ["--target", str(rng.choice(["0", "1", "y"])), "--method", str(rng.choice(["sgd", "sieve"]))]
+    if rng.random() < 0.4:
+        source = folder / "declared.npy"
+        source.write_bytes(stream.getvalue())
+    else:
+        source = folder / "declared.npz"
+        good = {name: io.BytesIO() for name in ("X", "y", "indptr", "indices", "data", "shape")}
+        S = sp.csr_array(np.ones((5, 2)))
+        parts = dict(X=np.ones((5, 2)), y=np.arange(5.0), indptr=S.indptr, indices=S.indices, data=S.data)
+        for name, raw in good.items():
+            np.save(raw, parts.get(name, np.array([10**12, 2**40] if rng.random() < 0.5 else [5, 2])))
+        names = ["X", "y"] if rng.random() < 0.5 else ["indptr", "indices", "data", "shape", "y"]
+        forged = str(rng.choice(names))
+        with zipfile.ZipFile(source, "w", zipfile.ZIP_DEFLATED) as pack:
+            for name in names:
+                pack.writestr(f"{name}.npy", (stream if name == forged else good[name]).getvalue())
+    tracemalloc.start()
+    try:
+        command.fit([source], folder / "out", *words)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    if peak > 64 << 20:
+        raise Failure(f"{header}: {peak:,} bytes were taken to read {source.stat().st_size:,}")
+
+
 def run(number, seed, folder):
     if folder not in _MADE:
         _MADE[folder] = make(folder)
@@ -176,7 +238,11 @@ def run(number, seed, folder):
     kind = rng.random()
     if kind < 0.35:
         run_model(rng, models, folder)
-    elif kind < 0.6:
+    elif kind < 0.55:
         run_forged(rng, folder)
+    elif kind < 0.7:
+        run_declared(rng, folder)
+    elif kind < 0.75:
+        run_header(rng, folder)
     else:
         run_input(rng, inputs, folder)

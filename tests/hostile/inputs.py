@@ -139,7 +139,7 @@ OPTIONS = [
     ["--missing", "mean"],
     ["--drop", "a"],
 ]
-OPTIONS += [["--categorical", "b"], ["--hold-out", "0.2"], ["--passes", "2"], ["--shuffle-buffer", "10"]]
+OPTIONS += [["--categorical", "b"], ["--hold-out", "5"], ["--passes", "2"], ["--shuffle-buffer", "10"]]
 OPTIONS += [["--memory", "1MB"], ["--delimiter", ";"]]
 
 

@@ -4,7 +4,7 @@ import csv
 import io
 import math
 
-MISSING = ("", "nan", "na", "n/a", "null")
+MISSING = ("", "nan", "na", "n/a", "null", "?", "<na>", "#n/a")
 
 
 class Bad(ValueError):
@@ -72,43 +72,36 @@ def svmlight(text, skip=False, **rules):
     return rows, bad, False
 
 
-def csv_rows(text, target, missing="error", delimiter=","):
-    """Names, rows and targets of well-formed CSV: numbers in file order, then column=value as met."""
+def csv_rows(text, target, kinds, missing="mean", delimiter=","):
+    """Names, rows and targets of well-formed CSV whose columns are numbers or categories.
+
+    Numbers come in file order, then one feature for each category of a column but for the most frequent one,
+    the more frequent first. A word among numbers is missing; a missing category is called "missing".
+    """
     header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
-    at = header.index(target)
+    cells = {name: [row[c].strip(" \t") for row in rows] for c, name in enumerate(header)}
 
-    def is_number(cell):
+    def value(cell):
         try:
-            number(cell.strip(), "keep")
+            return number(cell, "keep")
         except Bad:
-            return False
-        return True
+            return math.nan
 
-    for c in range(len(header)):  # numbers with a few texts among them
-        cells = [row[c] for row in rows[:1000] if row[c].strip(" \t").lower() not in MISSING]
-        texts = [cell for cell in cells if not is_number(cell)]
-        if texts and len(cells) - len(texts) >= 9 * len(texts):
-            raise Bad(texts[0])
-    kinds = [all(is_number(row[c]) for row in rows[:1000]) for c in range(len(header))]
-    numbers = [c for c in range(len(header)) if c != at and kinds[c]]
-    texts = [c for c in range(len(header)) if c != at and not kinds[c]]
-    names = [header[c] for c in numbers]
-    X, y = [], []
-    for row in rows:
-        x = {}
-        for j, c in enumerate(numbers):
-            value = number(row[c].strip(), missing)
-            x[j] = 0.0 if value is None else value
-        for c in texts:
-            cell = row[c].strip(" \t")
-            if cell.lower() in MISSING:
-                if missing == "error":
-                    raise Bad(cell)
-                continue
-            name = f"{header[c]}={cell}"
-            if name not in names:
-                names.append(name)
-            x[names.index(name)] = 1.0
-        X.append(x)
-        y.append(number(row[at].strip()) if kinds[at] else row[at].strip(" \t"))
-    return names, X, y
+    numbers = [name for name in header if kinds.get(name) == "number"]
+    columns = {}
+    for name in numbers:
+        values = [value(cell) for cell in cells[name]]
+        known = [x for x in values if x == x]
+        fill = {"keep": math.nan, "zero": 0.0, "mean": math.fsum(known) / max(1, len(known))}[missing]
+        columns[name] = [fill if x != x else x for x in values]
+    for name in header:
+        if kinds.get(name) != "category":
+            continue
+        values = ["missing" if cell.lower() in MISSING else cell for cell in cells[name]]
+        met = dict.fromkeys(cell for cell in values if cell != "missing")
+        met |= {"missing": None} if "missing" in values else {}
+        ranked = sorted(met, key=lambda level: -values.count(level))
+        for level in ranked[1:]:
+            columns[f"{name}={level}"] = [float(cell == level) for cell in values]
+    y = [value(cell) for cell in cells[target]]
+    return list(columns), [list(row) for row in zip(*columns.values())], cells[target] if y[0] != y[0] else y

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamsieve import RunningAverages, extract, metrics, simulate
-from streamsieve.averages.standardize import standardize
+from streamsieve.statistics.standardize import standardize
 
 from ...report import Cell, Outcomes, Table
 from ...timing import timed

@@ -6,14 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from streamsieve import (
-    OLSTThenTSGDRegressor,
-    RunningAverages,
-    SIHTRegressor,
-    extract,
-    metrics,
-    simulate,
-)
+from streamsieve import OLSTThenTSGDRegressor, RunningAverages, SIHTRegressor, extract, metrics, simulate
 
 from ...report import Cell, Outcomes, Table
 from .common import P, found

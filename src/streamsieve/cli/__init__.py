@@ -68,6 +68,7 @@ class Verbs(click.Group):
 
 @click.command(
     cls=Verbs,
+    help="Pick the k features that matter out of a stream too large to hold.",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog='Shell completion: eval "$(_STREAMSIEVE_COMPLETE=bash_source streamsieve)", or zsh_source, '
     "fish_source. Exit codes: 0 success, 1 failure, 2 usage, 3 bad data, 4 damaged or incompatible "
@@ -75,7 +76,7 @@ class Verbs(click.Group):
 )
 @click.version_option(package_name="streamsieve")
 def main() -> None:
-    """Pick the k features that matter out of a stream too large to hold."""
+    """Run a verb. Help texts are arguments, not docstrings: `python -OO` drops these."""
 
 
 def program() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import click
 import numpy as np
 
-from ..fitted import FittedModel
-from ..inference import anytime
+from ..methods.inference import anytime
 from ..persist import CheckpointError
+from ..training.model import Model
 from .model_files import averages_of, open_model
 from .output import Console, emit
 
@@ -46,7 +46,7 @@ def test_features(file: str, names: list[str], since: str | None, as_json: bool,
     emit(columns, rows, as_json=as_json, title="Any-time tests", about=about)
 
 
-def _place(model: FittedModel, name: str, file: str) -> int:
+def _place(model: Model, name: str, file: str) -> int:
     called = model._names()
     pairs = getattr(model.method, "pairs", None)
     width = model.p if pairs is None else pairs.n_features
@@ -57,7 +57,7 @@ def _place(model: FittedModel, name: str, file: str) -> int:
     raise click.UsageError(f"--anytime {name}: {file} has no such feature; it has {some}, ...")
 
 
-def _without(averages: Any, model: FittedModel, since: str, file: str) -> Any:
+def _without(averages: Any, model: Model, since: str, file: str) -> Any:
     """The averages of the rows since a snapshot."""
     before = open_model(since)
     held = averages_of(before, since).copy()

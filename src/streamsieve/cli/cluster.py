@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..core.words import counted
 from ..distributed import dask
 from ..distributed.fit import finished_model, prepare
 from ..distributed.plan import Plan
-from ..fitted import FittedModel
-from ..words import counted
+from ..training.model import Model
 from .output import Console
 from .progress import UnitMeter
 
@@ -18,13 +18,13 @@ _CONNECT = 30  # seconds
 
 
 def fit_cluster(
-    model: FittedModel,
+    model: Model,
     units: Plan,
     folder: str | None,
     scheduler: str | None,
     workers: int | None,
     console: Console,
-) -> FittedModel:
+) -> Model:
     """The model of all units, learned by the workers of a scheduler, or of this machine."""
     like = prepare(model)
     with _client(scheduler, workers) as client, UnitMeter(like.method_name.lower(), console.quiet) as meter:

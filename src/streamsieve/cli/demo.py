@@ -13,15 +13,21 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from .. import metrics, simulate
-from ..averages.extract import ofsa
-from ..averages.path import Path, path
-from ..averages.running import RunningAverages
+from ..methods.averages.extract import ofsa
+from ..methods.averages.path import Path, path
 from ..persist.files import replacing
+from ..statistics.running import RunningAverages
 from . import options as opt
 from .files import check_outputs
 
+HELP = """\
+Simulate a stream of correlated features of which K matter, find them in one pass, show the truth.
 
-@click.command("demo")
+Only running averages are kept: rows are read once and forgotten, and a model can be read at any time.
+"""
+
+
+@click.command("demo", help=HELP)
 @click.option(
     "-n", "--rows", type=click.IntRange(1), default=20_000, show_default=True, help="Rows of the stream."
 )
@@ -60,10 +66,6 @@ from .files import check_outputs
     help="File to write the picture of the path to.",
 )
 def command(rows: int, features: int, k: int, signal: float, seed: int, picture: str) -> None:
-    """Simulate a stream of correlated features of which K matter, find them in one pass, show the truth.
-
-    Only running averages are kept: rows are read once and forgotten, and a model can be read at any time.
-    """
     console = Console()
     check_outputs([], texts={"--picture": picture})
     spacing = min(10, features // k)

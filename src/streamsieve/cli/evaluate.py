@@ -22,7 +22,15 @@ class Points(opt.ParamType):
         return int(value)
 
 
-@click.command("evaluate", epilog=opt.METHOD_LIST)
+HELP = """\
+Predict every row of SOURCE by the model of the rows before it, then learn it.
+
+Each line of the curve measures the rows so far and (recent) those since the line before; so the data
+need not be split, and a change in the stream shows.
+"""
+
+
+@click.command("evaluate", help=HELP, epilog=opt.METHOD_LIST)
 @opt.sources
 @click.option(
     "--at",
@@ -44,16 +52,11 @@ class Points(opt.ParamType):
 def command(
     source: tuple[str, ...], at: Any, output: str | None, as_json: bool, quiet: bool, **options: Any
 ) -> None:
-    """Predict every row of SOURCE by the model of the rows before it, then learn it.
-
-    Each line of the curve measures the rows so far and (recent) those since the line before; so the data
-    need not be split, and a change in the stream shows.
-    """
     import json
 
-    from ..runs.history import History
-    from ..runs.run import Interrupted, Signals
-    from ..runs.source import UnknownLabel
+    from ..training.history import History
+    from ..training.signals import Interrupted, Signals
+    from ..training.source import UnknownLabel
     from .files import writing
     from .learning import label_text, meter_of, prepare_evaluation
     from .output import emit, leave, plain

@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
 from . import options as opt
 
+HELP = """\
+Learn a model from SOURCE (files, globs, or - for standard input), row by row or by running averages.
 
-@click.command("fit", epilog=opt.METHOD_LIST)
+Notes and progress go to stderr. --checkpoint writes the state of the run to a file; after a crash the
+same command with --resume gives the very same model.
+
+More than one machine: --shard 1/64 to 64/64 in a batch queue, then `merge`; or --scheduler, or --workers.
+"""
+
+
+@click.command("fit", help=HELP, epilog=opt.METHOD_LIST)
 @opt.sources
-@click.option("-o", "--output", type=opt.Output(), required=True, help="File to write the model to.")
+@click.option("-o", "--output", type=opt.Output(), help="File to write the model to.  [required]")
 @opt.model
 @opt.errors
 @opt.stream
+@opt.schema
 @opt.passing
 @opt.checkpoint
 @opt.units
 @opt.report
 @opt.output
-def command(source: tuple[str, ...], output: str, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Learn a model from SOURCE (files, globs, or - for standard input), row by row or by running averages.
-
-    Notes and progress go to stderr. --checkpoint writes the state of the run to a file; after a crash the
-    same command with --resume gives the very same model.
-
-    More than one machine: --shard 1/64 to 64/64 in a batch queue, then `merge`; or --scheduler, or --workers.
-    """
-    from ..persist import save
-    from .model_files import note_unused_columns
+def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
+    from ..training.saved import save
+    from .learning import fit_source, print_schema
+    from .model_files import note_empty, note_unused_columns
     from .output import Console, emit
 
+    if options.pop("schema_only"):
+        print_schema(source, options, as_json, quiet)
+        return
+    if output is None:
+        raise click.UsageError("Missing option '-o' / '--output'.")
     units = {name: options.pop(name) for name in ("shard", "scheduler", "workers", "unit")}
     units["folder"] = options.pop("unit_folder")
     about: dict[str, Any] = {}
@@ -49,16 +59,18 @@ def command(source: tuple[str, ...], output: str, as_json: bool, quiet: bool, **
 
         model, about = fit_units(source, options, output, quiet, **units)
     else:
-        from .learning import fit_source
-
         fitted = fit_source(source, options, output, quiet)
-        model, test, trace = fitted.model, fitted.test(), fitted.trace()
+        model, trace = fitted.model, fitted.trace()
+        if os.path.isfile(output) or not os.path.exists(output):  # what a pipe has taken is gone
+            save(model, output)  # before it is measured, which may be interrupted
+        test = fitted.measure(Console(quiet))
     selected = len(model.support)
     save(model, output, about=about)
     if report is not None:
         from .pages import write_report
 
         write_report(report, model, trace=trace, test=test)
+    note_empty(model, Console(quiet))
     note_unused_columns(model, Console(quiet))
     result = {
         "model": output,

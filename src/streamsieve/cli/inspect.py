@@ -8,8 +8,12 @@ import click
 
 from . import options as opt
 
+HELP = """\
+Show what a model or checkpoint holds: method, parameters, rows, features, where it stands.
+"""
 
-@click.command("inspect")
+
+@click.command("inspect", help=HELP)
 @click.argument("file", type=click.Path(dir_okay=False))
 @click.option(
     "--features/--no-features", default=False, help="Also print the selected features with their weights."
@@ -28,7 +32,6 @@ from . import options as opt
 def command(
     file: str, features: bool, anytime: list[str] | None, since: str | None, as_json: bool, quiet: bool
 ) -> None:
-    """Show what a model or checkpoint holds: method, parameters, rows, features, where it stands."""
     if since is not None and anytime is None:
         raise click.UsageError("--since is for --anytime; name the features to test there.")
     from .files import check_outputs
@@ -41,16 +44,16 @@ def command(
         return
     import os
 
-    from ..fitted import FittedModel
-    from ..persist import read_plain
-    from ..words import format_bytes
+    from ..core.words import format_bytes
+    from ..training.model import Model
+    from ..training.saved import read_plain
     from .model_files import feature_table, note_unused_columns
     from .output import Console, emit
 
     held = read_plain(file)
     model, about = held.object, held.about
     facts: dict[str, Any] = {"file": file, "size": format_bytes(os.path.getsize(file))}
-    if not isinstance(model, FittedModel):
+    if not isinstance(model, Model):
         facts |= {"class": type(model).__name__}
         facts |= {"rows_learned": model.n_samples_} if hasattr(model, "n_samples_") else {}
         facts |= {"features": model.n_features_in_} if hasattr(model, "n_features_in_") else {}

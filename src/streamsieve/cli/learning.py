@@ -2,37 +2,51 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..fitted import FittedModel, TooManyFeatures
-from ..runs.checkpoint import CheckpointPolicy
-from ..runs.history import History
-from ..runs.run import Interrupted, Signals
-from ..runs.source import Source, SourceRun, UnknownLabel, input_files
-from ..words import counted
+import click
+
+from ..core.words import counted
+from ..sources import read
+from ..training.checkpoint import CheckpointPolicy
+from ..training.history import History
+from ..training.model import Model, TooManyFeatures
+from ..training.signals import Interrupted, Signals
+from ..training.source import Source, SourceRun, UnknownLabel, input_files
 from .files import check_outputs
 from .method_choice import ERRORS, FIELDS, MethodChoice
-from .output import Console, leave
+from .model_files import schema_of_model
+from .output import Console, emit, leave
 from .progress import ProgressMeter
 from .shorthand import expand
+
+#: Parameters that a stream, which is learned once, has no use for.
+ONLY_FIT = ("max_iter", "tol", "shuffle")
 
 
 class FittedRun(NamedTuple):
     """A model that has learned a source, and the run that it did so in."""
 
-    model: FittedModel
+    model: Model
     run: SourceRun
 
-    def test(self) -> dict[str, float]:
-        """Measures on the rows held out, called test_...; none if there were none."""
-        return {f"test_{name}": value for name, value in (self.run.test() or {}).items()}
+    def measure(self, console: Console) -> dict[str, float]:
+        """How good the model is, on rows held out: said in a line, noted in the model, and as figures."""
+        quality = self.run.quality()
+        if quality is None:
+            return {}
+        self.model.about["quality"] = quality.plain()
+        console.note(quality.line())
+        return quality.named()
 
     def trace(self) -> dict[str, Any] | None:
         """What was recorded along the run, for a report."""
         trace = self.run.checkpoint.trace
         if trace is None:
             return None
-        trace.finish(self.model, self.run.run.rows)
+        trace.finish(self.model, self.run.trainer.rows)
         return trace.to_plain()
 
 
@@ -51,6 +65,11 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
     source = read_source(files, options)
     policy.settings = {"files": list(files), **source.options, **choice.describe(), "passes": passes}
     choice.check()
+    for setting in choice.settings if passes != "auto" else ():
+        if setting.partition("=")[0] in ONLY_FIT:
+            raise click.UsageError(
+                f"--set {setting} is for --passes auto; with a number of passes the source is a stream."
+            )
     inputs = input_files(files)
     check_outputs(
         inputs, models={"--output": output, "--checkpoint": policy.file}, texts={"--report": report}
@@ -64,7 +83,7 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
             checkpoint=policy,
             trace=traced,
             memory=choice.bytes_allowed,
-            second_pass=passes == "auto",
+            as_fit=passes == "auto",
         )
         try:
             _learn(run, signals, console)
@@ -75,9 +94,54 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
             leave(128 + signal.number)
         except UnknownLabel as error:
             raise ValueError(label_text(error)) from None
-    if run.stream.rows_bad:
-        console.note(f"Skipped {counted(run.stream.rows_bad, 'bad row')}.")
+    note_rows(run, console)
     return FittedRun(run.model, run)
+
+
+def check_names(run: SourceRun) -> None:
+    """Raise ParamError for constraints on features that a table does not have, before all rows are read."""
+    from ..statistics.constraints import Constraints
+
+    model = run.model
+    if run.schema is not None and "keep" in model.method.params:
+        names = run.schema.feature_names
+        Constraints.of(model.method).resolve(len(names), names, model.first_index)
+
+
+def note_schema(run: SourceRun, console: Console) -> None:
+    """What each column of a table became, in a few lines."""
+    if run.schema is not None and not run.resumed:
+        for line in run.schema.lines():
+            console.note(line)
+
+
+def print_schema(files: tuple[str, ...], options: dict[str, Any], as_json: bool, quiet: bool) -> None:
+    """Print what each column of a table becomes, without learning a row."""
+    names = (*inspect.signature(read).parameters, "like")
+    source = read_source(files, {name: options[name] for name in names if name in options})
+    stream = source.open(limit=1)
+    next(iter(stream.blocks()), None)
+    schema = stream.schema
+    if schema is None:
+        raise click.UsageError(f"--schema: {files[0]} is not a table, so that its columns have no schema.")
+    console = Console(quiet or as_json)
+    for line in schema.lines():
+        console.note(line)
+    columns, rows = schema.table()
+    about = {"rows_looked_at": schema.rows, "features": len(schema.feature_names), **dict(schema.found)}
+    emit(columns, rows, as_json=as_json, title="What each column becomes", about=about)
+
+
+def note_rows(run: SourceRun, console: Console) -> None:
+    """Rows and cells that were not read as they stand."""
+    stream = run.stream
+    if stream.rows_bad:
+        console.note(f"Skipped {counted(stream.rows_bad, 'bad row')}.")
+    if stream.rows_unlabelled:
+        console.note(f"Left out {counted(stream.rows_unlabelled, 'row')} without a target.")
+    if stream.odd_cells:
+        few = ", ".join(f"{name} ({count:,})" for name, count in list(stream.odd_cells.items())[:6])
+        console.note(f"Words among numbers, read as missing: {few}.")
 
 
 def method_choice(options: dict[str, Any], console: Console) -> MethodChoice:
@@ -95,24 +159,29 @@ def method_choice(options: dict[str, Any], console: Console) -> MethodChoice:
 
 def read_source(files: tuple[str, ...], options: dict[str, Any]) -> Source:
     """The source that the options of `options.stream` and `options.passing` describe."""
-    missing = {"error": "error", "zero": "zero", "mean": "keep"}[options["missing"]]
     given = {name: value for name, value in options.items() if value is not None}
     if given.get("passes") == "auto":
-        given["passes"] = 1
-    return Source(files, {**given, "missing": missing})
+        del given["passes"]
+    like = given.pop("like", None)
+    return Source(files, given, None if like is None else schema_of_model(like))
 
 
 def _learn(run: SourceRun, signals: Signals, console: Console) -> None:
     if run.checkpoint.resume and not _exists(run.checkpoint.file):
         console.note(f"There is no checkpoint {run.checkpoint.file} yet: beginning at the first row.")
     run.begin()
+    check_names(run)
     if run.resumed:
-        console.note(f"Resumed {run.checkpoint.file} after {counted(run.run.rows, 'row')}.")
+        console.note(f"Resumed {run.checkpoint.file} after {counted(run.trainer.rows, 'row')}.")
+    if run.grown:
+        console.note("The source has grown since: learning the rows that were added.")
+    note_schema(run, console)
+    console.note(run.note)
     while not run.done:
         with meter_of(run, console.quiet) as meter:
             run.learn(meter, signals)
             if run.done:
-                meter.count(run.run.rows)
+                meter.count(run.trainer.rows)
         if not run.done:
             console.note(run.model.method.pass_note)
 
@@ -120,7 +189,7 @@ def _learn(run: SourceRun, signals: Signals, console: Console) -> None:
 def meter_of(run: SourceRun, quiet: bool) -> ProgressMeter:
     """What shows the progress of a run."""
     return ProgressMeter(
-        run.model.method_name.lower(), run.bytes_total(), run.bytes_read, quiet, run.run.rows
+        run.model.method_name.lower(), run.bytes_total(), run.bytes_read, quiet, run.trainer.rows
     )
 
 
@@ -134,10 +203,10 @@ def _interrupt(run: SourceRun, console: Console) -> None:
     file = run.checkpoint.file
     if file is None:
         console.note("Interrupted; without --checkpoint nothing is written.")
-    elif not hasattr(run, "run") or not run.interrupt():
+    elif not hasattr(run, "trainer") or not run.interrupt():
         console.note("Interrupted before a row was learned.")
     else:
-        console.note(f"Interrupted after {counted(run.run.rows, 'row')}; --resume continues from {file}.")
+        console.note(f"Interrupted after {counted(run.trainer.rows, 'row')}; --resume continues from {file}.")
 
 
 def label_text(error: UnknownLabel) -> str:
@@ -154,10 +223,11 @@ def prepare_evaluation(
 ) -> SourceRun:
     """A run that has made its model and learned nothing yet."""
     console = Console(quiet)
-    choice = method_choice(options, console)
+    choice = replace(method_choice(options, console), in_order=True)
     choice.check()
     source = read_source(files, options)
     check_outputs(input_files(files), texts={"--output": output})
     run = SourceRun(source, choice, history=history, memory=choice.bytes_allowed)
     run.begin()
+    note_schema(run, console)
     return run

@@ -6,21 +6,23 @@ import click
 
 from . import options as opt
 
+HELP = """\
+Merge running averages: models (or checkpoints) of `fit` with the same method on different rows.
 
-@click.command("merge")
+The result is the model of all rows, as if one machine had read them, to rounding. Named features are
+matched by name; a feature that a file does not have counts as 0 there.
+
+Of shards (`fit --shard I/N`) all N must be there, each once, in any order: the result is the same bytes.
+"""
+
+
+@click.command("merge", help=HELP)
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
 @click.option("-o", "--output", type=opt.Output(), required=True, help="File to write the merged model to.")
 @opt.output
 def command(files: tuple[str, ...], output: str, as_json: bool, quiet: bool) -> None:
-    """Merge running averages: models (or checkpoints) of `fit` with the same method on different rows.
-
-    The result is the model of all rows, as if one machine had read them, to rounding. Named features are
-    matched by name; a feature that a file does not have counts as 0 there.
-
-    Of shards (`fit --shard I/N`) all N must be there, each once, in any order: the result is the same bytes.
-    """
-    from ..persist import save
-    from ..words import counted
+    from ..core.words import counted
+    from ..training.saved import save
     from .files import check_outputs
     from .model_files import merge_files
     from .output import Console, emit

@@ -6,14 +6,12 @@ from typing import Any
 
 import click
 
-from ..words import printable
+from ..core.words import printable
 
 #: Options that are short for --set.
 SHORTHANDS = ("keep", "positive", "group_categories", "half_life")
 #: Options that are not called as the parameter is.
 _OPTIONS = {"k": "-k", "n_features": "--features", "random_state": "--seed", "settings": "--set"}
-#: Values that the command line calls otherwise.
-_VALUES = {("missing", "keep"): "mean"}
 
 
 def option_name(name: str) -> str:
@@ -25,7 +23,7 @@ def assignment(name: str, value: Any) -> str:
     """A parameter and its value as they are written on the command line; None for no value."""
     if value is None or value is True:
         return option_name(name)
-    return f"{option_name(name)} {_VALUES.get((name, value), value)}"
+    return f"{option_name(name)} {value}"
 
 
 def usage_text(error: Any) -> str:

@@ -10,21 +10,22 @@ from typing import Any
 import click
 import numpy as np
 
-from ..base import Method
-from ..fitted import FittedModel
+from ..core.method import Method
+from ..core.params import ParamError, Parameter
+from ..core.rows import unique_labels
+from ..core.tasks import Classification, Regression, Task
+from ..core.words import counted
 from ..methods import METHODS, method_class
-from ..params import OneOf, Param, ParamError, Parameter
-from ..passes import ONLY_FIT
-from ..rows import unique_labels
-from ..runs.memory import machine_memory
-from ..runs.source import as_labels
-from ..tasks import Classification, Regression, Task
-from ..words import counted
+from ..training.memory import machine_memory
+from ..training.model import Model
+from ..training.source import as_labels
 from .messages import SHORTHANDS, option_name, setting_text
 from .output import Console
 from .shorthand import able
 
 _MOST_CLASSES = 20
+_FEW_TARGETS = 20  # targets of which one may well make up most of the variance
+_DECIDES = 0.9  # share of the variance that one target makes up where it decides the model
 _SORTED_ROWS = 100  # labels from which on rows in order of their labels are noticed
 
 #: Methods by the name that the command line has for them.
@@ -53,12 +54,13 @@ class MethodChoice:
     classes: list[str] | None = None
     settings: tuple[str, ...] = ()
     memory: int | None = None
-    missing: str = "error"
+    missing: str = "mean"
     fdr: float | None = None
     se: str | None = None
     honest: float | None = None
     stability: float | None = None
     cluster: str | None = None
+    in_order: bool = False  # whether rows are predicted in their order, so that it matters to all methods
     console: Console = field(default_factory=lambda: Console(True))
 
     def describe(self) -> dict[str, Any]:
@@ -111,7 +113,7 @@ class MethodChoice:
 
     # ---------------------------------------------------------------- from the first rows
 
-    def __call__(self, y: np.ndarray[Any, Any], p: int) -> FittedModel:  # noqa: ARG002
+    def __call__(self, y: np.ndarray[Any, Any], p: int) -> Model:  # noqa: ARG002
         """The model for rows with these targets and p features."""
         task_name = self._task_name(y)
         task: Task = Regression()
@@ -119,9 +121,12 @@ class MethodChoice:
             task = self._classification(y)
         name = self._method_name(task_name)
         method = self.make(name, task_name)
-        if isinstance(task, Classification) and not method.extracts:
-            self._note_order(y)
-        return FittedModel(method, task_name, task)
+        if isinstance(task, Classification):
+            if self.in_order or not method.extracts:
+                self._note_order(y)
+        else:
+            self._note_targets(y)
+        return Model(method, task_name, task)
 
     def _task_name(self, y: np.ndarray[Any, Any]) -> str:
         if self.task != "auto":
@@ -134,7 +139,9 @@ class MethodChoice:
         found = unique_labels(y)
         whole = np.array_equal(found, np.round(found))
         numbered = whole and _are_numbered(y, found)
-        if numbered or (whole and 1 < len(found) <= _MOST_CLASSES):
+        # scores and counts of three values or more begin elsewhere than labels do
+        few = whole and 1 < len(found) <= _MOST_CLASSES and (len(found) == 2 or found[0] in (-1, 0, 1))
+        if numbered or few:
             why = "numbered and about equally frequent" if numbered else f"up to {_MOST_CLASSES}"
             self.console.note(
                 f"Classification: the first {len(y):,} targets are {len(found)} whole numbers "
@@ -189,12 +196,28 @@ class MethodChoice:
         """The default among the methods on averages."""
         return "olsth" if self.k in (None, "auto") else "ofsa"
 
+    def _note_targets(self, y: np.ndarray[Any, Any]) -> None:
+        """Say so where nothing is to be learned, or where one row decides."""
+        y = np.asarray(y, dtype=np.float64)
+        if len(y) > 1 and (y == y[0]).all():
+            self.console.note(f"The first {len(y):,} targets are all {y[0]:,g}: there is nothing to predict.")
+            return
+        middle, scale = float(np.median(y)), float(np.abs(y).max())
+        square = np.square((y - middle) / (scale or 1.0))
+        far = int(square.argmax())
+        if len(y) >= _FEW_TARGETS and square[far] > _DECIDES * square.sum():
+            self.console.note(
+                f"One target, {_digits(y[far])} beside a median of {_digits(middle)}, makes up nearly all "
+                "of the variance and decides the model: check it. --method sieve --set loss=huber bounds its "
+                "weight."
+            )
+
     def _note_order(self, y: np.ndarray[Any, Any]) -> None:
         changes = int(np.count_nonzero(y[1:] != y[:-1]))
         if len(y) >= _SORTED_ROWS and changes < 2 * len(np.unique(y)):
             self.console.note(
-                f"The first {len(y):,} rows come in order of their labels: methods that learn row by row "
-                "then predict the last label. --shuffle-buffer shuffles them."
+                f"The first {len(y):,} rows come in order of their labels: what learns, or is measured, row "
+                "by row then predicts the label before. --shuffle-buffer shuffles them."
             )
 
     # ---------------------------------------------------------------- the method
@@ -208,7 +231,7 @@ class MethodChoice:
         if task_name not in entry.tasks:
             raise click.UsageError(f"--method {name} is for {entry.tasks[0]} only, and this is {task_name}.")
         cls = method_class(name)
-        params = parameters(cls, task_name)
+        params = cls.parameters(task_name)
         values = self._settings(name, params)
         values.setdefault("loss", cls.losses[task_name][0])
         if like is not None:
@@ -225,10 +248,10 @@ class MethodChoice:
                 raise click.UsageError(f"--method {name} needs -k, the number of features to keep.")
         elif self.k is not None:
             raise click.UsageError(f"--method {name} keeps all features; leave -k out.")
-        if self.missing == "mean" and like is None:
+        if self.missing == "keep" and like is None:
             if "missing" not in params:
                 raise click.UsageError(
-                    f"--missing mean: {name} has no means to impute; pass zero, or another method."
+                    f"--missing keep: {name} does not take missing values; pass mean, or another method."
                 )
             values["missing"] = "mean"
         if "grow" in params:
@@ -254,18 +277,13 @@ class MethodChoice:
         return values
 
     def _settings(self, method: str, params: dict[str, Parameter]) -> dict[str, Any]:
-        names = [name for name in params if name not in ("k", "missing", *ONLY_FIT)]
+        names = [name for name in params if name not in ("k", "missing")]
         values = {}
         for setting in self.settings:
             name, _, text = setting.partition("=")
             if name in SHORTHANDS and name not in names:
                 raise click.UsageError(
                     f"{option_name(name)}: {method} does not take it; pass --method with one of {able(name)}."
-                )
-            if name in params and name in ONLY_FIT:
-                raise click.UsageError(
-                    f"--set {setting}: {name} belongs to `fit` on data in memory; pass --passes and "
-                    "--shuffle-buffer."
                 )
             if name not in names or not text:
                 raise click.UsageError(
@@ -286,13 +304,6 @@ def method_entry(name: str) -> Any:
     return BY_NAME[name]
 
 
-def parameters(cls: Any, task_name: str) -> dict[str, Parameter]:
-    """The parameters of a method for a task, the loss among them where there is a choice."""
-    losses = cls.losses[task_name]
-    more = {"loss": Param(losses[0], OneOf(*losses), "Loss of a margin.")} if len(losses) > 1 else {}
-    return {**cls.params, **more}
-
-
 def parse_value(text: str) -> Any:
     """A number, true, false, none or a word."""
     words = {"true": True, "false": False, "none": None}
@@ -307,6 +318,10 @@ def parse_value(text: str) -> Any:
 def _some(found: Sequence[Any] | np.ndarray[Any, Any]) -> str:
     shown = [f"{v:g}" if isinstance(v, float) else str(v) for v in list(found[:3])]
     return ", ".join(shown) + (", ..." if len(found) > 3 else "")
+
+
+def _digits(x: float) -> str:
+    return f"{x:,.0f}" if 1e4 <= abs(x) < 1e15 else f"{x:,g}"
 
 
 def _are_numbered(y: np.ndarray[Any, Any], found: np.ndarray[Any, Any]) -> bool:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import click
 import numpy as np
 
-from ..fitted import FittedModel
+from ..core.rows import Rows, from_scipy
+from ..core.words import counted
 from ..methods import METHODS, method_class
-from ..persist import CheckpointError, read_plain
-from ..rows import Rows, from_scipy
-from ..words import counted
+from ..persist import CheckpointError
+from ..sources.schema import Schema
+from ..training.model import Model
+from ..training.saved import read_plain
 from .method_choice import ERRORS, FIELDS, MethodChoice, method_entry
 from .output import Console
 from .shorthand import expand
@@ -20,39 +23,69 @@ from .shorthand import expand
 AVERAGES = [name.lower() for name, entry in METHODS.items() if entry.family == "averages"]
 
 
-def open_model(file: str) -> FittedModel:
+def open_model(file: str) -> Model:
     """A model out of a file that has learned some rows; CheckpointError for anything else."""
     return open_run(file)[0]
 
 
-def open_run(file: str) -> tuple[FittedModel, dict[str, Any]]:
+def open_run(file: str) -> tuple[Model, dict[str, Any]]:
     """A model out of a file, and of a checkpoint what it holds of its run."""
     held = read_plain(file).object
-    if not isinstance(held, FittedModel):
+    if not isinstance(held, Model):
         raise CheckpointError(f"{file} holds {type(held).__name__}, not a model that was fitted.")
     if not held.started:
         raise CheckpointError(f"{file} holds a {held.name} that has not learned any rows.")
     return held, held.about.pop("run", None) or {}
 
 
-def feature_table(model: FittedModel) -> tuple[list[str], list[list[Any]]]:
-    """The selected features and their weights, the strongest first."""
+def schema_of_model(file: str) -> Schema:
+    """The schema that the model of a file was read by; UsageError where it has none."""
+    about = open_model(file).about
+    if "schema" not in about:
+        raise click.UsageError(f"--like {file}: the model was not learned from a table.")
+    return stored_schema(about, file)
+
+
+def stored_schema(about: dict[str, Any], file: str) -> Schema:
+    """The schema that the notes of a model hold; CheckpointError where it is damaged."""
+    try:
+        return Schema.from_plain(about["schema"])
+    except ValueError as error:
+        raise CheckpointError(f"{file}: {error}") from None
+
+
+def feature_table(model: Model) -> tuple[list[str], list[list[Any]]]:
+    """The selected features, the strongest first: effects, weights, and how sure they are.
+
+    An effect is a weight times the deviation of its feature, which does not depend on units. Where several
+    categories of a column are selected, `column effect` is that of all of them.
+    """
     features = model.features()
-    several = model.method.q > 1
-    columns = ["feature"]
-    columns += [f"weight {c}" for c in model.classes] if several and model.classes is not None else ["weight"]
-    if not any(feature.stderr is not None for feature in features):
-        return columns, [[f.name, *f.weights] for f in features]
-    columns += ["stderr", "t", "p", "95% low", "95% high", "interval"]
-    rows = []
-    for f in features:
-        low, high = f.interval or (None, None)
-        kind = None if f.interval is None else "honest" if f.honest else "given the selection"
-        rows.append([f.name, *f.weights, f.stderr, f.tvalue, f.pvalue, low, high, kind])
+    labels = [str(c) for c in model.classes] if model.q > 1 and model.classes is not None else []
+    columns, rows = ["feature"], [[f.name] for f in features]
+
+    def add(names: list[str], values: Callable[[Any], list[Any]]) -> None:
+        columns.extend(names)
+        for row, feature in zip(rows, features):
+            row += values(feature)
+
+    outputs = [f" {label}" for label in labels] if labels else [""] * model.q
+    if any(f.effects is not None for f in features):
+        add([f"effect{o}" for o in outputs], lambda f: f.effects or [None] * model.q)
+    add([f"weight{o}" for o in outputs], lambda f: f.weights)
+    if any(f.group is not None for f in features):
+        add(["column effect"], lambda f: [f.group_effect])
+    if any(f.stderr is not None for f in features):
+        add(["stderr", "t", "p"], lambda f: [f.stderr, f.tvalue, f.pvalue])
+        if any(f.group_test is not None for f in features):
+            add(["column F", "column p"], lambda f: list(f.group_test or (None, None)))
+        add(["95% low", "95% high"], lambda f: list(f.interval or (None, None)))
+        kinds = {True: "honest", False: "given the selection"}
+        add(["interval"], lambda f: [None if f.interval is None else kinds[f.honest]])
     return columns, rows
 
 
-def note_unused_columns(model: FittedModel, console: Console) -> None:
+def note_unused_columns(model: Model, console: Console) -> None:
     """Name the first columns that a model on averages cannot use."""
     linear = model.method.linear_model()
     if linear is None or not len(linear.dropped):
@@ -65,7 +98,15 @@ def note_unused_columns(model: FittedModel, console: Console) -> None:
     console.note(f"Not used, as they are constant or copies of others: {few}{more}.")
 
 
-def averages_of(model: FittedModel, file: str) -> Any:
+def note_empty(model: Model, console: Console) -> None:
+    """Say so where nothing was selected."""
+    if not len(model.support):
+        console.note(
+            "No feature was selected: by the rows learned, none predicts the target better than a constant."
+        )
+
+
+def averages_of(model: Model, file: str) -> Any:
     """The running averages of all rows behind a model; CheckpointError where there are none."""
     if not hasattr(model.method, "averages"):
         raise CheckpointError(
@@ -75,7 +116,7 @@ def averages_of(model: FittedModel, file: str) -> Any:
     return averages.total() if hasattr(averages, "total") else averages
 
 
-def select_from_file(file: str, options: dict[str, Any], console: Console) -> FittedModel:
+def select_from_file(file: str, options: dict[str, Any], console: Console) -> Model:
     """The model of a file, or another one extracted from its averages."""
     model = open_model(file)
     expand(options, console, choose=False)
@@ -104,12 +145,13 @@ def select_from_file(file: str, options: dict[str, Any], console: Console) -> Fi
     return dataclasses.replace(model, method=method)
 
 
-def merge_shards(files: tuple[str, ...]) -> FittedModel | None:
+def merge_shards(files: tuple[str, ...]) -> Model | None:
     """The model of all shards of one plan; None if no file is a shard.
 
     CheckpointError names a part that is missing, double or of another plan.
     """
-    from ..distributed.fit import finished_model, part_of
+    from ..distributed.fit import finished_model
+    from ..distributed.job import part_of
     from ..distributed.parts import merge_in_order
 
     notes: dict[str, Any] = {file: read_plain(file).about.get("part") for file in files}
@@ -149,7 +191,7 @@ def merge_shards(files: tuple[str, ...]) -> FittedModel | None:
     return finished_model(merge_in_order(read_parts()))
 
 
-def merge_files(files: tuple[str, ...]) -> FittedModel:
+def merge_files(files: tuple[str, ...]) -> Model:
     """One model on the averages of all; CheckpointError where they are not of the same kind."""
     shards = merge_shards(files)
     if shards is not None:
@@ -179,7 +221,7 @@ def merge_files(files: tuple[str, ...]) -> FittedModel:
     return whole
 
 
-def _check_same_kind(model: FittedModel, other: FittedModel, file: str) -> None:
+def _check_same_kind(model: Model, other: Model, file: str) -> None:
     averages_of(other, file)
     if model.name != other.name:
         raise CheckpointError(f"{file} holds a {other.name}, the first file a {model.name}.")
@@ -190,10 +232,27 @@ def _check_same_kind(model: FittedModel, other: FittedModel, file: str) -> None:
         raise CheckpointError(
             f"{file} has the labels {theirs}, the first file {ours}; fit both with the same --classes."
         )
+    _check_same_schema(model, other, file)
     for name in ("interactions", "decay", "half_life", "dtype", "missing"):
         then, now = getattr(model.method, name), getattr(other.method, name)
         if then != now:
             raise CheckpointError(f"{file} has {name}={now!r}, the first file {then!r}.")
+
+
+def _check_same_schema(model: Model, other: Model, file: str) -> None:
+    """CheckpointError where categories, dates or words of two tables became other features."""
+    if "schema" not in model.about or "schema" not in other.about:
+        return
+    ours, theirs = (stored_schema(m.about, file).coding() for m in (model, other))
+    for one, two in zip(ours, theirs):
+        if one != two:
+            name = one[0] if one[0] == two[0] else f"{one[0]} or {two[0]}"
+            raise CheckpointError(
+                f"{file} reads the column {name} otherwise than the first file, so that their features "
+                "differ; fit it again with --like and the first file."
+            )
+    if len(ours) != len(theirs):
+        raise CheckpointError(f"{file} has other columns than the first file; fit it with --like that.")
 
 
 def select_columns(rows: Rows, features: np.ndarray[Any, Any] | None, p: int) -> Rows:

@@ -138,13 +138,19 @@ stream = _all(
         "--format",
         default="auto",
         show_default=True,
-        help="auto, svmlight, csv, tsv, parquet, arrow, npy, npz, bed.",
+        help="auto, svmlight, csv, tsv, jsonl, parquet, arrow, npy, npz, bed.",
     ),
-    click.option("--delimiter", help="Character between the cells of CSV.  [default: comma; TSV: tab]"),
+    click.option("--delimiter", help="Character between the cells of CSV.  [default: found]"),
     click.option(
         "--header/--no-header",
         default=True,
         help="The first row of CSV holds the names; without, they are 0, 1, ...",
+    ),
+    click.option(
+        "--like",
+        type=click.Path(dir_okay=False),
+        metavar="MODEL",
+        help="Read the columns of a table as this model does, so that `merge` can add up both.",
     ),
     names("--columns", "Use only these columns as features."),
     names("--drop", "Use all columns but these."),
@@ -155,20 +161,31 @@ stream = _all(
         show_default=True,
         help="Columns that are not numbers: one feature for each value, leave out, or fail.",
     ),
-    names("--categorical", "Columns of CSV that are categories although they hold numbers."),
+    names("--categorical", "Columns that are categories, whatever they hold."),
+    names("--numeric", "Columns that are numbers; words in them are missing values."),
+    names("--text", "Columns of text, whose words become features."),
+    names("--date", "Columns of dates."),
+    click.option(
+        "--words",
+        type=click.Choice(["counts", "tfidf"]),
+        default="counts",
+        show_default=True,
+        help="What the words of texts count: how often they occur, or TF-IDF.",
+    ),
     click.option(
         "--max-categories",
         type=click.IntRange(1),
         default=1000,
         show_default=True,
-        help="Values that a column of categories may have.",
+        help="Values of a column of categories that become features; rarer ones are pooled.",
     ),
     click.option(
         "--missing",
-        type=click.Choice(["error", "zero", "mean"]),
-        default="error",
+        type=click.Choice(["mean", "indicator", "zero", "keep", "error"]),
+        default="mean",
         show_default=True,
-        help="Empty cells and NaN: fail, read as 0, or impute the mean so far (methods on averages).",
+        help="Numbers that are missing: their mean, also with a feature that says so, 0, left to the method "
+        "(sieve and those on averages), or an error. Words that are missing are a category.",
     ),
     click.option(
         "--on-bad-row",
@@ -188,13 +205,17 @@ stream = _all(
     click.option("--limit", type=click.IntRange(1), help="Stop after this many rows."),
 )
 
+schema = click.option(
+    "--schema", "schema_only", is_flag=True, help="Print what each column of a table becomes, and stop."
+)
+
 passing = _all(
     click.option(
         "--passes",
         type=CountOrAuto("passes"),
         default="auto",
         show_default=True,
-        help="How many times to read the source; auto: a second time where Sieve's memory was short.",
+        help="auto: as often as the method wants, as `fit` does; a number: so often, as one stream.",
     ),
     click.option(
         "--shuffle-buffer",
@@ -213,9 +234,9 @@ passing = _all(
     click.option(
         "--hold-out",
         type=click.IntRange(0),
-        default=0,
         metavar="J",
-        help="Do not learn every J-th row, and measure the model on them; 0: learn all.",
+        help="Do not learn every J-th row, and measure the model on them; 0: do not measure.  [default: "
+        "learn all, and measure a model of four fifths of the first rows on the others]",
     ),
 )
 

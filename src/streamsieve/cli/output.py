@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..words import printable
+from ..core.words import printable
 
 Row = Sequence[Any]
 
@@ -85,7 +85,7 @@ def short(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.1f}" if 1e4 <= abs(value) < 1e12 else f"{value:.5g}"
+        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
     if isinstance(value, list | tuple):
         return ", ".join(short(v) for v in value)
     return printable(str(value))
@@ -116,5 +116,5 @@ class Console:
         self.quiet = quiet
 
     def note(self, text: str) -> None:
-        if not self.quiet:
+        if text and not self.quiet:
             click.echo(printable(text), err=True)

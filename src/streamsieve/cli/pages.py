@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..fitted import FittedModel
+from ..training.model import Model
 from . import options as opt
 
 
@@ -21,7 +21,7 @@ def check_report_needs() -> None:
 
 
 def report_html(
-    fitted: FittedModel,
+    fitted: Model,
     *,
     trace: dict[str, Any] | None = None,
     curve: list[dict[str, Any]] | None = None,
@@ -44,7 +44,7 @@ def report_html(
     )  # fmt: skip
 
 
-def write_report(file: str, fitted: FittedModel, **options: Any) -> None:
+def write_report(file: str, fitted: Model, **options: Any) -> None:
     """Write a report to a file."""
     from .files import writing
 
@@ -53,7 +53,7 @@ def write_report(file: str, fitted: FittedModel, **options: Any) -> None:
         stream.write(html)
 
 
-def repeat_command(fitted: FittedModel) -> str | None:
+def repeat_command(fitted: Model) -> str | None:
     """The command that learns the model again from its source; None where it was not learned from files."""
     source = fitted.about.get("source")
     if not source:
@@ -62,11 +62,11 @@ def repeat_command(fitted: FittedModel) -> str | None:
     words += _stream_options(dict(source["read"]))
     method = fitted.method
     words += ["--method", fitted.method_name.lower(), "--task", fitted.task_name]
-    losses = type(method).losses[fitted.task_name]
     values = dict(method.values)
     if "k" in values and values["k"] is not None:
         words += ["-k", str(values.pop("k"))]
-    defaults = {name: param.default for name, param in type(method).params.items()} | {"loss": losses[0]}
+    params = type(method).parameters(fitted.task_name)
+    defaults = {"loss": method.loss} | {name: param.default for name, param in params.items()}
     for name, value in values.items():
         if name in ("missing", "grow") or value == defaults.get(name):
             continue
@@ -78,7 +78,6 @@ def repeat_command(fitted: FittedModel) -> str | None:
 
 def _stream_options(read: dict[str, Any]) -> list[str]:
     """Options of the command line that say how rows were read, where they are not the defaults."""
-    read["missing"] = {"keep": "mean"}.get(read.get("missing", "error"), read.get("missing", "error"))
     holder = opt.stream(opt.passing(click.Command("options").callback or (lambda: None)))
     words = []
     for param in reversed(getattr(holder, "__click_params__", [])):

@@ -12,14 +12,19 @@ from . import options as opt
 _PATHS = [name.lower() for name, entry in METHODS.items() if entry.family == "averages" and name != "OLS"]
 
 
-@click.command("path")
+HELP = """\
+Print the models of SOURCE by size: residual, R2, AIC, BIC, EBIC, and which of them is best.
+
+SOURCE is files, globs, or - for standard input; or one model of `fit` or `merge` on running averages.
+"""
+
+
+@click.command("path", help=HELP)
 @opt.sources
 @click.option(
     "--method",
     type=click.Choice(_PATHS, case_sensitive=False),
-    default="olsth",
-    show_default=True,
-    help="What orders the features.",
+    help="What orders the features.  [default: obestsubset, or olsth with limits on the weights]",
 )
 @click.option("--criterion", type=click.Choice(["aic", "bic", "ebic"]), default="bic", show_default=True)
 @click.option(
@@ -40,24 +45,31 @@ _PATHS = [name.lower() for name, entry in METHODS.items() if entry.family == "av
 @opt.checkpoint
 @opt.output
 def command(
-    source: tuple[str, ...], method: str, criterion: str, sizes: int, every_size: bool, output: str | None,
-    as_json: bool, quiet: bool, **options: Any,
-) -> None:  # fmt: skip
-    """Print the models of SOURCE by size: residual, R2, AIC, BIC, EBIC, and which of them is best.
-
-    SOURCE is files, globs, or - for standard input; or one model of `fit` or `merge` on running averages.
-    """
+    source: tuple[str, ...],
+    method: str | None,
+    criterion: str,
+    sizes: int,
+    every_size: bool,
+    output: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
     import numpy as np
 
-    from ..averages.path import path
     from ..methods import method_class
-    from ..persist import is_checkpoint, save
+    from ..methods.averages.path import path
+    from ..persist import is_checkpoint
+    from ..training.saved import save
     from .files import check_outputs
     from .learning import fit_source
     from .model_files import averages_of, open_model
     from .output import emit
 
     limits = {name: options.pop(name) for name in ("keep", "positive", "group_categories")}
+    if method is None:  # best subsets are the better order, but have no sign, and take long with groups
+        limited = limits["positive"] or limits["group_categories"]
+        method = "olsth" if limited else "obestsubset"
     if len(source) == 1 and is_checkpoint(source[0]):
         check_outputs(source, models={"--output": output})
         model = open_model(source[0])

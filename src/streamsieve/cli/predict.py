@@ -8,8 +8,15 @@ import click
 
 from . import options as opt
 
+HELP = """\
+Predict the rows of SOURCE by a MODEL of `fit`, one line for each row.
 
-@click.command("predict")
+Columns are found by their names, and only those that the model selected are read. --json writes one
+object for each line.
+"""
+
+
+@click.command("predict", help=HELP)
 @click.argument("model", type=click.Path(dir_okay=False))
 @opt.sources
 @click.option(
@@ -21,30 +28,31 @@ from . import options as opt
 )
 @click.option("--scores", is_flag=True, help="Also write the scores that labels are chosen by.")
 @click.option("--proba", is_flag=True, help="Also write the probability of each label (logistic loss).")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Also write how many selected features of the row lie outside of all rows learned; count such rows.",
+)
 @click.option("--header/--no-header", default=True, help="Write the names of the columns first.")
 @click.option(
     "--format",
     default="auto",
     show_default=True,
-    help="auto, svmlight, csv, tsv, parquet, arrow, npy, npz, bed.",
+    help="auto, svmlight, csv, tsv, jsonl, parquet, arrow, npy, npz, bed.",
 )
 @click.option("--on-bad-row", type=click.Choice(["error", "skip"]), default="error", show_default=True)
 @click.option("--skip", type=click.IntRange(0), default=0, help="Leave out the first rows.")
 @click.option("--limit", type=click.IntRange(1), help="Stop after this many rows.")
 @opt.output
 def command(
-    model: str, source: tuple[str, ...], output: str, scores: bool, proba: bool, header: bool, as_json: bool,
-    quiet: bool, **options: Any,
+    model: str, source: tuple[str, ...], output: str, scores: bool, proba: bool, check: bool, header: bool,
+    as_json: bool, quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Predict the rows of SOURCE by a MODEL of `fit`, one line for each row.
-
-    Columns are found by their names, and only those that the model selected are read. --json writes one
-    object for each line.
-    """
     import json
 
-    from ..runs.source import input_files
-    from ..words import counted
+    from ..core.words import counted
+    from ..training.outside import reach_of
+    from ..training.source import input_files
     from .files import check_outputs, writing
     from .model_files import open_model, select_columns
     from .output import exact
@@ -59,14 +67,26 @@ def command(
         columns += [f"score {c}" for c in fitted.classes] if fitted.method.q > 1 else ["score"]  # type: ignore[union-attr]
     if proba and fitted.classes is not None:
         columns += [f"p {c}" for c in fitted.classes]
+    reach = reach_of(fitted) if check else None  # which may have to solve for it
+    if check and reach is None:
+        raise click.UsageError(
+            f"--check: {model} does not know how far its rows reach; a model of sieve or a method on "
+            "averages does, of 100 rows or more."
+        )
+    columns += ["outside"] if check else []
     stream, features = _open(source, fitted, options)
-    total, rows = stream.bytes_total, 0
+    total, rows, outside = stream.bytes_total, 0, 0
     read = (lambda: None) if total is None else (lambda: stream.bytes_read)
     with writing(output) as out, ProgressMeter("predict", total, read, quiet) as meter:
         if header and not as_json:
             out.write("\t".join(map(exact, columns)) + "\n")
         for examples in stream.blocks():
-            values = _predict(fitted, select_columns(examples.rows, features, fitted.p), scores, proba)
+            some = select_columns(examples.rows, features, fitted.p)
+            values = _predict(fitted, some, scores, proba)
+            if reach is not None:
+                beyond = reach.n_outside(some)
+                outside += int((beyond > 0).sum())
+                values.append(beyond.tolist())
             if as_json:
                 out.writelines(json.dumps(dict(zip(columns, row))) + "\n" for row in zip(*values))
             elif len(values) == 1:
@@ -75,6 +95,12 @@ def command(
                 out.writelines("\t".join(map(str, row)) + "\n" for row in zip(*values))
             rows += len(examples.rows)
             meter.count(rows)
+    if outside and not quiet:
+        click.echo(
+            f"{outside:,} of {counted(rows, 'row')} lie outside of all rows learned, in features that were "
+            "selected: predictions there are extrapolations.",
+            err=True,
+        )
     if stream.rows_bad:
         click.echo(f"Skipped {counted(stream.rows_bad, 'bad row')}: predictions are of the others.", err=True)
 
@@ -93,15 +119,18 @@ def _open(files: tuple[str, ...], model: Any, given: dict[str, Any]) -> tuple[An
     """The source, and which features of the model its columns are: where they have names, those selected."""
     import numpy as np
 
-    from ..streams import read
-    from ..streams.files import find
-    from ..streams.formats import FORMATS, detect_format
+    from ..sources import read
+    from ..sources.files import find
+    from ..sources.formats import FORMATS, detect_format
+    from .model_files import stored_schema
 
     known = (model.about.get("source") or {}).get("read", {})
     options = {
         name: known[name] for name in ("missing", "zero_based", "delimiter", "header") if name in known
     }
     options |= {name: value for name, value in given.items() if value is not None}
+    if "schema" in model.about:
+        options["schema"] = stored_schema(model.about, files[0])
     features = None
     if model.feature_names is not None:
         form = options["format"] if options.get("format", "auto") != "auto" else detect_format(find(files)[0])
@@ -115,4 +144,6 @@ def _open(files: tuple[str, ...], model: Any, given: dict[str, Any]) -> tuple[An
         selected = [] if products else model.support.tolist()
         features = np.array(selected or range(len(model.feature_names)), dtype=np.int64)
         options["feature_names"] = [str(model.feature_names[j]) for j in features]
+        if "schema" in options and "schema" not in FORMATS[form].takes:
+            del options["schema"]
     return read(files[0] if len(files) == 1 else list(files), **options), features

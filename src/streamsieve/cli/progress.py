@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import click
 
-from ..words import counted
+from ..core.words import counted
 
 
 class ProgressMeter:

@@ -8,8 +8,15 @@ import click
 
 from . import options as opt
 
+HELP = """\
+Write a page about MODEL: what it selected, how sizes compare, how well it predicts.
 
-@click.command("report")
+Of a checkpoint the page also shows what was recorded along the run. It is one file that needs no network.
+Needs jinja2 and matplotlib: pip install 'streamsieve[report]'.
+"""
+
+
+@click.command("report", help=HELP)
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.option("-o", "--output", type=opt.Output(), required=True, help="HTML file to write.")
 @click.option("--curve", type=click.Path(dir_okay=False), help="A curve that `evaluate --output` wrote.")
@@ -18,11 +25,6 @@ from . import options as opt
 def command(
     model: str, output: str, curve: str | None, title: str | None, as_json: bool, quiet: bool
 ) -> None:
-    """Write a page about MODEL: what it selected, how sizes compare, how well it predicts.
-
-    Of a checkpoint the page also shows what was recorded along the run. It is one file that needs no network.
-    Needs jinja2 and matplotlib: pip install 'streamsieve[report]'.
-    """
     from .files import check_outputs, writing
     from .model_files import open_run
     from .output import Console, emit

@@ -8,29 +8,36 @@ import click
 
 from . import options as opt
 
+HELP = """\
+Print the features of SOURCE that matter, with their weights, the strongest first.
 
-@click.command("select", epilog=opt.METHOD_LIST)
+SOURCE is files, globs, or - for standard input; or one model of `fit` or `merge` on running averages,
+from which a model of any -k and --method is extracted without reading a row again.
+"""
+
+
+@click.command("select", help=HELP, epilog=opt.METHOD_LIST)
 @opt.sources
 @click.option("-o", "--output", type=opt.Output(), help="File to write the model to as well.")
 @opt.model
 @opt.errors
 @opt.stream
+@opt.schema
 @opt.passing
 @opt.checkpoint
 @opt.report
 @opt.output
 def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Print the features of SOURCE that matter, with their weights, the strongest first.
-
-    SOURCE is files, globs, or - for standard input; or one model of `fit` or `merge` on running averages,
-    from which a model of any -k and --method is extracted without reading a row again.
-    """
-    from ..persist import is_checkpoint, save
+    from ..persist import is_checkpoint
+    from ..training.saved import save
     from .files import check_outputs
-    from .learning import fit_source
-    from .model_files import feature_table, note_unused_columns, select_from_file
+    from .learning import fit_source, print_schema
+    from .model_files import feature_table, note_empty, note_unused_columns, select_from_file
     from .output import Console, emit
 
+    if options.pop("schema_only"):
+        print_schema(source, options, as_json, quiet)
+        return
     test: dict[str, float] = {}
     report, trace = options["report"], None
     if len(source) == 1 and is_checkpoint(source[0]):
@@ -38,7 +45,8 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
         model = select_from_file(source[0], options, Console(quiet))
     else:
         fitted = fit_source(source, options, output, quiet)
-        model, test, trace = fitted.model, fitted.test(), fitted.trace()
+        model, trace = fitted.model, fitted.trace()
+        test = fitted.measure(Console(quiet))
     columns, table = feature_table(model)
     if output is not None:
         save(model, output)
@@ -54,6 +62,7 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
         **test,
     }
     linear = model.method.linear_model()
+    note_empty(model, Console(quiet))
     note_unused_columns(model, Console(quiet))
     for name in ("q", "expected_false", "expected_false_unimodal"):
         if linear is not None and name in linear.info:

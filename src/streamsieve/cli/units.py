@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from ..distributed.fit import Job, describe_part, finished_model, make_folder, parts, prepare
+from ..distributed.fit import finished_model, make_folder, parts, prepare
+from ..distributed.job import Job, describe_part
 from ..distributed.parts import check_mergeable, merge_in_order
 from ..distributed.plan import Plan, plan
-from ..fitted import FittedModel
-from ..runs.source import Source, SourceRun, input_files
+from ..training.model import Model
+from ..training.source import Source, SourceRun, input_files
 from .files import check_outputs
 from .learning import method_choice, read_source
 from .output import Console
@@ -35,7 +37,7 @@ def fit_units(
     workers: int | None,
     unit: int | None,
     folder: str | None,
-) -> tuple[FittedModel, dict[str, Any]]:
+) -> tuple[Model, dict[str, Any]]:
     """The model of a shard or of all units, and what its file says of it."""
     if sum(option is not None for option in (shard, scheduler, workers)) > 1:
         raise click.UsageError("--shard, --scheduler and --workers exclude each other; pass one of them.")
@@ -46,9 +48,12 @@ def fit_units(
     console = Console(quiet)
     choice = method_choice(options, console)
     source = read_source(files, options)
+    if shard is not None and choice.method == "auto":
+        choice = replace(choice, method=choice.averages_method())
+        console.note(f"Method: {choice.method}, on averages, which --shard needs. --help lists others.")
     choice.check()
     check_outputs(input_files(files), models={"--output": output})
-    units = plan(list(files), _unit_size(files, unit, shard), **source.options)
+    units = plan(list(files), _unit_size(files, unit, shard), schema=source.schema, **source.options)
     run = SourceRun(source, choice)
     run.begin()  # the first rows tell task and labels, the same ones to all shards
     run.blocks.close()
@@ -59,8 +64,15 @@ def fit_units(
     from .cluster import fit_cluster
 
     model = fit_cluster(run.model, units, folder, scheduler, workers, console)
-    model.about["source"] = source.describe()
+    _note_source(model, source, units)
     return model, {}
+
+
+def _note_source(model: Model, source: Source, units: Plan) -> None:
+    """What files the model is of, and by which schema they were read."""
+    model.about["source"] = source.describe()
+    if "schema" in units.layout.table:
+        model.about["schema"] = units.layout.table["schema"]
 
 
 def _unit_size(files: tuple[str, ...], unit: int | None, shard: tuple[int, int] | None) -> int:
@@ -72,13 +84,13 @@ def _unit_size(files: tuple[str, ...], unit: int | None, shard: tuple[int, int] 
 
 
 def _fit_shard(
-    model: FittedModel,
+    model: Model,
     units: Plan,
     shard: tuple[int, int] | None,
     source: Source,
     folder: str | None,
     quiet: bool,
-) -> tuple[FittedModel, dict[str, Any]]:
+) -> tuple[Model, dict[str, Any]]:
     """The units of a shard, or all of them, one after the other."""
     index, of = shard or (1, 1)
     like = prepare(model)
@@ -97,5 +109,5 @@ def _fit_shard(
         part = merge_in_order(parts(job, numbers, meter))
     found = finished_model(part)
     found.first_index = model.first_index
-    found.about["source"] = source.describe()
+    _note_source(found, source, units)
     return found, {"part": describe_part(part, job.digest, shard=index, of=of)} if shard else {}

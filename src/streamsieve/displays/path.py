@@ -10,7 +10,7 @@ import numpy as np
 from .style import BLUE, FAINT, INK, QUIET, RED, axes_for, title
 
 if TYPE_CHECKING:
-    from ..averages.path import Criterion, Path
+    from ..methods.averages.path import Criterion, Path
 
 COLOURS = {"aic": QUIET, "bic": BLUE, "ebic": RED}
 SIZES = 80  # sizes at which weights are drawn
@@ -214,7 +214,7 @@ def path_of(method: Any, name: str = "olsth") -> Path | None:
     """The path of a method's averages; None where it holds none, or of products of features."""
     if not hasattr(method, "averages") or getattr(method, "interactions", False):
         return None
-    from ..averages.path import path
+    from ..methods.averages.path import path
 
     averages = method.averages.total() if hasattr(method.averages, "total") else method.averages
     return path(averages, name, fit_intercept=method.fit_intercept, standardize=method.standardize)

@@ -70,7 +70,7 @@ class PrequentialDisplay:
         **options
             As of `prequential`.
         """
-        from ..runs.evaluate import prequential
+        from ..training.evaluate import prequential
 
         return cls.from_curve(prequential(estimator, stream, **options), ax=ax)
 

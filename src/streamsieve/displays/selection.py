@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..rows import Array
+from ..core.rows import Array
 from .style import BLUE, INK, QUIET, RED, axes_for, title
 
 
@@ -27,6 +27,9 @@ class SelectionDisplay:
         Their indices; an image needs them.
     labels : sequence of str or None, default=None
         What the rows of `weights` are called.
+    unit : str, default="weight"
+        What `weights` are; `from_estimator` draws effects, weights times the deviations of their features,
+        where these are known.
 
     Attributes
     ----------
@@ -53,7 +56,9 @@ class SelectionDisplay:
         errors: Any = None,
         features: Any = None,
         labels: Any = None,
+        unit: str = "weight",
     ) -> None:
+        self.unit = unit
         self.names = [str(name) for name in names]
         self.weights: Array = np.atleast_2d(np.asarray(weights, dtype=np.float64))
         self.errors = None if errors is None else np.asarray(errors, dtype=np.float64)
@@ -80,18 +85,23 @@ class SelectionDisplay:
             Rows and columns of the image whose pixels the features are; then the pixels are drawn.
         ax : Axes or None, default=None
         """
-        fitted = estimator._to_fitted()
+        fitted = estimator._to_model()
         features = fitted.features()
         labels = None if fitted.classes is None or fitted.method.q == 1 else fitted.classes
+        in_effects = image_shape is None and all(feature.effects is not None for feature in features)
+        sizes = [feature.effects if in_effects else feature.weights for feature in features]
         errors = None
         if features and features[0].stderr is not None:
-            errors = [feature.stderr for feature in features]
+            # an error is in the unit of its weight
+            scale = [size[0] / feature.weights[0] for size, feature in zip(sizes, features)]
+            errors = [abs(by) * (feature.stderr or 0.0) for by, feature in zip(scale, features)]
         display = cls(
             [feature.name for feature in features],
-            np.array([feature.weights for feature in features]).T.reshape(fitted.method.q, -1),
+            np.array(sizes, dtype=np.float64).T.reshape(fitted.method.q, -1),
             errors=errors,
             features=[feature.index for feature in features],
             labels=labels,
+            unit="effect (weight times deviation)" if in_effects and features else "weight",
         )
         return display.plot(ax, max_features=max_features, image_shape=image_shape)
 
@@ -146,7 +156,7 @@ class SelectionDisplay:
         self.ax_.set_ylim(shown - 0.4, -0.6)
         self.ax_.axvline(0, color=INK, lw=0.6)
         self.ax_.set_xlabel(
-            "weight" if self.errors is None else "weight, and its 95% interval given the selection"
+            self.unit if self.errors is None else f"{self.unit}, and its 95% interval given the selection"
         )
         rest = f", the strongest {shown}" if shown < len(self.names) else ""
         many = "feature" if len(self.names) == 1 else "features"

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..rows import Array
+from ..core.rows import Array
 from .style import BLUE, INK, QUIET, RED, axes_for, title
 
 _PANELS = (

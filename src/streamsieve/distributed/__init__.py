@@ -9,7 +9,8 @@
 Averages merge exactly, so the result depends on the plan alone: not on who did what, nor when.
 """
 
-from .fit import Job, fit, prepare
+from .fit import fit, prepare
+from .job import Job
 from .parts import Part, PartError, UnitError, accumulate, merge, merge_in_order
 from .plan import Plan, Unit, plan
 

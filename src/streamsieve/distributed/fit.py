@@ -5,41 +5,37 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..fitted import FittedModel
-from ..methods import method_class
-from ..params import ParamError
-from ..persist import CheckpointError, read_plain, save
-from ..runs.source import as_labels
-from ..tasks import Classification, Regression
+from ..core.params import ParamError
+from ..core.tasks import Classification, Regression
+from ..sources.schema import Schema
+from ..training.model import Model
+from ..training.source import as_labels
+from .job import Job
 from .parts import (
     Columns,
     Part,
-    PartError,
-    accumulate,
     check_mergeable,
     is_mergeable,
     merge_in_order,
     named,
-    settings_digest,
 )
 from .plan import Plan, plan
+from .tasks import learn_next
 
 _FIRST_ROWS = 10_000  # looked at to find the labels
 
 
-def prepare(
-    estimator: Any, source: Plan | None = None, classes: Any = None, *, dense: bool = False
-) -> FittedModel:
+def prepare(estimator: Any, source: Plan | None = None, classes: Any = None, *, dense: bool = False) -> Model:
     """What is to be learned, for `accumulate`: the method of an estimator, and its task.
 
     Parameters
     ----------
-    estimator : estimator or FittedModel
+    estimator : estimator or Model
         What it has learned is left out.
     source : Plan or None
         Where the labels of a classifier are found: in the first 10,000 rows.
@@ -50,7 +46,7 @@ def prepare(
     """
     dense = dense or (source is not None and source.layout.format == "npy")
     model = estimator
-    if not isinstance(estimator, FittedModel):
+    if not isinstance(estimator, Model):
         if getattr(estimator, "class_weight", None) is not None:
             raise ParamError(
                 "class_weight",
@@ -59,21 +55,21 @@ def prepare(
                 "units' "
                 "own weights.",
             )
-        model = type(estimator)(**estimator.get_params(deep=False))._to_fitted()
-    method: Any = type(model.method)(**model.method.values)
+        model = type(estimator)(**estimator.get_params(deep=False))._to_model()
+    method: Any = model.method.with_values()
     if "grow" in method.params and not dense:
         method.grow = True  # units bring features that those before have not met
     if model.task_name == "regression":
         if classes is not None:
             raise ParamError("classes", classes, "expected for classifiers only.")
-        return FittedModel(method, "regression", model.task or Regression())
+        return Model(method, "regression", model.task or Regression())
     if classes is None and model.task is not None:
-        return FittedModel(method, "classification", model.task)
+        return Model(method, "classification", model.task)
     if classes is None:
         if source is None:
             raise ParamError("classes", None, "expected all labels.")
         classes = _first_labels(source)
-    return FittedModel(method, "classification", Classification.of(classes))
+    return Model(method, "classification", Classification.of(classes))
 
 
 def _first_labels(source: Plan) -> Any:
@@ -86,79 +82,6 @@ def _first_labels(source: Plan) -> Any:
                 if rows >= _FIRST_ROWS:
                     return np.concatenate(targets)
     return np.concatenate(targets)
-
-
-@dataclass(frozen=True)
-class Job:
-    """What every worker is given: the units, what to learn of them, and where finished ones are kept.
-
-    Attributes
-    ----------
-    plan : Plan
-    like : FittedModel
-    folder : str or None
-        Finished units are written there, and read instead of computed.
-    columns : Columns or None
-        The features to learn; None for all.
-    """
-
-    plan: Plan
-    like: FittedModel
-    folder: str | None = None
-    columns: Columns | None = None
-
-    @property
-    def digest(self) -> str:
-        """Tells plan and settings."""
-        return settings_digest(self.plan.digest, self.like, self.columns)
-
-    def file(self, number: int) -> str | None:
-        return None if self.folder is None else os.path.join(self.folder, f"unit-{number:06d}.sieve")
-
-    def part(self, number: int) -> Part:
-        """The part of a unit: from its file, or else accumulated and written to it."""
-        file = self.file(number) if is_mergeable(self.like) else None  # votes are not kept
-        found = None if file is None else self._kept(number, file)
-        if found is not None:
-            return found
-        part = accumulate(self.plan[number], self.like, self.columns)
-        if file is not None:
-            with named(self.plan[number]):
-                save(part.model, file, about={"part": describe_part(part, self.digest)})
-        return part
-
-    def _kept(self, number: int, file: str) -> Part | None:
-        """The part in a file; None where there is none, or a damaged one."""
-        if not os.path.exists(file):
-            return None
-        try:
-            held = read_plain(file)
-        except CheckpointError:
-            return None
-        part = part_of(held.object, held.about)
-        if part is None or held.about["part"]["digest"] != self.digest or part.first != number:
-            raise PartError(
-                f"{file} is not unit {number} of this plan with these settings; empty the folder, or pass "
-                "another."
-            )
-        return part
-
-
-def describe_part(part: Part, digest: str, **more: Any) -> dict[str, Any]:
-    """What a file says of the part it holds."""
-    return {
-        "digest": digest, "first": part.first, "last": part.last, "rows": part.rows,
-        "rows_bad": part.rows_bad, **more,
-    }  # fmt: skip
-
-
-def part_of(model: Any, about: dict[str, Any]) -> Part | None:
-    """The part that a file holds; None where it holds another thing."""
-    note = about.get("part")
-    if not isinstance(model, FittedModel) or not isinstance(note, dict):
-        return None
-    model = replace(model, about={name: value for name, value in model.about.items() if name != "part"})
-    return Part(model, int(note["first"]), int(note["last"]), int(note["rows"]), int(note["rows_bad"]))
 
 
 def fit(
@@ -202,13 +125,11 @@ def fit(
     units = as_plan(source, unit, options)
     like, folder = prepare(estimator, units, classes), make_folder(folder)
 
-    def run(like: FittedModel, columns: Columns | None) -> Part:
+    def run(like: Model, columns: Columns | None) -> Part:
         job = Job(units, like, folder, columns)
         return merge_in_order(parts(job, range(len(units)), progress))
 
-    def run_serially(like: FittedModel) -> Part:
-        from .tasks import learn_next
-
+    def run_serially(like: Model) -> Part:
         part = None
         for number in range(len(units)):
             part = learn_next(Job(units, like), part, number)
@@ -248,17 +169,14 @@ def parts(
 
 def table_width(units: Plan) -> int | None:
     """How many features a table has, where that is known before a row is read."""
-    table, options = units.layout.table, units.layout.options
-    if not table or table["texts"] or any(options.get(name) for name in ("columns", "drop", "categorical")):
-        return None
-    others = sum(options.get(name) is not None for name in ("target", "weight"))
-    return len(table["columns"]) - others
+    table = units.layout.table
+    return len(Schema.from_plain(table["schema"]).feature_names) if table else None
 
 
 def learn(
-    like: FittedModel,
-    run: Callable[[FittedModel, Columns | None], Part],
-    run_serially: Callable[[FittedModel], Part],
+    like: Model,
+    run: Callable[[Model, Columns | None], Part],
+    run_serially: Callable[[Model], Part],
     candidates: int | None = None,
     width: int | None = None,
 ) -> tuple[Part, Columns | None]:
@@ -266,7 +184,7 @@ def learn(
 
     Parameters
     ----------
-    like : FittedModel
+    like : Model
     run : callable
         Learns all units with a method whose parts merge: some columns, or all (None).
     run_serially : callable
@@ -281,7 +199,7 @@ def learn(
     Part, Columns or None
         What was learned; the candidates that the averages are of.
     """
-    is_sieve = like.method_name == "Sieve"
+    is_sieve = like.method.screens
     if candidates is not None and not is_sieve and not is_mergeable(like):
         raise ParamError("candidates", candidates, f"expected None: {like.name} needs no p^2 averages.")
     if not is_sieve and candidates is None:
@@ -289,15 +207,16 @@ def learn(
             return run_serially(like), None
         check_mergeable(like)
         return run(like, None), None
-    from .votes import Votes, most_candidates, sieve_of_averages
+    from ..methods.sieve.sieve import Sieve
+    from .votes import Votes, folded_averages, most_candidates, sieve_of_averages
 
     method: Any = like.method
-    sieve = method if is_sieve else method_class("Sieve")(loss="squared", missing=method.missing)
+    sieve = method if is_sieve else Sieve(loss="squared", missing=method.missing)
     assert like.task is not None
     if is_sieve and sieve.missing == "mean":
         raise ParamError("missing", "mean", "expected 'error': units have no means of the rows before them.")
     most = most_candidates(sieve, like.task.q) if candidates is None else candidates
-    averaged = replace(like, method=method_class("OLS")(grow=True)) if is_sieve else like
+    averaged = replace(like, method=folded_averages()) if is_sieve else like
     check_mergeable(averaged)
     columns: Columns | None = None
     p = 0
@@ -308,14 +227,14 @@ def learn(
         names, p = voted.model.feature_names, voted.model.p
         if is_sieve and sieve.loss != "squared":
             return _learn_second(like, votes, names, run_serially), None
-        chosen = votes.candidates(most)
+        chosen = votes.elected(most)
         columns = Columns(chosen, None if names is None else [names[j] for j in chosen])
     elif is_sieve and sieve.loss != "squared":
         return run_serially(like), None
     part = run(averaged, columns)
     if not is_sieve:
         return part, columns
-    averages: Any = part.model.method.averages  # type: ignore[attr-defined]
+    averages: Any = part.model.method.state.folds
     chosen = np.arange(averages.n_features_in_, dtype=np.int32) if columns is None else columns.numbers
     if columns is None:
         names, p = part.model.feature_names, averages.n_features_in_
@@ -323,15 +242,15 @@ def learn(
     return replace(part, model=replace(part.model, method=made, feature_names=names)), None
 
 
-def _learn_second(like: FittedModel, votes: Any, names: Any, run_serially: Any) -> Part:
+def _learn_second(like: Model, votes: Any, names: Any, run_serially: Any) -> Part:
     """The second pass of a sieve whose loss has no sums: all rows of the candidates, in turn."""
-    sieve: Any = type(like.method)(**like.method.values).begin(votes.p, votes.q)
-    sieve.state.chosen = votes.candidates(max(votes.most_columns(), sieve.least_width))
+    sieve: Any = like.method.with_values().begin(votes.p, votes.q)
+    sieve.state.chosen = votes.elected(max(votes.most_columns(), sieve.least_width))
     part: Part = run_serially(replace(like, method=sieve, feature_names=names))
     return part
 
 
-def finished_model(part: Part, like: FittedModel | None = None) -> FittedModel:
+def finished_model(part: Part, like: Model | None = None) -> Model:
     """The model of a part, ready to be read, with the parameters that the user gave."""
     method: Any = copy.copy(part.model.method)
     if hasattr(method, "averages"):
@@ -347,7 +266,7 @@ def finished_model(part: Part, like: FittedModel | None = None) -> FittedModel:
 def fitted(estimator: Any, part: Part, columns: Columns | None = None) -> Any:
     """An estimator of the same parameters, fitted; of some columns, it has their numbers in `candidates_`."""
     out = type(estimator)(**estimator.get_params(deep=False))
-    model = finished_model(part, out._to_fitted())
+    model = finished_model(part, out._to_model())
     names = model.feature_names
     model.method.feature_names = names
     out._adopt(replace(model, n_columns=len(names or [])))

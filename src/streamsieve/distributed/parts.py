@@ -8,18 +8,18 @@ import json
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .. import linalg
-from ..fitted import FittedModel
-from ..params import ParamError
-from ..rows import Rows
-from ..runs.run import Block, Run
-from ..runs.source import checked_block
-from ..streams import BadData
+from ..core import linalg
+from ..core.params import ParamError
+from ..core.rows import Rows
+from ..sources import BadData
+from ..training.model import Model
+from ..training.source import checked_block
+from ..training.trainer import Block, Trainer
 from .plan import Unit
 
 
@@ -57,7 +57,7 @@ class Part:
 
     Attributes
     ----------
-    model : FittedModel
+    model : Model
         A method with its state, packed: the upper triangles of symmetric matrices.
     first, last : int
         Units `first` to `last` - 1.
@@ -65,20 +65,20 @@ class Part:
         Rows read, and bad ones that were skipped.
     """
 
-    model: FittedModel
+    model: Model
     first: int
     last: int
     rows: int
     rows_bad: int
-    reader: dict[str, Any] = field(default_factory=dict)  # columns and values met, where units come in turn
 
     def __reduce__(self) -> Any:
         """Sent as it is, since nobody changes it: a method's own pickle copies its state first."""
         model, method = dict(vars(self.model)), self.model.method
-        del model["method"]
+        for name in ("method", "lock", "_flushed"):
+            model.pop(name, None)
         kept = {name: value for name, value in vars(method).items() if name not in _NOT_SENT}
         numbers = (self.first, self.last, self.rows, self.rows_bad)
-        return _received, (type(method), kept, model, numbers, self.reader)
+        return _received, (type(method), kept, model, numbers)
 
     def __str__(self) -> str:
         return (
@@ -86,24 +86,24 @@ class Part:
         )
 
 
-_NOT_SENT = ("lock", "learner", "progress", "_flushed", "_cache")
+_NOT_SENT = ("learner", "progress", "_cache")
 
 
-def _received(cls: Any, values: dict[str, Any], fields: dict[str, Any], numbers: Any, reader: Any) -> Part:
+def _received(cls: Any, values: dict[str, Any], fields: dict[str, Any], numbers: Any) -> Part:
     method = object.__new__(cls)
-    method.__setstate__(values)
-    model = object.__new__(FittedModel)
-    model.__dict__.update(fields, method=method)
+    method.__dict__.update(values)
+    model = object.__new__(Model)
+    model.__setstate__({**fields, "method": method})
     first, last, rows, rows_bad = numbers
-    return Part(model, first, last, rows, rows_bad, reader)
+    return Part(model, first, last, rows, rows_bad)
 
 
-def is_mergeable(model: FittedModel) -> bool:
+def is_mergeable(model: Model) -> bool:
     """Whether parts of the method merge exactly: those on running averages."""
-    return hasattr(type(model.method), "averages")
+    return model.method.merges
 
 
-def check_mergeable(model: FittedModel) -> None:
+def check_mergeable(model: Model) -> None:
     """Raise ValueError for a method whose parts cannot be merged exactly."""
     method: Any = model.method
     if not is_mergeable(model):
@@ -117,14 +117,14 @@ def check_mergeable(model: FittedModel) -> None:
         )
 
 
-def accumulate(unit: Unit, like: FittedModel, columns: Columns | None = None) -> Part:
+def accumulate(unit: Unit, like: Model, columns: Columns | None = None) -> Part:
     """Learn the rows of a unit: a pure function of its arguments, whichever worker calls it.
 
     Parameters
     ----------
     unit : Unit
         Of a `plan`.
-    like : FittedModel
+    like : Model
         What is to be learned, as `prepare` makes it of an estimator: a method that has learned no rows, and
         its task. It is not changed.
     columns : Columns or None
@@ -148,29 +148,29 @@ def accumulate(unit: Unit, like: FittedModel, columns: Columns | None = None) ->
         return finish(model, unit.number, rows, stream.rows_bad, None if names is None else list(names))
 
 
-def fresh(like: FittedModel) -> FittedModel:
+def fresh(like: Model) -> Model:
     """A copy to learn with."""
     if like.method.needs_passes:
         raise ParamError("loss", like.method.loss, "expected 'squared': units are learned in one pass.")
     return replace(like, method=copy.copy(like.method), about=dict(like.about))
 
 
-def learn_blocks(model: FittedModel, blocks: Iterable[Block]) -> int:
+def learn_blocks(model: Model, blocks: Iterable[Block]) -> int:
     """Learn blocks by the loop of all runs; how many rows."""
-    run = Run(model)
-    run.learn(checked_block(model, block, run.rows) for block in blocks)
-    return run.rows
+    trainer = Trainer(model)
+    trainer.learn(checked_block(model, block, trainer.rows) for block in blocks)
+    return trainer.rows
 
 
-def finish(model: FittedModel, number: int, rows: int, rows_bad: int, names: list[str] | None) -> Part:
+def finish(model: Model, number: int, rows: int, rows_bad: int, names: list[str] | None) -> Part:
     """The part of one unit."""
     if not model.started:
         assert model.task is not None
-        model.method.begin(0 if names is None else len(names), model.task.q)
+        model.begin(0 if names is None else len(names), model.task.q)
     if names is not None:
         model.feature_names = names
         if model.p < len(names):
-            model.method.resize(len(names))
+            model.resize(len(names))
     if hasattr(model.method, "end_unit"):
         model.method.end_unit()
     if is_mergeable(model):
@@ -196,7 +196,7 @@ def merge(left: Part, right: Part) -> Part:
     return Part(model, left.first, right.last, left.rows + right.rows, left.rows_bad + right.rows_bad)
 
 
-def match_features(mine: FittedModel, theirs: FittedModel) -> tuple[Any, int, list[Any] | None]:
+def match_features(mine: Model, theirs: Model) -> tuple[Any, int, list[Any] | None]:
     """To which feature each of theirs goes (None: to its own number), how many both have, and their names."""
     if (mine.feature_names is None) != (theirs.feature_names is None):
         raise ValueError("its features have names, or those before it have, but not both.")
@@ -248,7 +248,7 @@ def tree(n: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
         span = (left[0], span[1])
 
 
-def settings_digest(plan_digest: str, like: FittedModel, columns: Columns | None = None) -> str:
+def settings_digest(plan_digest: str, like: Model, columns: Columns | None = None) -> str:
     """Tells what a part is of: the plan, and all that is learned from it."""
     classes = None if like.classes is None else [str(label) for label in like.classes]
     values = sorted((name, repr(value)) for name, value in like.method.values.items())

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..params import ParamError
-from ..sizes import size_of
-from ..streams import BadData, Stream, read
-from ..streams.files import Bytes, File, find
-from ..streams.formats import FORMATS
-from ..streams.readers.text import PADDING, chunks
+from ..core.params import ParamError
+from ..core.sizes import size_of
+from ..sources import BadData, Stream, read
+from ..sources.files import Bytes, File, find
+from ..sources.formats import FORMATS
+from ..sources.readers.text import PADDING, chunks
 
 _WINDOW = 1 << 18  # bytes in which the end of a row is looked for, and rows after it
 _LARGEST_WINDOW = 1 << 26
@@ -44,7 +44,7 @@ class Layout:
         Options of `read`.
     format : str
     table : dict
-        Columns of a table, and which of them hold text; {} for other formats.
+        Columns of a table, their schema and, of CSV, the delimiter; {} for other formats.
     marks : dict
         Of each file: size and digest, by which a worker knows that it reads the same file.
     """
@@ -184,7 +184,7 @@ def plan(
     >>> from streamsieve import distributed
     >>> file = os.path.join(tempfile.mkdtemp(), "rows.csv")
     >>> with open(file, "w") as f:
-    ...     _ = f.write("a,b,y\\n" + "1.5,2,3\\n" * 1000)
+    ...     _ = f.write("a,b,y\\n" + "1.5,2,3\\n2.5,1,4\\n1.5,1,4\\n2.5,2,4\\n" * 250)
     >>> plan = distributed.plan(file, unit=4000, target="y")
     >>> [(unit.start, unit.stop) for unit in plan]
     [(0, 4006), (4006, None)]
@@ -241,7 +241,7 @@ def _cuts(file: File, layout: Layout, size: int, scan: bool) -> Iterator[tuple[i
 
 def _packed(file: File) -> bool:
     with closing(Bytes(file)) as source:
-        return source.packing is not None
+        return not source.plain
 
 
 def _row_groups(file: File, size: int) -> Iterator[tuple[int, int | None, int]]:
@@ -299,7 +299,7 @@ def _row_start(stream: Any, at: int, layout: Layout) -> int | None:
 
 def _has_cells(text: bytes, layout: Layout, whole: bool) -> bool:
     """Whether the rows of a text, but for the last if it may be cut off, have the cells of the header."""
-    delimiter = layout.options.get("delimiter") or ("\t" if layout.format == "tsv" else ",")
+    delimiter = layout.table["delimiter"]
     rows = csv.reader(
         io.StringIO(text.decode("utf-8", "replace"), newline=""), delimiter=delimiter, strict=True
     )
@@ -316,7 +316,7 @@ def _has_cells(text: bytes, layout: Layout, whole: bool) -> bool:
 
 
 def _scanned(file: File, layout: Layout, size: int) -> Iterator[int]:
-    separator = ord(layout.options.get("delimiter") or ("\t" if layout.format == "tsv" else ","))
+    separator = ord(layout.table["delimiter"])
     target = size
     with closing(Bytes(file)) as source:
         step = max(PADDING, min(size // 8, 1 << 22))

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..fitted import FittedModel
-from ..rows import Rows, as_rows
-from ..runs.run import Block
-from ..streams import BadData, read
-from .fit import Job
+from ..core.rows import Rows, as_rows
+from ..sources import BadData, read
+from ..training.model import Model
+from ..training.trainer import Block
+from .job import Job
 from .parts import Columns, Part, finish, fresh, learn_blocks, named, one_blas_thread
 
 
@@ -20,9 +20,7 @@ def unit_part(job: Job, number: int) -> Part:
     return job.part(number)
 
 
-def block_part(
-    like: FittedModel, number: int, X: Any, y: Any, weight: Any, columns: Columns | None = None
-) -> Part:
+def block_part(like: Model, number: int, X: Any, y: Any, weight: Any, columns: Columns | None = None) -> Part:
     """The part of a block of an array, dense or sparse."""
     title = block_title(number)
     with named(title), one_blas_thread():
@@ -36,7 +34,7 @@ def block_part(
         return finish(model, number, n, 0, None)
 
 
-def table_part(like: FittedModel, number: int, rows: Any, options: dict[str, Any]) -> Part:
+def table_part(like: Model, number: int, rows: Any, options: dict[str, Any]) -> Part:
     """The part of a data frame, or of a sequence of dicts; `options` are those of `read`."""
     with named(block_title(number)), one_blas_thread():
         model = fresh(like)
@@ -48,9 +46,7 @@ def table_part(like: FittedModel, number: int, rows: Any, options: dict[str, Any
         return finish(model, number, n, stream.rows_bad, list(stream.feature_names or []))
 
 
-def joined_part(
-    like: FittedModel, number: int, frame: Any, y: Any, weight: Any, options: dict[str, Any]
-) -> Part:
+def joined_part(like: Model, number: int, frame: Any, y: Any, weight: Any, options: dict[str, Any]) -> Part:
     """The part of a data frame whose targets (and weights) are series of their own."""
     with named(block_title(number)):
         if len(frame) != len(y) or (weight is not None and len(weight) != len(y)):
@@ -64,7 +60,7 @@ def joined_part(
 TARGET, WEIGHT = "target of streamsieve", "weight of streamsieve"  # columns beside those of the frame
 
 
-def narrow_part(like: FittedModel, number: int, frame: Any, target: Any, columns: tuple[str, str]) -> Part:
+def narrow_part(like: Model, number: int, frame: Any, target: Any, columns: tuple[str, str]) -> Part:
     """The part of a narrow frame: one line (row, feature, value) for each value, the index being the row."""
     with named(block_title(number)), one_blas_thread():
         model = fresh(like)
@@ -120,20 +116,16 @@ def learn_next(job: Job, before: Part | None, number: int) -> Part:
     unit = job.plan[number]
     with named(unit), one_blas_thread():
         stream = unit.open(n_jobs=1)
-        if before is not None and before.reader:
-            stream.restrict(unit.place(), unit.stop, before.reader)
         model = fresh(job.like if before is None else before.model)
         rows = learn_blocks(model, (Block(*examples) for examples in stream.blocks()))
         names = stream.feature_names
         part = finish(model, number, rows, stream.rows_bad, None if names is None else list(names))
         if before is not None:
             part = replace(part, first=0, rows=before.rows + rows, rows_bad=before.rows_bad + part.rows_bad)
-        return replace(part, reader=stream.position()["reader"])
+        return part
 
 
-def learn_next_block(
-    like: FittedModel, before: Part | None, number: int, X: Any, y: Any, weight: Any
-) -> Part:
+def learn_next_block(like: Model, before: Part | None, number: int, X: Any, y: Any, weight: Any) -> Part:
     """Go on learning with the next block of an array."""
     start = like if before is None else before.model
     part = block_part(start, number, X, y, weight)

@@ -7,25 +7,28 @@ averages of the candidates alone.
 
 from __future__ import annotations
 
-from threading import RLock
 from typing import Any, Self
 
 import numpy as np
 
-from ..params import ParamError
-from ..rows import Array, Rows
-from ..sieve.model import strengths
-from ..sieve.screen import marginal, measure, new_marginals, rank
-from ..sieve.sieve import Sieve
-from ..sieve.store import Ints, Store
-from ..sizes import EXTRA
-from ..state import zeros
+from .. import _core
+from ..core.method import Method
+from ..core.params import ParamError
+from ..core.rows import Array, Rows
+from ..core.state import zeros
+from ..methods.averages.ols import OLS
+from ..methods.sieve.read import deal, strengths
+from ..methods.sieve.screen import marginal, measure, new_marginals, rank
+from ..methods.sieve.sieve import Sieve
+from ..methods.sieve.store import Ints, Store
+from ..statistics.fold_averages import FoldAverages
+from ..statistics.folds import FOLDS
 
 _MEMORY = 32 << 20  # of the sieve of a unit: it keeps O(n) of its rows, and ranks features quickly
 
 
-class Votes:
-    """What a unit says of all its features; used as a method is, by the same loop.
+class Votes(Method):
+    """What a unit says of all its features; learned as any method is, by the same loop.
 
     Parameters
     ----------
@@ -36,18 +39,15 @@ class Votes:
         times the weight of its rows.
     """
 
-    extracts = needs_passes = False
     uses_blas = grow = True
-    limit, weight_limit = Sieve.limit, Sieve.weight_limit
-    feature_names: Any = None
+    limit, weight_limit, tiny = Sieve.limit, Sieve.weight_limit, 0.0
+    learner: Any = None  # the sieve of a unit, until it has voted
 
     def __init__(self, sieve: Sieve, most: int) -> None:
         self.sieve, self.most = sieve, most
         self.missing, self.sparse = sieve.missing, False
         self.p = self.q = 0
         self.state: Any = None
-        self.learner: Any = None  # the sieve of a unit, until it has voted
-        self.lock = RLock()
 
     @property
     def values(self) -> dict[str, Any]:
@@ -60,10 +60,8 @@ class Votes:
         self.state = new_marginals(p, q)
         return self
 
-    def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:  # noqa: ARG002
+    def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
         """Learn checked rows; columns beyond those before are new."""
-        if not len(rows):
-            return
         self.resize(max(self.p, rows.p))
         self.sparse = self.sparse or rows.sparse
         measure(self.state, rows, y, w)
@@ -121,7 +119,7 @@ class Votes:
         """Squared correlation of each feature with the outputs."""
         return marginal(self.state)
 
-    def candidates(self, most: int) -> Ints:
+    def elected(self, most: int) -> Ints:
         """The features with the most votes, or the best marginal statistics; increasing."""
         score, votes = self.marginal(), self.state.votes
         varies = np.flatnonzero(score > 0)
@@ -147,42 +145,56 @@ class Votes:
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("lock", "learner")}
+        return {name: value for name, value in vars(self).items() if name != "learner"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, lock=RLock(), learner=None)
+
+class FoldedOLS(OLS):
+    """Averages of the folds into which a sieve deals rows, by their content, so that both choose alike."""
+
+    def learn(self, rows: Rows, y: Array, w: Array | None, cluster: Any = None) -> int:  # noqa: ARG002
+        key = np.empty(len(rows), dtype=np.uint32)
+        weight = np.ones(len(rows), dtype=np.float32) if w is None else w.astype(np.float32)
+        for at, part in rows.in_row_order():
+            _core.sieve_row_keys(part.kernel, key[at])
+        return super().learn(rows, y, w, (deal(key, weight) % FOLDS).astype(np.int64))
+
+
+def folded_averages() -> FoldedOLS:
+    """What units learn for a sieve of squared loss."""
+    return FoldedOLS(grow=True, se="folds", n_folds=FOLDS)
 
 
 def most_candidates(sieve: Sieve, q: int = 1) -> int:
-    """Candidates whose correlations the memory of a sieve holds: four matrices at a time."""
-    return int(((sieve.bytes + EXTRA) / 32) ** 0.5) - q - 2
+    """Candidates whose correlations the memory of a sieve holds, in every fold."""
+    return int((sieve.bytes // 4 / (8 * FOLDS)) ** 0.5) - q - 2
 
 
-def sieve_of_averages(sieve: Sieve, averages: Any, columns: Ints, p: int) -> Sieve:
-    """A sieve for squared loss that has learned the rows of running averages of some columns of p.
+def sieve_of_averages(sieve: Sieve, averages: FoldAverages, columns: Ints, p: int) -> Sieve:
+    """A sieve for squared loss that has learned the rows of averages of some columns of p, fold by fold.
 
     It keeps a summary of all rows: sums of products, which the averages hold.
     """
     if sieve.loss != "squared":
         raise ParamError("loss", sieve.loss, "expected 'squared', whose sums the averages hold.")
-    averages.unpack()
-    moments, weight = averages.current()
-    M, q = moments.p, moments.q
+    filled = [f for f, fold in enumerate(averages.folds_) if fold.n_samples_]
+    first, M = averages.folds_[filled[0]].current()[0], len(columns)
+    q, shift = first.q, first.center.copy()
+    shift[M:] = 0.0  # sums of the targets are about zero
     made = Sieve(**sieve.values).begin(p, q)
-    s, upper = made.state, moments.sums.astype(np.float64)
-    full = np.triu(upper) + np.triu(upper, 1).T
-    x = np.r_[0:M, M + q]
-    center = moments.center[M : M + q]
-    s.chosen = columns
+    s, x = made.state, np.r_[0:M, M + q]
+    s.H, s.h, s.yy = np.zeros((FOLDS, M + 1, M + 1)), np.zeros((FOLDS, q, M + 1)), np.zeros((FOLDS, q))
+    for f in filled:
+        moments, weight = averages.folds_[f].current()
+        upper, away = moments.sums.astype(np.float64), np.append(moments.center - shift[: M + q], 0.0)
+        full = np.triu(upper) + np.triu(upper, 1).T
+        last = full[-1] + weight * away
+        full = full + np.outer(full[-1], away) + np.outer(away, last)
+        s.H[f], s.h[f], s.yy[f] = full[np.ix_(x, x)], full[M : M + q][:, x], full.diagonal()[M : M + q]
+    total = s.H.sum(axis=0)
+    s.chosen, s.rows = columns, int(averages.n_samples_)
     s.store = store = Store.of(p, q, q, made.bytes, False, columns)
-    store.shift[:] = moments.center[:M]
-    store.sum[:], store.square[:] = full[:M, -1], full.diagonal()[:M]
-    store.total = float(weight)
-    store.present[:] = averages.n_samples_
-    s.H = np.ascontiguousarray(full[np.ix_(x, x)])[None]
-    s.h = np.ascontiguousarray(full[M : M + q][:, x] + center[:, None] * full[-1, x])
-    s.yy = full.diagonal()[M : M + q] + 2 * center * full[-1, M : M + q] + center**2 * weight
-    s.rows = int(averages.n_samples_)
-    s.strata[0] = s.rows
+    store.shift[:], store.total = shift[:M], float(total[-1, -1])
+    store.sum[:], store.square[:] = total[:M, -1], total.diagonal()[:M]
+    store.present[:] = s.values = s.strata[0] = s.rows
     store.memory = made.bytes - s.H.nbytes
     return made

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..params import Param
-from ..passes import blocks_of
-from ..rows import Array
+from ..core.params import Param
+from ..core.rows import Array
+from .blocks import blocks_of
 
 
 class ClassWeights:

@@ -12,9 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ..passes import blocks_of
-from ..rows import Array, as_vector
-from ..tasks import Classification, Task
+from ..core.rows import Array, as_vector
+from ..core.tasks import Classification, Task
 from .class_weight import CLASS_WEIGHT, WeightedSource, row_weights
 from .one_row import OneRow, shortened
 
@@ -24,6 +23,7 @@ def _probabilistic(estimator: Classifier) -> bool:
 
 
 class Classifier(ClassifierMixin, OneRow):
+    _task_name = "classification"
     class_weight: Any
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cluster: Any = None) -> Self:
@@ -74,14 +74,14 @@ class Classifier(ClassifierMixin, OneRow):
             Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
             `stability`.
         """
-        first = not hasattr(self, "method_")
+        first = not hasattr(self, "_model")
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         given = self._class_weight(stream="partial_fit")
         if given is not None:
             known = classes if first else self.classes_
             sample_weight = row_weights(given, self._labels(y), known, sample_weight)
-        return self._update(X, y, classes, sample_weight, first=first, cluster=cluster)
+        return self._partial_fit(X, y, classes, sample_weight, cluster)
 
     def _class_weight(self, stream: str = "") -> Any:
         """The checked parameter; ValueError for 'balanced' in a call that learns a stream."""
@@ -107,12 +107,12 @@ class Classifier(ClassifierMixin, OneRow):
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, in the order of `classes_`."""
         scores = self._scores(X)
-        return self.method_.probabilities(scores)
+        return self._model.probabilities(scores)
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels, in order."""
-        if not hasattr(self, "_task"):
+        if not hasattr(self, "_model") or self._task is None:
             raise AttributeError(f"{type(self).__name__} has no classes_ before the first rows.")
         classes: NDArray[Any] = self._task.classes
         return classes
@@ -147,14 +147,6 @@ class Classifier(ClassifierMixin, OneRow):
         check_classification_targets(y)
         return Classification.of(y, classes)
 
-    def _count(self, source: Any) -> tuple[int, Any]:
-        n, labels = 0, []
-        for _, targets, _ in blocks_of(source):
-            y = as_vector(targets)
-            n += len(y)
-            labels.append(np.unique(y))
-        return n, np.unique(np.concatenate(labels)) if n else None
-
     def _check_classes(self, classes: Any) -> None:
         if not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
             raise ValueError(f"classes={classes!r} is not the same as on the first call: {self.classes_!r}.")
@@ -173,7 +165,7 @@ class Classifier(ClassifierMixin, OneRow):
 
     def predict_one(self, x: Mapping[Any, float]) -> Any:
         """Predicted label of one row, None before the first; unknown names count as absent."""
-        if not hasattr(self, "method_"):
+        if not hasattr(self, "_model"):
             return None
         label = self._task.decode(self._score_one(x))[0]
         return label.item() if isinstance(label, np.generic) else label
@@ -181,9 +173,9 @@ class Classifier(ClassifierMixin, OneRow):
     @available_if(_probabilistic)
     def predict_proba_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
         """Probability of each class for one row; empty before the first."""
-        if not hasattr(self, "method_"):
+        if not hasattr(self, "_model"):
             return {}
-        shares = self.method_.probabilities(self._score_one(x))[0]
+        shares = self._model.probabilities(self._score_one(x))[0]
         return dict(zip(self.classes_.tolist(), shares.tolist()))
 
     def _first_task_of_one(self, y: Any, classes: Any) -> Task:

@@ -6,16 +6,26 @@ import inspect
 import textwrap
 from typing import Any
 
-from ..learners.size import has_auto, with_auto
+from ..core.params import Parameter
 from ..methods import ESTIMATORS, SUFFIX
-from ..params import OneOf, Param, Parameter
-from ..passes import has_passes
+from ..training.passes import has_passes
 from .base import Estimator
 from .class_weight import CLASS_WEIGHT
 from .classifier import Classifier
 from .regressor import Regressor
 
-_LOSS = "Loss of a margin; probabilities come with 'logistic'."
+#: Checks of scikit-learn that compare a row of weight 2 with that row twice.
+_WEIGHT_CHECKS = tuple(f"check_sample_weight_equivalence_on_{layout}_data" for layout in ("dense", "sparse"))
+_CHECKS = (
+    "So of scikit-learn's `check_estimator` the checks `check_sample_weight_equivalence...` fail; all others "
+    "pass."
+)
+
+
+def expected_failed_checks(estimator: Estimator) -> dict[str, str]:
+    """The checks of `check_estimator` that an estimator fails, with reasons, as scikit-learn takes them."""
+    reason = estimator._method_class.weight_notes.get(estimator._task_name)
+    return {} if reason is None else dict.fromkeys(_WEIGHT_CHECKS, reason)
 
 
 def make_estimator(name: str) -> type[Estimator]:
@@ -23,11 +33,7 @@ def make_estimator(name: str) -> type[Estimator]:
     entry, task = ESTIMATORS[name]
     method = entry.load()
     losses = method.losses[task]
-    params = dict(method.params)
-    if has_auto(method):
-        params["k"] = with_auto(params["k"])
-    if len(losses) > 1:
-        params["loss"] = Param(losses[0], OneOf(*losses), _LOSS)
+    params = method.parameters(task)
     parent = Regressor if task == "regression" else Classifier
     shown = params if task == "regression" else {**params, "class_weight": CLASS_WEIGHT}
     members = {
@@ -74,8 +80,7 @@ def _init(params: dict[str, Parameter]) -> Any:
 def _delegate(attribute: str, text: str) -> property:
     def read(self: Estimator) -> Any:
         self._check_fitted()
-        with self.method_.lock:
-            return getattr(self.method_.settled(), attribute)
+        return self._model.attribute(attribute)
 
     return property(read, doc=text)
 
@@ -114,8 +119,10 @@ _EXAMPLE = {
 }
 
 
-def _document(method: Any, task: str, params: dict[str, Parameter]) -> str:
+def _document(method: Any, task: str, params: dict[str, Parameter]) -> str | None:
     """The method's docstring with parameters, attributes and example put in numpydoc's order."""
+    if method.__doc__ is None:  # under -OO
+        return None
     about, *notes = inspect.cleandoc(method.__doc__).split("\nNotes\n-----\n")
     first, _, rest = about.strip().partition("\n")
     lines = [
@@ -136,14 +143,18 @@ def _document(method: Any, task: str, params: dict[str, Parameter]) -> str:
         lines += textwrap.wrap(meaning, 100, initial_indent="    ", subsequent_indent="    ")
     if has_passes(method):
         lines += ["n_iter_ : int", "    Passes that `fit` made."]
-    if has_auto(method):
+    if "k" in params and has_passes(method) and "auto" in str(params["k"].domain):
         lines += ["k_ : int", "    With k='auto', the number that `fit` chose."]
     lines += [
-        "method_ : streamsieve.base.Method",
+        "method_ : streamsieve.core.method.Method",
         "    The method itself, with its state.",
     ]
+    notes = [note.strip() for note in notes]
+    if task in method.weight_notes:
+        about_weights = f"**Sample weights.** {method.weight_notes[task]} {_CHECKS}"
+        notes.append("\n".join(textwrap.wrap(about_weights, 110)))
     if notes:
-        lines += ["", "Notes", "-----", *notes[0].strip().splitlines()]
+        lines += ["", "Notes", "-----", *"\n\n".join(notes).splitlines()]
     example = method.examples.get(task, _EXAMPLE[task]).replace("{name}", method.__name__ + SUFFIX[task])
     lines += ["", "Examples", "--------", *inspect.cleandoc(example).splitlines()]
     return "\n".join(lines) + "\n"

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from .. import _core
-from ..rows import Array, Rows
-from ..tasks import Task
+from ..core.rows import Array, Rows
+from ..core.tasks import Task
 from .base import Estimator, first_call
 
 
@@ -44,18 +44,17 @@ class OneRow(Estimator):
         return self.names_
 
     def _learn_one(self, x: Mapping[Any, float], y: Any, w: float, classes: Any) -> Self:
-        if not hasattr(self, "method_"):
+        if not hasattr(self, "_model"):
             with first_call(self):
-                if not hasattr(self, "method_"):
-                    fresh = type(self)(**self.get_params(deep=False))
-                    fresh.method_ = fresh._new_method()
-                    fresh._task = fresh._first_task_of_one(y, classes)
-                    fresh.method_.begin(0, fresh._task.q)
+                if not hasattr(self, "_model"):
+                    fresh = self._fresh()
+                    fresh._model.task = task = fresh._first_task_of_one(y, classes)
+                    fresh._model.begin(0, task.q)
                     fresh.n_features_in_ = 0
-                    fresh.method_.feature_names = fresh._feature_index()
+                    fresh._model.feature_names = fresh._feature_index()
                     fresh._learn_one(x, y, w, None)
                     return self._become(fresh)
-        with self.method_.lock:  # the names of features are state too
+        with self._model.lock:  # the names of features are state too
             return self._learn_next(x, y, w)
 
     def _learn_next(self, x: Mapping[Any, float], y: Any, w: float) -> Self:
@@ -70,7 +69,7 @@ class OneRow(Estimator):
             Y = self._encode_one(y)
             row = self._one_row(x, grow=True)
             if w == 0:
-                self.method_.resize(row.p)
+                self._model.resize(row.p)
                 self.n_features_in_ = row.p
             else:
                 self._learn(row, Y, None if w == 1 else np.array([w], dtype=np.float64))
@@ -88,7 +87,7 @@ class OneRow(Estimator):
 
     def _score_one(self, x: Mapping[Any, float]) -> Array:
         self._check_unchanged()
-        return self.method_.scores(self._one_row(x, grow=False))
+        return self._model.scores(self._one_row(x, grow=False))
 
 
 def _within(value: Any, limit: float) -> bool:

@@ -8,12 +8,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ..rows import Array
-from ..tasks import Regression, Task
+from ..core.rows import Array
+from ..core.tasks import Regression, Task
 from .one_row import OneRow, shortened
 
 
 class Regressor(RegressorMixin, OneRow):
+    _task_name = "regression"
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cluster: Any = None) -> Self:
         """Forget everything and learn from X, y.
 
@@ -42,8 +44,7 @@ class Regressor(RegressorMixin, OneRow):
             Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
             `stability`.
         """
-        first = not hasattr(self, "method_")
-        return self._update(X, y, None, sample_weight, first=first, cluster=cluster)
+        return self._partial_fit(X, y, None, sample_weight, cluster)
 
     def predict(self, X: Any) -> Array:
         """Predicted targets, of the shape of y."""
@@ -73,7 +74,7 @@ class Regressor(RegressorMixin, OneRow):
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Predicted target of one row; unknown names count as absent."""
-        return float(self.method_.means(self._score_one(x))[0, 0]) if hasattr(self, "method_") else 0.0
+        return float(self.method_.means(self._score_one(x))[0, 0]) if hasattr(self, "_model") else 0.0
 
     def _first_task_of_one(self, y: Any, classes: Any) -> Task:  # noqa: ARG002
         return Regression()

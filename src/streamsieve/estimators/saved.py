@@ -1,49 +1,70 @@
-"""From estimators to what a file holds, and back."""
+"""From estimators to models, which files hold, and back."""
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..fitted import FittedModel
-from .base import Estimator
-from .classifier import Classifier
+from ..persist.files import CheckpointError
+from ..sources.schema import Schema
+from ..training.model import Model
+from ..training.saved import Checkpoint, read_plain
+
+if TYPE_CHECKING:
+    from .base import Estimator
 
 
-def to_fitted(estimator: Estimator) -> FittedModel:
-    """The estimator as a model without scikit-learn; the two share the method."""
-    task_name = "classification" if isinstance(estimator, Classifier) else "regression"
-    if not hasattr(estimator, "method_"):
-        return FittedModel(estimator._new_method(), task_name, about=_about(estimator))
+def load(file: str | os.PathLike[str]) -> Any:
+    """Read what `save` wrote: an estimator continues exactly where it stood.
+
+    Raises `CheckpointError`, which says what is wrong, for a file that is damaged or not one of ours.
+    """
+    return read_checkpoint(file).object
+
+
+def read_checkpoint(file: str | os.PathLike[str]) -> Checkpoint:
+    """Read what `save` wrote, with the notes about it; models are scikit-learn estimators."""
+    held = read_plain(file)
+    return Checkpoint(from_model(held.object), held.about) if isinstance(held.object, Model) else held
+
+
+def to_model(estimator: Estimator) -> Model:
+    """The estimator as a model without scikit-learn; the two share method and stages."""
+    if not hasattr(estimator, "_model"):
+        return replace(estimator._new_model(), about=_about(estimator))
     estimator._check_unchanged()
     columns = getattr(estimator, "feature_names_in_", None)
     names = getattr(estimator, "names_", columns)
-    return FittedModel(
-        estimator.method_,
-        task_name,
-        estimator._task,
-        None if names is None else list(names),
-        0 if columns is None else len(columns),
+    if hasattr(estimator, "schema_"):
+        columns, names = None, estimator.schema_.feature_names
+    return replace(
+        estimator._model,
+        feature_names=None if names is None else list(names),
+        n_columns=0 if columns is None else len(columns),
         about=_about(estimator),
     )
 
 
 def _about(estimator: Estimator) -> dict[str, Any]:
-    """What the method does not hold: the weights of the classes, as pairs, or 'balanced'."""
+    """What the method does not hold: the schema, and the weights of the classes, as pairs, or 'balanced'."""
+    schema = getattr(estimator, "schema_", None)
+    about = {} if schema is None else {"schema": schema.plain()}
     given = getattr(estimator, "class_weight", None)
     if given is None or isinstance(given, str):
-        return {} if given is None else {"class_weight": given}
+        return about if given is None else {**about, "class_weight": given}
     pairs = [
         [label.item() if isinstance(label, np.generic) else label, float(weight)]
         for label, weight in given.items()
     ]
-    return {"class_weight": pairs}
+    return {**about, "class_weight": pairs}
 
 
-def from_fitted(model: FittedModel) -> Any:
-    """The estimator that learns the same; the two share the method."""
+def from_model(model: Model) -> Any:
+    """The estimator that learns the same; the two share method and stages."""
     cls = getattr(import_module(".", __package__), model.name)
     values = {name: value for name, value in model.method.values.items() if name in cls._params}
     weights = model.about.get("class_weight")
@@ -55,12 +76,23 @@ def from_fitted(model: FittedModel) -> Any:
     return estimator
 
 
-def adopt(estimator: Any, model: FittedModel) -> None:
-    """Make the estimator fitted as the model is; the two share the method."""
-    estimator.method_, estimator._task, estimator.n_features_in_ = model.method, model.task, model.p
+def _schema(plain: Any) -> Schema:
+    try:
+        return Schema.from_plain(plain)
+    except ValueError as error:
+        raise CheckpointError(f"the file cannot be loaded: {error}") from None
+
+
+def adopt(estimator: Any, model: Model) -> None:
+    """Make the estimator fitted as the model is; the two share method and stages."""
     names = model.feature_names
+    estimator._model, estimator.n_features_in_ = replace(model, about={}), model.p
+    if "schema" in model.about:
+        estimator._set_schema(_schema(model.about["schema"]))
+        estimator._model.feature_names = estimator.schema_.feature_names
+        return
     if names is not None and model.n_columns:
         estimator.feature_names_in_ = np.array(names[: model.n_columns], dtype=object)
     if names is not None and len(names) > model.n_columns:
         estimator.names_ = {name: j for j, name in enumerate(names)}
-        model.method.feature_names = estimator.names_  # which `learn_one` adds to
+        estimator._model.feature_names = estimator.names_  # which `learn_one` adds to

@@ -1,6 +1,5 @@
-"""Files of models and checkpoints: `save` any estimator or averages, `load` them, and go on bit for bit."""
+"""The format of model files: named arrays and a tree of plain data, written as a whole or not at all."""
 
 from .files import CheckpointError, is_checkpoint
-from .models import Checkpoint, load, read_checkpoint, read_plain, save
 
-__all__ = ["Checkpoint", "CheckpointError", "is_checkpoint", "load", "read_checkpoint", "read_plain", "save"]
+__all__ = ["CheckpointError", "is_checkpoint"]

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..rows import FLOATS, INDICES, Rows
-from ..state import State
+from ..core.rows import FLOATS, INDICES, Rows
+from ..core.state import State
 from .files import CODES, DTYPES, CheckpointError, Tensor
 
 Json = dict[str, Any]
@@ -65,6 +65,11 @@ class Encoder:
         if a.dtype.kind in "UO":
             dtype = a.dtype.str if a.dtype.kind == "U" else "O"
             values = self._all(a.ravel().tolist(), where)
+            if a.dtype.kind == "U" and _words_bytes(values) > _most_bytes(values):
+                raise TypeError(
+                    f"{where} has {a.size:,} words, the longest of {max(map(len, values)):,} characters: an "
+                    "array gives each word the room of the longest. Shorten the longest."
+                )
             return {"~": "words", "dtype": dtype, "shape": list(a.shape), "values": values}
         if a.dtype.names:
             return self._records(a, where)
@@ -124,6 +129,8 @@ class Decoder:
         keys, values = self(node["keys"]), self(node["values"])
         if len(keys) != len(values):
             raise CheckpointError(f"a dictionary has {len(keys)} keys and {len(values)} values")
+        if any(type(key) is int and not -(2**63) <= key < 2**63 for key in keys):
+            raise CheckpointError("a dictionary has keys of more than 64 bits")  # all with the same hash, say
         return dict(zip(keys, values))
 
     def as_array(self, node: Json) -> Tensor:
@@ -136,16 +143,26 @@ class Decoder:
         words = all(type(v) is str for v in values)
         if dtype.kind not in "UO" or not plain or (dtype.kind == "U" and not words):
             raise CheckpointError("an array of words holds something else")
+        if dtype.kind == "U":
+            if _words_bytes(values) > _most_bytes(values):
+                raise CheckpointError(f"{len(values):,} words would take {_words_bytes(values):,} bytes")
+            if len(values) * dtype.itemsize > _most_bytes(values):
+                dtype = np.dtype(f"<U{max(map(len, values), default=1)}")  # the words' own width
         a = np.empty(len(values), dtype=dtype)
         a[:] = values
         return a.reshape(node["shape"])
 
     def as_records(self, node: Json) -> Tensor:
-        a = np.empty(tuple(node["shape"]), dtype=[(name, DTYPES[code]) for name, code in node["columns"]])
+        shape, dtype = tuple(node["shape"]), np.dtype([(n, DTYPES[code]) for n, code in node["columns"]])
+        columns = {}
         for (name, _), tensor in zip(node["columns"], node["tensors"], strict=True):
-            values = self.tensors.pop(tensor)
-            if values.shape != a.shape or values.dtype != a.dtype[name]:
+            values = columns[name] = self.tensors.pop(tensor)
+            if values.shape != shape or values.dtype != dtype[name]:
                 raise CheckpointError(f"a record has {name} of type {values.dtype} and shape {values.shape}")
+        if not columns:
+            raise CheckpointError("a record has no columns")
+        a = np.empty(shape, dtype=dtype)  # its columns are there: no more memory than they take
+        for name, values in columns.items():
             a[name] = values
         return a
 
@@ -192,6 +209,16 @@ class Decoder:
                 raise CheckpointError(f"its {name} has a field {field!r} that is not state")
             setattr(state, field, self(value))
         return state
+
+
+def _words_bytes(words: list[str]) -> int:
+    """Bytes of an array of these words: each takes the room of the longest."""
+    return 4 * len(words) * max(map(len, words), default=0)
+
+
+def _most_bytes(words: list[str]) -> int:
+    """Bytes that an array of these words may take: 16 MB, or more where the text is long itself."""
+    return (16 << 20) + 64 * sum(map(len, words))
 
 
 _DECODERS: dict[str, Callable[[Decoder, Json], Any]] = {

@@ -8,9 +8,9 @@ from typing import Any
 
 from markupsafe import escape
 
+from ..core.words import printable
 from ..displays import PathDisplay, PrequentialDisplay
 from ..displays.style import BLUE, FAINT, GREEN, INK, QUIET, RED
-from ..words import printable
 
 #: Colours of the displays, as variables of the page, which has two themes.
 VARIABLES = {
@@ -37,9 +37,22 @@ def curve(points: list[dict[str, Any]], label: str) -> str | None:
         return _svg(display.plot(_axes(len(display.panels))).figure_, label)
 
 
+def calibration(bins: list[list[float]]) -> str:
+    """Shares of a class against its predicted probability, in bins of probability."""
+    with _style():
+        axis = _axes(1)[0]
+        axis.plot([0, 1], [0, 1], color=FAINT, lw=1)
+        most = max(rows for _, _, rows in bins)
+        sizes = [15 + 85 * rows / most for _, _, rows in bins]
+        axis.plot([p for p, _, _ in bins], [share for _, share, _ in bins], color=BLUE, lw=1)
+        axis.scatter([p for p, _, _ in bins], [share for _, share, _ in bins], s=sizes, color=BLUE)
+        axis.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted probability", ylabel="share")
+        return _svg(axis.figure, "Share of the class against its predicted probability")
+
+
 def drift(bank: Any) -> str:
     """The half-life along the stream, and where it changed."""
-    from ..averages._plot_bank import plot_bank
+    from ..statistics._plot_bank import plot_bank
 
     with _style():
         return _svg(plot_bank(bank, _axes(1)[0]).figure, "half-life along the stream, and where it changed")

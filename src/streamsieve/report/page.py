@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from ..core.words import printable
 from ..displays.path import path_of
-from ..fitted import Feature, FittedModel
-from ..words import printable
+from ..training.model import Feature, Model
 from . import _figures
 
 _CELLS = 40_000  # weights in the table, of several classes; beyond that the largest of each feature is shown
@@ -32,7 +32,7 @@ def page(
 
     Parameters
     ----------
-    model : fitted estimator or FittedModel
+    model : fitted estimator or Model
     about : dict or None
         More facts about it, shown as they are: names and values.
     curve : list of dict or None
@@ -48,7 +48,7 @@ def page(
     from jinja2 import Environment
     from markupsafe import Markup
 
-    fitted: FittedModel = model if isinstance(model, FittedModel) else model._to_fitted()
+    fitted: Model = model if isinstance(model, Model) else model._to_model()
     source = files(__package__)
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number
@@ -67,6 +67,9 @@ def page(
         head=head,
         rows=Markup(rows),
         errors=bool(features) and features[0].tvalue is not None,
+        effects=any(kind == ("effect", "number") for kind in head),
+        quality=_quality(fitted),
+        schema=_schema(fitted),
         path=_path(fitted, len(features)),
         adapted=_drift(fitted),
         run=_curve(points, "Loss, selection and drift along the run"),
@@ -78,7 +81,7 @@ def page(
     )
 
 
-def table(fitted: FittedModel, features: list[Feature]) -> tuple[list[tuple[str, str]], str]:
+def table(fitted: Model, features: list[Feature]) -> tuple[list[tuple[str, str]], str]:
     """Heads, with "text" or "number", and the rows as HTML without the tags that may be left out.
 
     Ten thousand features have to stay well below two megabytes.
@@ -98,7 +101,11 @@ def table(fitted: FittedModel, features: list[Feature]) -> tuple[list[tuple[str,
     else:
         head += [("weight", "number"), ("", "bar")]
     head += [("std. error", "number"), ("t", "number")] if errors else []
-    largest = max((abs(w) for feature in features for w in feature.weights), default=0.0) or 1.0
+    effects = not several and bool(features) and features[0].effects is not None
+    if effects:
+        head[2:2] = [("effect", "number")]
+    sizes = [feature.effects if effects and feature.effects else feature.weights for feature in features]
+    largest = max((abs(w) for each in sizes for w in each), default=0.0) or 1.0
     lines = []
     for rank, feature in enumerate(features, 1):
         cells = [f"<td>{rank}", f"<td>{escape(printable(feature.name))}"]
@@ -109,13 +116,55 @@ def table(fitted: FittedModel, features: list[Feature]) -> tuple[list[tuple[str,
             label = at if classes is None else printable(str(classes[at]))
             cells += [f"<td>{number(feature.weights[at])}", f"<td>{escape(label)}"]
         else:
-            w = feature.weights[0]
+            w, size = feature.weights[0], sizes[rank - 1][0]
             side = "up" if w > 0 else "down"
-            cells += [f"<td>{number(w)}", f"<td class={side} style=--w:{50 * abs(w) / largest:.1f}%>"]
+            cells += [f"<td>{number(size)}"] if effects else []
+            cells += [f"<td>{number(w)}", f"<td class={side} style=--w:{50 * abs(size) / largest:.1f}%>"]
         if errors:
             cells += [f"<td>{number(feature.stderr)}", f"<td>{number(feature.tvalue)}"]
         lines.append("<tr>" + "".join(cells))
     return head, "\n".join(lines)
+
+
+_TITLES = {
+    "accuracy": "accuracy", "auc": "AUC", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE",
+}  # fmt: skip
+
+
+def _quality(fitted: Model) -> dict[str, Any] | None:
+    """How good the model is on rows held out, as its notes have it: figures, confusions, calibration."""
+    from markupsafe import Markup
+
+    found = fitted.about.get("quality")
+    if not isinstance(found, dict) or not found.get("figures"):
+        return None
+    figures = found["figures"]
+    rows = [
+        (title, figures[name], figures.get(f"baseline_{name}"))
+        for name, title in _TITLES.items()
+        if name in figures
+    ]
+    calibration = found.get("calibration") or []
+    return {
+        "rows": found["rows"],
+        "learned": found["learned"],
+        "constant": "mean" if "rmse" in figures else "most frequent class",
+        "figures": rows,
+        "labels": [printable(label) for label in found["labels"]] if found["confusion"] else [],
+        "confusion": found["confusion"],
+        "calibration": Markup(_figures.calibration(calibration)) if len(calibration) > 1 else None,
+        "second": printable(found["labels"][-1]) if found["labels"] else "",
+    }
+
+
+def _schema(fitted: Model) -> dict[str, Any] | None:
+    """What each column of the table became."""
+    from ..sources.schema import Schema
+
+    if not isinstance(fitted.about.get("schema"), dict):
+        return None
+    columns, rows = Schema.from_plain(fitted.about["schema"]).table()
+    return {"columns": columns, "rows": [[printable(str(cell)) for cell in row] for row in rows]}
 
 
 def number(value: Any) -> str:
@@ -140,7 +189,7 @@ def _curve(points: list[dict[str, Any]] | None, label: str) -> Any:
     return Markup(_figures.curve(points, label) or "") if points else None
 
 
-def _facts(model: FittedModel, selected: int, about: dict[str, Any]) -> dict[str, Any]:
+def _facts(model: Model, selected: int, about: dict[str, Any]) -> dict[str, Any]:
     facts: dict[str, Any] = {"features selected": f"{selected:,} of {model.p:,}", **about}
     linear = model.method.linear_model()
     if linear is not None:
@@ -152,13 +201,13 @@ def _facts(model: FittedModel, selected: int, about: dict[str, Any]) -> dict[str
     if getattr(method, "drift", None) is not None:
         facts["half-life now"] = method.current_half_life
         facts["drift at rows"] = method.drift or "none"
-    intercept = model.method.coefficients()[1]
+    intercept = model.coefficients()[1]
     if len(intercept) == 1:
         facts["intercept"] = float(intercept[0])
     return facts
 
 
-def _data(model: FittedModel, trace: dict[str, Any] | None) -> dict[str, Any]:
+def _data(model: Model, trace: dict[str, Any] | None) -> dict[str, Any]:
     """What is known about the rows: how many, their weights, what was missing, constant or skipped."""
     about = model.about
     data: dict[str, Any] = {"rows learned": model.n_rows, "features": model.p}
@@ -181,7 +230,7 @@ def _data(model: FittedModel, trace: dict[str, Any] | None) -> dict[str, Any]:
     return data
 
 
-def _drift(model: FittedModel) -> Any:
+def _drift(model: Model) -> Any:
     """The half-life along the stream, of a method that adapts it."""
     from markupsafe import Markup
 
@@ -191,7 +240,7 @@ def _drift(model: FittedModel) -> Any:
     return Markup(_figures.drift(method.averages))
 
 
-def _path(model: FittedModel, selected: int) -> dict[str, Any] | None:
+def _path(model: Model, selected: int) -> dict[str, Any] | None:
     """The OLSth path of a model's averages, if it has them."""
     from markupsafe import Markup
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...fitted import FittedModel
-from ...params import ParamError
-from ...tasks import Regression
+from ...core.params import ParamError
+from ...core.tasks import Regression
+from ...training.model import Model
 from .. import tasks
 from ..fit import prepare
 from ..parts import Columns
@@ -72,7 +72,7 @@ def collection_leaves(
     classes: Any,
     narrow: tuple[str, str] | None,
     options: dict[str, Any],
-) -> tuple[FittedModel, Callable[[FittedModel, Columns | None, str], Leaves], int | None]:
+) -> tuple[Model, Callable[[Model, Columns | None, str], Leaves], int | None]:
     """What is to be learned from a Dask collection, what makes its leaves, and its width where known."""
     kind, classify = (
         kind_of(data),
@@ -126,7 +126,7 @@ def collection_leaves(
     if q is not None and isinstance(like.task, Regression):
         like.task = Regression(q, False)
 
-    def leaves(like: FittedModel, columns: Columns | None, token: str) -> Leaves:
+    def leaves(like: Model, columns: Columns | None, token: str) -> Leaves:
         more = extra
         if columns is not None:
             if narrow is not None:

@@ -7,9 +7,10 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from ...fitted import FittedModel
-from ...params import ParamError
-from ..fit import Job, as_plan, fitted, learn, make_folder, prepare, table_width
+from ...core.params import ParamError
+from ...training.model import Model
+from ..fit import as_plan, fitted, learn, make_folder, prepare, table_width
+from ..job import Job
 from ..parts import Columns, Part
 from ..plan import Plan
 from .blocks import collection_leaves, kind_of
@@ -103,7 +104,7 @@ def fit(
 def fit_plan(
     client: Any,
     units: Plan,
-    like: FittedModel,
+    like: Model,
     folder: str | None = None,
     progress: Progress | None = None,
     candidates: int | None = None,
@@ -111,7 +112,7 @@ def fit_plan(
 ) -> tuple[Part, Columns | None]:
     """What all units of files give."""
 
-    def leaves(like: FittedModel, columns: Columns | None, token: str) -> Leaves:
+    def leaves(like: Model, columns: Columns | None, token: str) -> Leaves:
         return file_leaves(client, Job(units, like, folder, columns), token)
 
     return _learn(client, like, leaves, progress, candidates, table_width(units), **limits)
@@ -119,8 +120,8 @@ def fit_plan(
 
 def _learn(
     client: Any,
-    like: FittedModel,
-    leaves: Callable[[FittedModel, Columns | None, str], Leaves],
+    like: Model,
+    leaves: Callable[[Model, Columns | None, str], Leaves],
     progress: Progress | None,
     candidates: int | None,
     width: int | None,
@@ -128,11 +129,11 @@ def _learn(
 ) -> tuple[Part, Columns | None]:
     """Learn all leaves: in parallel where parts merge, in two passes for candidates, else in turn."""
 
-    def run(like: FittedModel, columns: Columns | None) -> Part:
+    def run(like: Model, columns: Columns | None) -> Part:
         token = uuid.uuid4().hex[:12]
         return run_tree(client, leaves(like, columns, token), token, Waiting(client, **limits), progress)
 
-    def serially(like: FittedModel) -> Part:
+    def serially(like: Model) -> Part:
         token = uuid.uuid4().hex[:12]
         return run_serially(client, leaves(like, None, token), Waiting(client, **limits), progress)
 

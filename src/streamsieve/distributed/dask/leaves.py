@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...fitted import FittedModel
+from ...training.model import Model
 from .. import tasks
-from ..fit import Job
+from ..job import Job
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def _same(value: Any) -> Any:
 
 def block_leaves(
     client: Any,
-    like: FittedModel,
+    like: Model,
     blocks: Sequence[tuple[Any, ...]],
     work: Any,
     extra: tuple[Any, ...],

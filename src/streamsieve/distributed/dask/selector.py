@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...params import ParamError
-from ...rows import as_rows
+from ...core.params import ParamError
+from ...core.rows import as_rows
 from .blocks import kind_of
 from .fit import fit
 
@@ -144,7 +144,7 @@ class Predictor:
         """Of a fitted estimator: the selected weights, or all of it where products or means are needed."""
         if getattr(estimator, "interactions", False) or getattr(estimator, "missing", "error") == "mean":
             return partial(_call, estimator, name)
-        coef, intercept = estimator.method_.coefficients()
+        coef, intercept = estimator._model.coefficients()
         support = np.flatnonzero(coef.any(axis=0))
         if name == "predict_proba" and not hasattr(estimator, name):
             raise AttributeError(f"{type(estimator).__name__} has no predict_proba with this loss.")

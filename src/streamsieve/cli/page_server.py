@@ -1,0 +1,177 @@
+"""The server of `streamsieve watch`: one page, on this machine only, whatever its clients do."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import socket
+import sys
+import threading
+import time
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from ..core.words import printable
+from ..persist import CheckpointError
+from ..training.model import Model
+from ..training.saved import read_plain
+from .pages import report_html
+
+#: Seconds in which a request must have come, and its answer have gone: on one machine that is plenty.
+SECONDS = 10.0
+#: Requests at a time, as many as a browser with several tabs makes. One more, and the oldest is cut off.
+CLIENTS = 32
+#: Names of this machine. A page of another site that was led here by its own name has another one.
+NAMES = ("127.0.0.1", "localhost")
+
+#: As in the page itself, which has no need of anything from elsewhere.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": f"{_POLICY}; frame-ancestors 'none'; form-action 'none'; base-uri 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class CheckpointPage:
+    """The page of a checkpoint, made again when the file has changed."""
+
+    def __init__(self, file: str, refresh: int) -> None:
+        self.file, self.refresh = file, refresh
+        self.lock = threading.Lock()
+        self.seen: Any = None
+        self.html = ""
+
+    def read(self) -> str:
+        """The page; while there is no checkpoint, one that says so."""
+        with self.lock:
+            try:
+                status = os.stat(self.file)
+            except OSError:
+                return _notice("No checkpoint yet", f"{self.file} is not there yet.", self.refresh)
+            seen = (status.st_mtime_ns, status.st_size, status.st_ino)
+            if seen != self.seen:
+                self.html, self.seen = self._make(), seen
+            return self.html
+
+    def _make(self) -> str:
+        try:
+            held = read_plain(self.file)
+            run = held.about.pop("run", None) or {}
+            if not isinstance(held.object, Model) or not held.object.started:
+                return _notice("No model yet", f"{self.file} has not learned a row.", self.refresh)
+            refresh = None if run.get("done", True) else self.refresh
+            return report_html(held.object, trace=run.get("trace"), refresh=refresh)
+        except (CheckpointError, OSError) as error:
+            return _notice("No checkpoint", str(error), self.refresh)
+        except Exception as error:  # the notes of a forged file may hold anything
+            reason = f"{type(error).__name__}: {error}"
+            return _notice("No page", f"{self.file} cannot be shown ({reason}).", self.refresh)
+
+
+def _notice(title: str, text: str, refresh: int) -> str:
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
+        f'<meta http-equiv="refresh" content="{refresh}">'
+        f'<link rel="icon" href="data:,"><title>{escape(title)}</title><p>{escape(printable(text))}</p>'
+    )
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves one page on 127.0.0.1; port 0 takes a free one.
+
+    A client that sends nothing, half a request or a byte a minute is cut off after `seconds`, or when there
+    are more than `clients`.
+    """
+
+    request_queue_size = 128  # connections that wait to be accepted: else a burst is refused by the system
+
+    def __init__(
+        self, page: CheckpointPage, port: int, seconds: float = SECONDS, clients: int = CLIENTS
+    ) -> None:
+        self.page, self.seconds, self.clients = page, seconds, clients
+        self._began: dict[socket.socket, float] = {}
+        self._lock = threading.Lock()
+        super().__init__(("127.0.0.1", port), Handler)
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self._began[request] = time.monotonic()
+            waiting = sorted(self._began, key=self._began.__getitem__)
+        for oldest in waiting[: max(0, len(waiting) - self.clients)]:
+            _cut(oldest)
+        super().process_request(request, client_address)
+
+    def set_clock(self, request: Any, began: float) -> None:
+        """Count the seconds of a client from another time on; inf while it waits for us."""
+        with self._lock:
+            if request in self._began:
+                self._began[request] = began
+
+    def service_actions(self) -> None:
+        """Cut off those that have had their time; called a few times a second."""
+        now = time.monotonic()
+        with self._lock:
+            late = [request for request, began in self._began.items() if now - began > self.seconds]
+        for request in late:
+            _cut(request)
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._lock:
+            self._began.pop(request, None)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
+        """Say nothing of a client that is gone; of anything else, a line."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            sys.stderr.write(f"A request failed: {type(error).__name__}: {printable(str(error))}\n")
+
+
+def _cut(request: socket.socket) -> None:
+    """End a connection: its thread is at the end of what it reads, and closes it."""
+    with contextlib.suppress(OSError):
+        request.shutdown(socket.SHUT_RDWR)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers GET and HEAD of /."""
+
+    server: PageServer
+    server_version, sys_version = "streamsieve", ""
+
+    def do_GET(self) -> None:
+        name, _, port = (self.headers.get("Host") or "").partition(":")
+        if name not in NAMES or (port and not port.isdecimal()):
+            self.send_error(403)
+        elif self.path != "/":
+            self.send_error(404)
+        else:
+            self.server.set_clock(self.request, math.inf)
+            body = self.server.page.read().encode("utf-8", errors="backslashreplace")
+            self.server.set_clock(self.request, time.monotonic())
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+    do_HEAD = do_GET
+
+    def end_headers(self) -> None:
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: a page that loads again every few seconds would fill the terminal."""

@@ -1,0 +1,1 @@
+"""What everything stands on: rows, parameters, state, losses, tasks and `Method`."""

@@ -1,0 +1,57 @@
+"""BLAS and LAPACK routines by name, from SciPy, which is loaded when the first one is called.
+
+A command that reads a model without solving for it starts in half the time.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+#: Bytes that OpenBLAS takes at its first product: 32 MB on x86, and some for the threads.
+_BUFFER = 64 << 20
+
+
+@cache
+def reserve() -> None:
+    """Let BLAS take its buffers now, or raise MemoryError: without room for them it would wait forever.
+
+    NumPy and SciPy each bring a library of their own.
+    """
+    import numpy as np
+    from scipy.linalg import blas
+
+    square = np.eye(200)  # smaller products need no buffer
+    for multiply in (square.__matmul__, lambda A: blas.dgemm(1.0, A, A)):
+        try:
+            np.empty(_BUFFER, dtype=np.uint8)
+        except MemoryError:
+            raise MemoryError(
+                f"BLAS needs buffers of {_BUFFER >> 20} MB, which this process may not take; raise its limit "
+                "of memory (ulimit -v)."
+            ) from None
+        multiply(square)
+
+
+def limit_threads(n: int) -> Any:
+    """Context in which BLAS uses so many threads."""
+    return _libraries().limit(limits=n, user_api="blas")
+
+
+@cache
+def _libraries() -> Any:
+    """The libraries that are limited; to find them takes some ms."""
+    import scipy.linalg  # noqa: F401 - what is to be limited must be loaded
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    from scipy.linalg import blas, lapack
+
+    reserve()
+    globals()[name] = routine = getattr(blas if hasattr(blas, name) else lapack, name)
+    return routine

@@ -1,0 +1,322 @@
+"""`Method`: what a learning method is inside the library. It knows neither scikit-learn nor files.
+
+A method declares its parameters as class attributes (`Param`) and provides
+
+- `start(p, q) -> State`: the state for p features and q outputs;
+- `learn(rows, y, w) -> int`: learn checked rows; fewer than there are where the next step would overflow;
+- `weights() -> (coef (q, p), intercept (q,))`: the model of the rows learned so far.
+
+What surrounds it is composed around it: preparation of the columns, passes, choice of k, refit, task and
+names of the features (`training/`). See `methods/__init__.py` for the list of methods.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .losses import LOSSES, Loss, loss_names
+from .params import OneOf, Param, ParamError, Parameter
+from .rows import MODERATE, Array, Rows
+from .state import State
+from .transaction import Undo, transaction
+
+LOSS = {
+    "regression": "Loss of a prediction.",
+    "classification": "Loss of a margin; probabilities come with 'logistic'.",
+}
+
+
+class Extent(NamedTuple):
+    """What a source holds: rows, values (of sparse rows the stored ones) and columns, about."""
+
+    rows: float
+    values: float
+    p: int
+    sparse: bool
+
+
+class Method:
+    """Base of all methods: parameters, state, and calls that learn all of their rows or none."""
+
+    params: ClassVar[dict[str, Parameter]] = {}
+    #: Losses by task, the default first; a task with one loss has no parameter `loss`.
+    losses: ClassVar[dict[str, tuple[str, ...]]] = {
+        "regression": loss_names("regression"),
+        "classification": loss_names("classification"),
+    }
+    #: What a fitted estimator shows besides its weights: name (without underscore) and description.
+    attributes: ClassVar[dict[str, str]] = {}
+    #: Examples for the docstrings of the estimators, by task, where the common one does not do.
+    examples: ClassVar[dict[str, str]] = {}
+
+    # Traits: what stages, trainer and facades ask for.
+
+    #: Whether it takes work, O(p^3) for instance, to read the model from the state; see `extracted`.
+    extracts: ClassVar[bool] = False
+    #: Whether states of the same parameters merge exactly; see `merge` of methods on averages.
+    merges: ClassVar[bool] = False
+    #: Whether units of a source can vote for the columns that are worth keeping; see distributed/votes.py.
+    screens: ClassVar[bool] = False
+    #: Whether learning multiplies matrices by BLAS.
+    uses_blas: ClassVar[bool] = False
+    #: Whether `learn` reads dense rows of any strides.
+    any_strides: ClassVar[bool] = False
+    #: How columns are prepared: "centre" (those far from zero, where an intercept is fitted), "units" (and in
+    #: units of their own, with `standardize`), "unit rows" (and k values of a row of norm 1), or not at all.
+    prepare: ClassVar[str | None] = None
+    #: What ends the passes of `fit`: the "loss" falls no more, or the "weights" move no more (see `iterate`).
+    stops_by: ClassVar[str] = "loss"
+    #: By task, why a row of weight 2 is not that row twice, to rounding; {} where it is.
+    weight_notes: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("regression", "classification"),
+        "A sample weight lengthens the step of its row, while the same row twice makes two steps.",
+    )
+    #: Whether the classes are fitted together, so that probabilities are the softmax of the scores.
+    joint: bool = False
+    #: The largest magnitude that values and targets may have, and the largest sample weight.
+    limit: float = 1e75
+    weight_limit: float = 1e75
+    #: First rows whose values are all below this are an error: their squares vanish.
+    tiny: float = 1e-100
+    #: Names of the features, and what feature 0 is called where features are only numbered.
+    feature_names: Any = None
+    first_index: int = 0
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
+        # what a subclass sets to a plain value is no parameter of its own
+        inherited = {name: value for name, value in cls.params.items() if name not in vars(cls)}
+        cls.params = own | inherited
+
+    def __init__(self, *, loss: str = "squared", **values: Any) -> None:
+        self.loss = loss
+        known = self.params | self._loss_params(*self.losses)
+        unknown = values.keys() - known.keys()
+        if unknown:
+            name = min(unknown)
+            raise ParamError(name, values[name], f"expected one of {', '.join(known)}.")
+        for name, param in known.items():
+            value = param.check(name, values.get(name, param.default))
+            if name not in self.params and name not in LOSSES[loss].params and value != param.default:
+                raise ParamError(name, value, f"expected {param.default!r} beside loss={loss!r}.")
+            setattr(self, name, value)
+        self.check()
+        self.p = self.q = 0
+        self.state: Any = None
+
+    # ---------------------------------------------------------------- what a method provides
+
+    def check(self) -> None:
+        """Raise ParamError for parameters that do not go together."""
+
+    def start(self, p: int, q: int) -> State:
+        raise NotImplementedError(f"{type(self).__name__} must define start")  # pragma: no cover
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        raise NotImplementedError(f"{type(self).__name__} must define learn")  # pragma: no cover
+
+    def weights(self) -> tuple[Array, Array]:
+        raise NotImplementedError(f"{type(self).__name__} must define weights")  # pragma: no cover
+
+    def check_state(self) -> None:
+        """Raise ValueError for state from a file whose indices a kernel could not follow."""
+
+    def resize(self, p: int) -> None:
+        """Make room for p features, or give it back."""
+        self.state.resize(p)
+        self.p = p
+
+    # ---------------------------------------------------------------- what some methods add
+
+    def plan(self, extent: Extent) -> None:
+        """Called before the first row where it is known about how much will come."""
+
+    def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
+        """Look at all rows, before the first pass of `fit` over data in memory."""
+
+    def end_pass(self) -> None:
+        """Learn what is held back, at the end of a pass."""
+
+    @property
+    def needs_passes(self) -> bool:
+        """Whether one pass is not enough, so that rows which come once cannot be learned."""
+        return False
+
+    def next_pass(self) -> Method | None:
+        """A method to learn the same rows again, from what this one has learned; None where it is enough."""
+        return None
+
+    @property
+    def pass_note(self) -> str:
+        """What a pass that is not the first does, in a sentence."""
+        return ""
+
+    def set_intercept(self, constant: Array) -> None:
+        """Set the intercepts (q,) before the first step, where they are in the state as they are."""
+        bias = self.state.fields().get("bias")
+        if bias is not None:
+            bias[:] = np.tile(constant, len(bias) // self.q)  # of each penalty
+
+    def candidates(self) -> NDArray[np.intp]:
+        """Features that a refit chooses from: those of the model."""
+        return np.flatnonzero(self.weights()[0].any(axis=0))
+
+    def scores(self, rows: Rows, coef: Array, intercept: Array) -> Array:
+        """The margins (n, q) of rows of at most p features, by weights for rows as they come."""
+        return rows.scores(np.ascontiguousarray(coef.T), intercept)
+
+    def means(self, scores: Array) -> Array:
+        """Predicted targets from scores: these themselves, but for a loss whose margins are logarithms."""
+        return self.loss_function.means(scores)
+
+    def linear_model(self) -> Any:
+        """The `LinearModel` with standard errors and R^2; None where the method has none."""
+        return None
+
+    def check_clusters(self) -> None:
+        """Raise ValueError unless the method's errors can take account of clusters."""
+        raise ValueError(
+            f"{type(self).__name__} has no errors that clusters could change; a method on averages has them, "
+            "with se='folds'."
+        )
+
+    # ---------------------------------------------------------------- learning, all rows or none
+
+    def begin(self, p: int, q: int) -> Self:
+        """Forget everything; p features and q outputs will come."""
+        self.p, self.q = p, q
+        self.state = self.start(p, q)
+        return self
+
+    def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
+        """Learn checked rows of positive weight, all of them or, where that fails, none."""
+        p = self.p
+        try:
+            if rows.p > p:
+                self.resize(rows.p)
+            with transaction(self.undo(rows, y, w)):
+                self.learn_parts(rows, y, w)
+        except BaseException:
+            if rows.p > p:
+                self.resize(p)
+            raise
+
+    def learn_parts(self, rows: Rows, y: Array, w: Array | None) -> None:
+        """Learn rows as the kernels read them: all at once or, from column order, copied block by block."""
+        done = 0
+        parts = [(slice(None), rows)] if self.any_strides else rows.in_row_order()
+        for at, part in parts:
+            learned = self.learn(part, y[at], None if w is None else w[at])
+            done += learned
+            if learned < len(part):
+                error = self.overflow_error(f" at row {done} of this call")
+                raise ValueError(f"{error} The model is as it was before the call.")
+
+    def undo(self, rows: Rows, y: Array, w: Array | None) -> Undo:
+        """How to take the call back: a snapshot of what it may change, where a step may overflow.
+
+        With derived steps a kernel that reads all rows at once cannot fail.
+        """
+        state = self.state
+        if self.can_overflow or not rows.in_one_part or _extreme(rows, y, w):
+            features = self.changed_by(rows) if self.can_overflow else None
+            held = state.snapshot(None if features is None or len(features) >= self.p else features)
+            return Undo(lambda: state.restore(held))
+        undo = Undo()
+        if not self.in_one_step(rows):
+            undo.cannot()
+        return undo
+
+    @property
+    def can_overflow(self) -> bool:
+        """Whether a step may be too long, so that a copy of what it changes is needed to undo it."""
+        return getattr(self, "eta", None) not in (None, "auto")
+
+    def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
+        """Features whose state may change with these rows; None for all."""
+        return rows.features
+
+    def in_one_step(self, rows: Rows) -> bool:  # noqa: ARG002
+        """Whether `learn` changes the state by one call of a kernel, which Ctrl-C does not interrupt."""
+        return True
+
+    def overflow_error(self, where: str = "") -> ValueError:
+        eta = getattr(self, "eta", "auto")
+        cause = "the derived step (eta='auto')" if eta == "auto" else f"eta={eta}"
+        return ValueError(
+            f"The weights overflow{where}: {cause} is too long for these rows: pass a smaller eta or "
+            "eta='auto', or rescale the features and targets."
+        )
+
+    # ---------------------------------------------------------------- what it is
+
+    @classmethod
+    def parameters(cls, task: str) -> dict[str, Parameter]:
+        """All parameters for a task: its own, the loss where there is a choice, and those of its losses."""
+        offered = cls.losses[task]
+        choice = {"loss": Param(offered[0], OneOf(*offered), LOSS[task])} if len(offered) > 1 else {}
+        return cls.params | choice | cls._loss_params(task)
+
+    @classmethod
+    def _loss_params(cls, *tasks: str) -> dict[str, Parameter]:
+        """The parameters of the losses for these tasks."""
+        offered = [LOSSES[name] for task in tasks for name in cls.losses[task]]
+        return {name: param for loss in offered for name, param in loss.params.items()}
+
+    @property
+    def loss_function(self) -> Loss:
+        """The loss with its parameters."""
+        loss = LOSSES[self.loss]
+        own = {name: getattr(self, name) for name in loss.params}
+        return type(loss)(**own) if own else loss
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters as given, the loss and its own among them."""
+        names = [*self.params, *LOSSES[self.loss].params]
+        return {"loss": self.loss} | {name: getattr(self, name) for name in names}
+
+    def with_values(self, **changed: Any) -> Self:
+        """A method of the same parameters but for these, that has learned nothing."""
+        other = type(self)(**self.values | changed)
+        other.feature_names, other.first_index = self.feature_names, self.first_index
+        return other
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows learned, where the method counts them."""
+        clock = getattr(self.state, "clock", None)
+        return None if clock is None or "rows" not in (clock.dtype.names or ()) else int(clock["rows"])
+
+    def bytes_at(self, p: int, q: int) -> float:
+        """Bytes of the state with p features and q outputs, about."""
+        few = min(p, 64)
+        return self.start(few, q).bytes_at(p, few)
+
+    # ---------------------------------------------------------------- copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "state": None if self.state is None else self.state.copy()}
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__getstate__())
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        other = copy.copy(self)
+        memo[id(self)] = other
+        return other
+
+
+def _extreme(rows: Rows, y: Array, w: Array | None) -> bool:
+    """Whether products of these numbers may overflow even with a derived step."""
+    if _core.first_bad(y, False, MODERATE) >= 0 or (w is not None and w.max() > MODERATE):
+        return True
+    return not (rows.moderate or rows.within(MODERATE))

@@ -1,0 +1,48 @@
+"""Data frames with words, dates or missing values, read by a schema as files are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.rows import Rows, as_rows, is_frame, is_sparse, read_frame
+from ..sources import read
+from ..sources.schema import Schema
+
+
+def is_table(X: Any) -> bool:
+    """Whether X is a data frame."""
+    return not (isinstance(X, np.ndarray | list | tuple | Rows) or is_sparse(X)) and is_frame(X)
+
+
+def frame_schema(X: Any, nan_ok: bool) -> Schema | None:
+    """The schema of a frame; None for one of numbers alone, none of them missing, which is taken as it is.
+
+    Of numbers some of which are missing, every column stays: it is given by its type what they are.
+    """
+    import narwhals as nw
+
+    frame = read_frame(X)
+    numeric = [dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values()]
+    options = {}
+    if all(numeric):
+        if nan_ok or not np.isnan(np.asarray(as_rows(X, nan_ok=True)[0].values)).any():
+            return None
+        options = {"numeric": [str(name) for name in frame.columns]}
+    stream = read(X, **options)  # type: ignore[arg-type]
+    for _ in stream.blocks():
+        break
+    return stream.schema
+
+
+def rows_of_frame(X: Any, schema: Schema) -> Rows:
+    """The rows of a frame, by a schema."""
+    if not len(read_frame(X)):
+        return Rows(np.empty((0, len(schema.feature_names))))
+    return Rows.concat([examples.rows for examples in read(X, schema=schema).blocks()])
+
+
+def columns_of(schema: Schema) -> list[str]:
+    """The columns that a frame has for the schema, but for target, weight and cluster."""
+    return [column.name for column in schema.columns if column.kind not in ("target", "weight", "cluster")]

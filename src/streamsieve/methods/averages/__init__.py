@@ -1,0 +1,1 @@
+"""Models from running averages, one file each."""

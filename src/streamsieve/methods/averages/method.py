@@ -1,0 +1,530 @@
+"""`AveragesMethod`: learn running averages; extract the model from them when it is read."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.losses import loss_names
+from ...core.method import Method
+from ...core.params import Bool, Int, OneOf, Or, Param, ParamError, Real
+from ...core.rows import Array, Rows
+from ...core.state import State, optional
+from ...statistics.bank import AveragesBank
+from ...statistics.batch import LIMIT, TINY, WEIGHT_LIMIT
+from ...statistics.constraints import (
+    BOUNDS,
+    GROUP_CATEGORIES,
+    GROUPS,
+    KEEP,
+    PENALTY_FACTOR,
+    POSITIVE,
+    Constraints,
+)
+from ...statistics.fold_averages import FoldAverages
+from ...statistics.forgetting import DECAY, decay_per_row
+from ...statistics.fourth import FourthMoments
+from ...statistics.interactions import Pairs
+from ...statistics.linear_model import LinearModel, as_standardized
+from ...statistics.running import DTYPE, INTERACTIONS, MISSING, RunningAverages
+from ...statistics.standardize import Standardized
+from ..inference.ols import with_errors
+from ..inference.split import split
+from ..inference.stability import stability
+from . import reweighted
+from .crossval import cross_validate
+from .path import Path, path
+
+K = Param(
+    "auto",
+    Or(Int(0), "auto"),
+    "Number of features; 'auto' selects the best model of the path by `criterion`.",
+    live=True,
+)
+CRITERION = Param(
+    "bic",
+    OneOf("aic", "bic", "ebic", "cv"),
+    "How k='auto' chooses; 'cv' needs averages for each fold, and is given before the first rows.",
+    live=True,
+)
+SE = Param(
+    "classical",
+    OneOf("classical", "folds", "cluster", "hc1"),
+    "How standard errors are made, see `inference.ols`: for noise of one variance, by the jackknife or the "
+    "sandwich over folds (with `cluster` in `fit`, for rows that depend on each other), or by fourth "
+    "moments. All but 'classical' are given before the first rows.",
+    live=True,
+)
+HONEST = Param(
+    None,
+    Or(Real(above=0, below=1), None),
+    "Share of the folds that select; the others estimate, so that errors hold although features were "
+    "selected, see `inference.split`. None: all rows do both. Given before the first rows.",
+    live=True,
+)
+STABILITY = Param(
+    None,
+    Or(Real(above=0.5, most=1), None),
+    "Keep the features that this share of random halves of the folds selects, see `inference.stability`. "
+    "Given before the first rows.",
+    live=True,
+)
+RIDGE = Or(Real(0), "auto")
+HALF_LIFE = Param(
+    None,
+    Or(Real(above=0), "auto", None),
+    "Rows after which a row's weight has halved; determines the decay. 'auto' adapts it to the drift of the "
+    "stream and drops the rows before abrupt changes, see `AveragesBank`.",
+)
+
+#: What a model needs at least, and what the averages depend on.
+_AVERAGED = ("decay", "half_life", "missing", "interactions", "dtype")
+
+
+class AveragesMethod(Method):
+    """Base of the methods on running averages: an extractor, and the choice of k.
+
+    A method provides `extract(standardized) -> LinearModel` and, if it selects, the parameters `K`,
+    `CRITERION` and `N_FOLDS` and its path: either `path(standardized, sizes, ebic_gamma) -> Path`, or the
+    name of its `penalty`, whose strength `alpha` is then a parameter too.
+    """
+
+    decay, half_life, missing, interactions, dtype = DECAY, HALF_LIFE, MISSING, INTERACTIONS, DTYPE
+    grow = Param(
+        False,
+        Bool(),
+        "Let a sparse batch be wider than those before: the averages grow, `n_features_in_` moves on, and "
+        "narrower batches are read as if the missing columns were zero.",
+    )
+    fit_intercept = Param(True, Bool(), "Fit an intercept; it is never penalised nor counted.", live=True)
+    standardize = Param(
+        True, Bool(), "Compare features on a common scale; without it raw weights are compared.", live=True
+    )
+
+    se = SE
+    keep, penalty_factor, positive, bounds = KEEP, PENALTY_FACTOR, POSITIVE, BOUNDS
+    groups, group_categories = GROUPS, GROUP_CATEGORIES
+
+    extracts = uses_blas = any_strides = merges = True
+    weight_notes: ClassVar[dict[str, str]] = {}
+    losses = {t: loss_names(t, newton=True, first="squared") for t in ("regression", "classification")}
+    attributes = {
+        "model": "LinearModel: Support, standard errors, t values, R^2, residual variance, ridge or penalty.",
+        "averages": "RunningAverages: What has been learned; FoldAverages with criterion='cv', errors by "
+        "folds, honest or stability, AveragesBank with half_life='auto'.",
+        "drift": "list of int: Rows before which the stream was another one; None but with half_life='auto'.",
+        "current_half_life": "float: As half_life='auto' has it now; else as given.",
+    }
+    #: The extractor's own parameters, which shape its path too.
+    options: ClassVar[tuple[str, ...]] = ()
+    #: Constraints that it does not take, and why.
+    refused: ClassVar[dict[str, str]] = {}
+    #: The penalty whose path is followed, where models are not found by size.
+    penalty: ClassVar[str | None] = None
+
+    if TYPE_CHECKING:  # parameters of methods that select
+        k: Any
+        criterion: Any
+        n_folds: Any
+        honest: Any
+        stability: Any
+
+    _cache: Any = None  # the model last read and what it depends on; not state, it follows from the averages
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        limit = LIMIT[self.dtype]
+        self.limit = limit**0.5 if self.interactions else limit
+        self.weight_limit = WEIGHT_LIMIT[self.dtype]
+        tiny = TINY[self.dtype]
+        self.tiny = tiny**0.5 if self.interactions else tiny
+
+    # ---------------------------------------------------------------- what a method provides
+
+    def extract(self, s: Standardized) -> LinearModel:
+        """The model of the size or penalty asked for."""
+        raise NotImplementedError(f"{type(self).__name__} must define extract")  # pragma: no cover
+
+    def path(self, s: Standardized, sizes: Any, ebic_gamma: float) -> Path:
+        """Models of some sizes, None for those that the method chooses."""
+        raise NotImplementedError(f"{type(self).__name__} must define path")  # pragma: no cover
+
+    # ---------------------------------------------------------------- learning
+
+    def check(self) -> None:
+        decay_per_row(self.decay, None if self.half_life == "auto" else self.half_life)
+        self._check_bank()
+        self.constraints.check(type(self).__name__, self.refused, standardize=self.standardize)
+        alpha = getattr(self, "alpha", None)
+        if alpha is not None and self.k != "auto":
+            raise ParamError("k", self.k, f"expected 'auto' beside alpha={alpha}: both say how sparse it is.")
+        self._check_errors()
+        if self.needs_passes:
+            reweighted.check(self)
+        held = getattr(self, "state", None)
+        if held is None:
+            return
+        self._check_size(self.p)
+        if held.folds is None and self._fold_reason is not None:
+            name = self._fold_reason
+            raise ParamError(
+                name,
+                getattr(self, name),
+                "expected from the first rows on, which have gone to no fold; call fit.",
+            )
+        if self.se == "hc1" and not hasattr(held, "fourth"):
+            raise ParamError("se", "hc1", "expected from the first rows on; call fit.")
+
+    def _check_bank(self) -> None:
+        if self.half_life != "auto":
+            return
+        wrong = {"decay": self.decay is not None, "missing": self.missing == "mean", "se": self.se == "hc1"}
+        wrong["loss"] = self.needs_passes
+        name = next((name for name, given in wrong.items() if given), self._fold_reason)
+        if name is not None:
+            raise ParamError(
+                "half_life", "auto", f"expected a number or None beside {name}={getattr(self, name)!r}."
+            )
+
+    def _check_errors(self) -> None:
+        errors = [name for name in ("honest", "stability", "fdr") if getattr(self, name, None) is not None]
+        errors += ["se"] if self.se != "classical" else []
+        errors += ["loss"] if self.needs_passes else []
+        unfree = [name for name in self.constraints.given if name not in ("keep", "penalty_factor")]
+        if errors and unfree:
+            raise ParamError(
+                errors[0],
+                getattr(self, errors[0]),
+                f"expected without {unfree[0]}: it takes least squares without such constraints.",
+            )
+        honest, stability = getattr(self, "honest", None), getattr(self, "stability", None)
+        if honest is not None and stability is not None:
+            raise ParamError(
+                "honest", honest, f"expected None beside stability={stability}: pass one of them."
+            )
+        if self.se != "classical" and not getattr(self, "refit", True):
+            raise ParamError("se", self.se, "expected 'classical' beside refit=False: there are no errors.")
+        if self.se != "hc1":
+            return
+        for name in ("grow", "interactions", "decay", "half_life"):
+            if getattr(self, name):
+                raise ParamError("se", "hc1", f"expected 'folds' beside {name}={getattr(self, name)!r}.")
+        if self._fold_reason is not None:
+            raise ParamError(
+                "se", "hc1", f"expected 'folds' beside {self._fold_reason}: fourth moments are of all rows."
+            )
+
+    @property
+    def _automatic(self) -> bool:
+        """Whether the model is the best of a path."""
+        return getattr(self, "k", None) == "auto" and getattr(self, "alpha", None) is None
+
+    @property
+    def _by_folds(self) -> bool:
+        return self._automatic and self.criterion == "cv"
+
+    @property
+    def _fold_reason(self) -> str | None:
+        """The parameter for which rows are dealt out to folds."""
+        if self.se in ("folds", "cluster"):
+            return "se"
+        for name in ("honest", "stability"):
+            if getattr(self, name, None) is not None:
+                return name
+        return "criterion" if self._by_folds else None
+
+    def start(self, p: int, q: int) -> State:
+        if p > 0 and not self.grow:
+            width = Pairs(p).n_features if self.interactions else p
+            self.constraints.resolve(width, self._all_names(p), self.first_index)
+        values = {name: getattr(self, name) for name in _AVERAGED}
+        if self._fold_reason is not None:
+            n_folds = self.n_folds
+            if n_folds == "auto":
+                n_folds = 5 if self._fold_reason == "criterion" else 20
+            return State(averages=optional(), folds=FoldAverages(n_folds, **values).begin(p, q))
+        if self.half_life == "auto":
+            bank = AveragesBank(dtype=self.dtype, interactions=self.interactions)
+            return State(averages=bank.begin(p, q), folds=optional())
+        state = State(averages=RunningAverages(**values).begin(p, q), folds=optional())
+        if self.needs_passes:
+            state.around = reweighted.new_around(p, q)
+        if self.se == "hc1":
+            state.fourth = FourthMoments(missing=self.missing, dtype=self.dtype)
+            if p:
+                state.fourth.begin(p, q)
+        return state
+
+    @property
+    def constraints(self) -> Constraints:
+        return Constraints.of(self)
+
+    def begin(self, p: int, q: int) -> Self:
+        self._check_size(p)
+        return super().begin(p, q)
+
+    def _check_size(self, p: int) -> None:
+        """Raise ParamError where more features are asked for than there are."""
+        width = Pairs(p).n_features if self.interactions else p
+        k: Any = getattr(self, "k", "auto")
+        if k != "auto" and k > width and p > 0 and not self.grow:
+            raise ParamError("k", k, f"expected at most {width}, the number of features.")
+
+    def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
+        """Add checked rows; all or none, see `RunningAverages.add`.
+
+        `cluster` are `clusters.hash_ids` of the rows' clusters, which decide on their folds.
+        """
+        self.learn(rows, y, w, cluster)
+        self.p = self.averages.n_features_in_
+
+    def learn(self, rows: Rows, y: Array, w: Array | None, cluster: Any = None) -> int:
+        folds, fourth = self.state.folds, getattr(self.state, "fourth", None)
+        if cluster is not None:
+            self.check_clusters()
+            folds.add(rows, y, w, None, cluster % len(folds.folds_))
+            return len(rows)
+        around = self.state.around if self.needs_passes else None
+        width, seen = 0 if around is None else around.coef.shape[1], None
+        try:
+            with self.averages.all_or_none() if fourth is not None else nullcontext():
+                if around is not None:
+                    around.resize(max(rows.p, width))
+                    self.loss_function.check_targets(y)
+                    seen = reweighted.reweighted(self.loss_function, around, self._imputed(rows), y, w)
+                    y, w = seen.targets, seen.weights
+                self.averages.add(rows, y, w)
+                if fourth is not None:
+                    fourth.add(rows, y, w)
+        except BaseException:
+            if around is not None:
+                around.resize(width)
+            raise
+        if around is not None and seen is not None:
+            seen.count(around)
+        return len(rows)
+
+    def check_clusters(self) -> None:
+        if self._fold_reason is None:
+            raise ValueError(
+                f"{type(self).__name__} has no folds to keep clusters together in; pass se='folds' or "
+                "'cluster', honest or stability."
+            )
+
+    def resize(self, p: int) -> None:
+        self.averages.widen(p)
+        self.p = p
+
+    def merge(
+        self,
+        other: AveragesMethod,
+        where: NDArray[np.int64] | None = None,
+        p: int | None = None,
+        *,
+        follows: bool = False,
+    ) -> None:
+        """Add what another method of the same kind has learned.
+
+        Its feature j becomes feature `where[j]`, None for j, of the p that both have afterwards. If its rows
+        follow those here, folds go on counting them.
+        """
+        for name in ("folds", "fourth"):
+            one, two = (getattr(m.state, name, None) for m in (self, other))
+            if (one is None) != (two is None):
+                raise ValueError(
+                    f"One of the two has {name}, the other has not; fit both with the same se, honest, "
+                    "stability and criterion."
+                )
+        if self.half_life == "auto":
+            self.averages.merge(other.averages)  # raises
+        p = max(self.p, other.p) if p is None else p
+        self.resize(p)
+        other.averages.widen(p, where)
+        other.p = p
+        if follows and self.state.folds is not None:
+            self.averages.append(other.averages)
+        else:
+            self.averages.merge(other.averages)
+        if getattr(self.state, "fourth", None) is not None:
+            self.state.fourth.merge(other.state.fourth)
+
+    def adopt(self, other: AveragesMethod) -> None:
+        """Extract models from the averages of another method, whose parameters of averages are the same."""
+        self.p, self.q = other.p, other.q
+        self.state = State(averages=other.state.averages, folds=other.state.folds)
+        if hasattr(other.state, "fourth"):
+            self.state.fourth = other.state.fourth
+        self.check()
+        self._cache = None
+
+    def check_state(self) -> None:
+        if (self.state.averages is None) == (self.state.folds is None):
+            raise ValueError("there are averages and folds, or neither.")
+        self.averages.check()
+        fourth = getattr(self.state, "fourth", None)
+        if fourth is not None:
+            fourth.check()
+            if self.p and (fourth.n_features_in_, fourth.n_targets_) != (self.p, self.q):
+                raise ValueError(f"the fourth moments are not of {self.p} columns.")
+        if self.needs_passes:
+            reweighted.check_around(getattr(self.state, "around", None), self.p, self.q)
+        if self.averages.n_features_in_ != self.p:
+            raise ValueError(f"the averages are not of {self.p} columns.")
+
+    # ---------------------------------------------------------------- passes, for losses that are not squared
+
+    @property
+    def needs_passes(self) -> bool:
+        return self.loss != "squared"
+
+    def next_pass(self) -> AveragesMethod | None:
+        if not self.needs_passes or (around := reweighted.next_around(self)) is None:
+            return None
+        again = self.with_values().begin(self.p, self.q)
+        again.state.around = around
+        return again
+
+    @property
+    def pass_note(self) -> str:
+        around = self.state.around
+        fitted = "all features" if around.support is None else f"{len(around.support):,} features"
+        return f"Pass {around.passes + 1} of the {self.loss} loss, on {fitted}."
+
+    @property
+    def joint(self) -> bool:  # type: ignore[override]
+        return self.loss == "logistic"
+
+    # ---------------------------------------------------------------- the model
+
+    @property
+    def averages(self) -> Any:
+        """What has been learned."""
+        return self.state.averages if self.state.folds is None else self.state.folds
+
+    @property
+    def drift(self) -> list[int] | None:
+        """Rows before which the stream was another one."""
+        return list(self.averages.drift_) if isinstance(self.averages, AveragesBank) else None
+
+    @property
+    def current_half_life(self) -> float | None:
+        """Half-life as of now."""
+        return self.averages.half_life_ if isinstance(self.averages, AveragesBank) else self.half_life
+
+    @property
+    def pairs(self) -> Pairs | None:
+        """The products that are features too, with `interactions`."""
+        return self.averages.pairs
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.averages.n_samples_)
+
+    @property
+    def model(self) -> LinearModel:
+        """The model as of now, extracted when first read."""
+        if self._cache is None or self._cache[0] != self._as_of:
+            self._cache = self._as_of, self._named(self._model())
+        chosen: LinearModel = self._cache[1]
+        return chosen
+
+    @property
+    def _as_of(self) -> Any:
+        """What the model depends on."""
+        return self.averages._changes, tuple(self.values.items())
+
+    def _model(self) -> LinearModel:
+        """The model of all rows, with errors as `se`, `honest` and `stability` want them."""
+        if self.needs_passes:
+            chosen = self.state.around.support is not None
+            model = reweighted.refit(self) if chosen else self.select(self.averages)
+            return replace(model, stderr=None, tvalue=None, nu=None)  # errors are of least squares
+        options = {"fit_intercept": self.fit_intercept, "random_state": 0}
+        if getattr(self, "honest", None) is not None:
+            return split(self.averages, self, select=self.honest, se=self.se, **options)
+        if getattr(self, "stability", None) is not None:
+            model = stability(self.averages, threshold=self.stability, method=self, **options)
+        else:
+            model = self.select(self.averages)
+        if self.se == "classical" or model.stderr is None:
+            return model
+        return with_errors(model, self._error_source, self.se, self.fit_intercept)
+
+    @property
+    def _error_source(self) -> Any:
+        """What errors are made of."""
+        return self.state.fourth if self.se == "hc1" else self.averages
+
+    def select(self, averages: RunningAverages | FoldAverages | AveragesBank) -> LinearModel:
+        """The model of any averages by this method, its choice of k and its parameters."""
+        options = {"fit_intercept": self.fit_intercept, "standardize": self.standardize}
+        refit = getattr(self, "refit", True)
+        if self._by_folds:
+            if not isinstance(averages, FoldAverages):
+                raise TypeError(f"criterion='cv' needs FoldAverages, got {type(averages).__name__}.")
+            return cross_validate(averages, self, refit=refit, **options).best()
+        if isinstance(averages, FoldAverages | AveragesBank):
+            averages = averages.total()
+        if self._automatic:
+            return path(averages, self, refit=refit, **options).best(self.criterion)
+        return self.extract(self.standardized(averages, **options))
+
+    def standardized(
+        self, averages: RunningAverages | Standardized, fit_intercept: bool = True, standardize: bool = True
+    ) -> Standardized:
+        """The averages that this method extracts models from: with its constraints built in."""
+        names = self._all_names(self.p) if self.p else None
+        return as_standardized(
+            averages, fit_intercept, standardize, self.constraints, names, self.first_index
+        )
+
+    def _all_names(self, p: int) -> list[str] | None:
+        """Names of all features, of products too, where they have some."""
+        names = self.feature_names
+        if names is None:
+            return None
+        named = list(map(str, names))[:p] + [str(j) for j in range(len(names), p)]
+        return Pairs(p).names(named) if self.interactions else named
+
+    def _named(self, model: LinearModel) -> LinearModel:
+        names = self._all_names(self.p)
+        return model if names is None else replace(model, feature_names=np.array(names, dtype=object))
+
+    def weights(self) -> tuple[Array, Array]:
+        model = self.model
+        return np.atleast_2d(model.coef), np.atleast_1d(model.intercept)
+
+    def scores(self, rows: Rows, coef: Array, intercept: Array) -> Array:
+        rows, pairs = self._imputed(rows), self.pairs
+        if pairs is not None:
+            support = np.flatnonzero(coef.any(axis=0))
+            rows, coef = Rows(pairs.expand(rows.to_array(), support)), coef[:, support]
+        return super().scores(rows, coef, intercept)
+
+    def _imputed(self, rows: Rows) -> Rows:
+        """The rows with the means so far in place of missing values."""
+        if self.missing != "mean":
+            return rows
+        averages = self.averages if self.state.folds is None else self.averages.total()
+        return rows.imputed(averages.mean_x_[: self.p])
+
+    def linear_model(self) -> LinearModel:
+        return self.model
+
+    def extracted(self) -> Any:
+        """The model, if it has been read since the last rows; to read it now would add rows that wait."""
+        fresh = self._cache is not None and self._cache[0] == self._as_of
+        return self._cache[1].to_plain() if fresh else None
+
+    def set_extracted(self, model: Any) -> None:
+        chosen, width = LinearModel.from_plain(model), self.p if self.pairs is None else self.pairs.n_features
+        if np.shape(np.atleast_2d(chosen.coef)) != (self.q, width):
+            raise ValueError(f"the model has weights of shape {np.shape(chosen.coef)}.")
+        self._cache = self._as_of, chosen
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_cache": None}

@@ -1,0 +1,386 @@
+"""What the penalised extractors share: the path over alpha, its walk to k features, the model at the end."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core.rows import Array
+from ...statistics.group_descent import GroupSolver
+from ...statistics.least_squares import ols_weights
+from ...statistics.linear_model import LinearModel, as_standardized, finish, unexplained
+from ...statistics.newton import Solver, solve
+from ...statistics.penalties import L1L2, MCP, SCAD, Penalty
+from ...statistics.rank import strongest
+from ...statistics.reduce import n_units, selectable
+from ...statistics.standardize import Standardized
+
+if TYPE_CHECKING:
+    from ...statistics.running import RunningAverages
+
+RATIO = 1e-4 ** (1 / 199)  # of one alpha to the next: the papers' 200 on an exponential grid
+LAST = 1e-4  # of alpha_max, where a walk of a folded concave penalty ends
+GAIN, PATIENCE = 1e-3, 5  # it ends after so many hard points that explain no such share of the rest
+CLEARER = 0.05  # share of what is unexplained
+VANISHING = 1e-8  # of alpha_max, where every other walk ends
+LIGHTEST = 1e-100  # weight of a penalty: one that has underflowed to 0 would leave no alpha without a feature
+
+SOURCE = """
+averages : RunningAverages or Standardized
+    `fit_intercept` and `standardize` are settled already in the latter.
+k : int in [0, p] or None, default=None
+    Follow the path from the empty model to the largest support of at most k features; of a folded concave
+    penalty (MCP, SCAD), further, to the k strongest of a larger one that fit clearly better.
+    With several targets the features of all of them count together. Exactly one of `k` and `alpha` is
+    needed.
+alpha : float >= 0 or None, default=None
+    Penalty lambda of eq. (3.9), in units of the target per deviation of a feature.
+"""
+ANSWER = """
+refit : bool, default=True
+    Fit the selected features by least squares, as the last line of Algorithm 5 does; below two rows a
+    feature with a ridge, see `olsth`.
+fit_intercept, standardize : bool, default=True
+    See `streamsieve.averages.standardize.standardize`.
+**constraints
+    `keep`, `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as of the estimators.
+
+Returns
+-------
+LinearModel
+    With ``info["violation"]``, the violation of the optimality conditions in standardised units.
+"""
+
+Extractor = TypeVar("Extractor", bound=Callable[..., LinearModel])
+State = list[tuple[Array, Array]]  # weights and gradient of every target
+
+
+def documented(function: Extractor) -> Extractor:
+    """Put the shared parameters and the return value into the docstring, at {source} and {answer}."""
+    if function.__doc__:  # not under -OO
+        text = inspect.cleandoc(function.__doc__)
+        text = text.replace("{source}", SOURCE.strip()).replace("{answer}", ANSWER.strip())
+        function.__doc__ = text + "\n"
+    return function
+
+
+class Walk:
+    """One solver per target, moved along alpha together."""
+
+    def __init__(self, s: Standardized, penalties: Sequence[Penalty]) -> None:
+        self.s = s
+        self.solvers: list[Solver | GroupSolver] = [
+            Solver(s.R, s.r[:, t], s.usable, penalty)
+            if s.group is None
+            else GroupSolver(s.R, s.r[:, t], s.usable, penalty, s.group)
+            for t, penalty in enumerate(penalties)
+        ]
+
+    def alpha_max(self) -> float:
+        return max(solver.alpha_max() for solver in self.solvers)
+
+    def solve(self, alpha: float) -> int:
+        """Move to alpha; returns the number of features, or groups, in any target's support."""
+        for solver in self.solvers:
+            solve(solver, alpha)
+        return self.size
+
+    @property
+    def size(self) -> int:
+        return n_units(self.s, np.flatnonzero(np.any([solver.b for solver in self.solvers], axis=0)))
+
+    @property
+    def hard(self) -> bool:
+        """Whether the present solution took more than Newton steps."""
+        return any(solver.hard for solver in self.solvers)
+
+    def n_free(self, alpha: float) -> int:
+        """How many features, or groups, have weights so large that the penalty shrinks them no more."""
+        free = np.concatenate([solver.free(alpha) for solver in self.solvers])
+        return n_units(self.s, np.unique(free))
+
+    @property
+    def beta(self) -> Array:
+        return np.stack([solver.b for solver in self.solvers], axis=1)
+
+    @property
+    def state(self) -> State:
+        return [(solver.b, solver.g) for solver in self.solvers]
+
+    @state.setter
+    def state(self, state: State) -> None:
+        for solver, (b, g) in zip(self.solvers, state):
+            solver.b, solver.g = b, g
+
+    @property
+    def info(self) -> dict[str, Any]:
+        return {
+            "violation": max(solver.violation for solver in self.solvers),
+            "steps": sum(solver.steps for solver in self.solvers),
+            "sweeps": sum(solver.sweeps for solver in self.solvers),
+        }
+
+
+def grid(start: float, stop: float) -> Iterator[float]:
+    """Descending alphas from start to stop, at least as dense as the papers'; stop may be zero."""
+    low = max(stop, VANISHING * start)
+    if start > low:
+        steps = math.ceil(math.log(low / start) / math.log(RATIO))
+        yield from np.geomspace(start, low, steps + 1)[:-1].tolist()
+    yield stop
+
+
+def walk_to_alpha(walk: Walk, alpha: Array) -> None:
+    """Move every target down the path to its own alpha."""
+    for solver, end in zip(walk.solvers, alpha):
+        if math.isfinite(end):  # a constant target has none, and no weights
+            for step in grid(solver.alpha_max(), end):
+                solve(solver, step)
+
+
+def walk_to_k(walk: Walk, k: int) -> tuple[float, Array]:
+    """The largest support of at most k features on the path: its alpha and weights.
+
+    The path is followed down to the first alpha with more than k features, and the step that led there is
+    bisected.
+    """
+    start = walk.alpha_max()
+    best = (0, start, walk.beta)
+    if k == 0 or start == 0:
+        return best[1:]
+    high, state = start, walk.state
+    for alpha in grid(start, VANISHING * start):
+        size = walk.solve(alpha)
+        if size > k:
+            return max(best, bisect(walk, k, high, alpha, state), key=lambda found: found[0])[1:]
+        high, state = alpha, walk.state
+        if size >= best[0]:
+            best = (size, alpha, walk.beta)
+        if size == k:
+            break
+    return best[1:]
+
+
+def walk_folded(walk: Walk, k: int) -> tuple[float, Array]:
+    """The largest support of at most k features, or k of a larger one that fit clearly better.
+
+    The support of a folded concave penalty outgrows k while it acts as the lasso does, and shrinks when the
+    right features have left the penalty behind and push the wrong ones out; that it comes back to k exactly
+    is chance. So the path is followed until k features are beyond the penalty. Of supports of at most k the
+    largest counts, of equal ones the last; a larger one is judged by the least squares of its k strongest
+    features, which have to leave `CLEARER` less unexplained. Where the path is not locally convex any more
+    (Breheny and Huang 2011) solutions cost most and help least: there `PATIENCE` points without a gain end
+    it.
+    """
+    s, start = walk.s, walk.alpha_max()
+    within = (0, start, walk.beta)
+    beyond = (math.inf, start, walk.beta)
+    if k == 0 or start == 0:
+        return within[1:]
+    high: float | None = start
+    state, before, idle = walk.state, math.inf, 0
+    for alpha in grid(start, LAST * start):
+        size = walk.solve(alpha)
+        beta = walk.beta
+        if size <= k:
+            high, state = alpha, walk.state
+            if size >= within[0]:
+                within = (size, alpha, beta)
+        else:
+            if high is not None:  # the step that led beyond k
+                after = walk.state
+                within = max(within, bisect(walk, k, high, alpha, state), key=lambda found: found[0])
+                walk.state, high = after, None
+            left_out = np.ones(len(beta), dtype=bool)
+            left_out[strongest(s, beta, k)] = False
+            beta[left_out] = 0.0
+            beyond = min(beyond, (unexplained(s, support_of(beta)), alpha, beta), key=lambda found: found[0])
+            if beyond[0] < (1 - GAIN) * before:
+                before, idle = beyond[0], 0
+            elif walk.hard:
+                idle += 1
+        if idle == PATIENCE or walk.n_free(alpha) >= k:
+            break
+    clearly = beyond[0] < (1 - CLEARER) * unexplained(s, support_of(within[2]))
+    return (beyond if clearly else within)[1:]
+
+
+def support_of(beta: Array) -> Any:
+    return np.flatnonzero(beta.any(axis=1))
+
+
+def bisect(walk: Walk, k: int, high: float, low: float, state: State) -> tuple[int, float, Array]:
+    """Between alpha `high` with at most k features (and that state), and `low` with more."""
+    walk.state = state
+    best = (walk.size, high, walk.beta)
+    while best[0] < k and high - low > 1e-9 * high:
+        walk.state = state
+        middle = math.sqrt(high * low)
+        size = walk.solve(middle)
+        if size > k:
+            low = middle
+        else:
+            high, state = middle, walk.state
+            if size >= best[0]:
+                best = (size, middle, walk.beta)
+    return best
+
+
+def extract(
+    averages: RunningAverages | Standardized,
+    name: str,
+    k: int | None,
+    alpha: float | None,
+    refit: bool,
+    fit_intercept: bool,
+    scale: bool,
+    constraints: dict[str, Any],
+    **parameters: float,
+) -> LinearModel:
+    """What every penalised extractor does, with its penalty by name."""
+    if (k is None) == (alpha is None):
+        raise ValueError(f"Pass either k or alpha, and not both; got k={k}, alpha={alpha}.")
+    check(name, **parameters)
+    s = as_standardized(averages, fit_intercept, scale, constraints)
+    penalties, ridge = penalties_for(s, name, **parameters)
+    walk = Walk(s, penalties)
+    if k is not None:
+        if not 0 <= k <= s.p:
+            raise ValueError(f"k={k} is out of range for {s.p} features; pass 0 <= k <= {s.p}.")
+        internal, beta = (walk_folded if name in FOLDED else walk_to_k)(walk, selectable(s, int(k)))
+        used = internal * s.y_scale
+    else:
+        assert alpha is not None
+        if not (alpha >= 0 and math.isfinite(alpha)):
+            raise ValueError(f"alpha={alpha} is not a penalty; pass a finite alpha >= 0.")
+        used = np.full(s.q, float(alpha))
+        walk_to_alpha(walk, np.divide(alpha, s.y_scale, out=np.full(s.q, np.inf), where=s.y_scale > 0))
+        beta = walk.beta
+    shown = float(used[0]) if s.q == 1 else used
+    info: dict[str, Any] = {**parameters, **walk.info}
+    if name == "adaptivelasso":
+        info["initial_ridge"] = ridge
+    return finish(s, beta, f"o{name}", refit=refit, alpha=shown, **info)
+
+
+FOLDED = ("mcp", "scad")
+DEFAULTS: dict[str, dict[str, float]] = {
+    "lasso": {},
+    "elasticnet": {"l1_ratio": 0.999},
+    "adaptivelasso": {"gamma": 1.0},
+    "mcp": {"gamma": 3.0},
+    "scad": {"gamma": 3.7},
+}
+
+
+def check(name: str, **parameters: float) -> None:
+    """Raise ValueError for parameters that the penalty does not have, or outside their domain."""
+    if name not in DEFAULTS:
+        raise ValueError(f"penalty {name!r} is not one of {', '.join(map(repr, DEFAULTS))}.")
+    for key, value in parameters.items():
+        if key not in DEFAULTS[name]:
+            raise ValueError(f"The penalty {name!r} has no parameter {key!r}.")
+        above, top = {"elasticnet": (0, 1), "adaptivelasso": (0, math.inf), "mcp": (1, math.inf)}.get(
+            name, (2, math.inf)
+        )
+        if not (above < value <= top) or math.isinf(value):
+            bound = f"0 < {key} <= 1" if top == 1 else f"a finite {key} > {above}"
+            raise ValueError(f"{key}={value} does not give a penalty {name!r}; pass {bound}.")
+
+
+def penalties_for(s: Standardized, name: str, **parameters: float) -> tuple[list[Penalty], float]:
+    """One penalty per target, and the ridge of the initial estimate (0 where there is none)."""
+    check(name, **parameters)
+    given = DEFAULTS[name] | parameters
+    limits: list[dict[str, Any]] = [
+        {"factor": s.factor, "box": None if s.box is None else (s.box[0][:, t], s.box[1][:, t])}
+        for t in range(s.q)
+    ]
+    if name == "adaptivelasso":
+        initial, ridge = ols_weights(s)
+        size = np.abs(initial * s.y_scale)  # in the units of the targets
+        if s.group is not None:
+            at = s.usable
+            for column in size.T:
+                column[at] = np.sqrt(np.bincount(s.group[at], column[at] ** 2))[s.group[at]]
+        with np.errstate(divide="ignore", over="ignore"):
+            weights = np.maximum(size ** -given["gamma"], LIGHTEST)
+        found = [L1L2(weights=np.ascontiguousarray(w), **limit) for w, limit in zip(weights.T, limits)]
+        return list[Penalty](found), float(ridge)
+    if name == "elasticnet":
+        return [L1L2(given["l1_ratio"], unit=float(u), **limit) for u, limit in zip(s.y_scale, limits)], 0.0
+    kind: Any = {"lasso": L1L2, "mcp": MCP, "scad": SCAD}[name]
+    return [kind(**given, **limit) for limit in limits], 0.0
+
+
+def sparse(walk: Walk) -> Any:
+    """The weights (p, q), from their parts: converting an array costs as much as a Newton step."""
+    rows = [np.flatnonzero(solver.b) for solver in walk.solvers]
+    data = np.concatenate([solver.b[at] for solver, at in zip(walk.solvers, rows)])
+    ends = np.cumsum([0, *map(len, rows)])
+    from scipy.sparse import csc_array
+
+    return csc_array((data, np.concatenate(rows), ends), shape=(len(walk.solvers[0].b), len(rows)))
+
+
+def penalty_path(
+    s: Standardized,
+    penalty: str,
+    *,
+    n_alphas: int = 100,
+    eps: float = 1e-3,
+    alphas: ArrayLike | None = None,
+    max_features: int | None = None,
+    **parameters: float,
+) -> tuple[Array, list[Any]]:
+    """Solutions along a decreasing sequence of penalties, each started from the one before.
+
+    Costs a few Newton steps per alpha, each O(pm) for m features in the support, and O(m^2) for every feature
+    that enters or leaves.
+
+    Parameters
+    ----------
+    s : Standardized
+    penalty : {"lasso", "elasticnet", "adaptivelasso", "mcp", "scad"}
+    n_alphas : int >= 1, default=100
+        Length of the geometric grid that begins at the smallest alpha without any feature.
+    eps : float in (0, 1), default=1e-3
+        Ratio of the last alpha to the first.
+    alphas : array-like or None, default=None
+        Alphas to use instead of a grid, in the standardised units of `s` (targets of variance 1). They are
+        walked in descending order.
+    max_features : int or None, default=None
+        Stop before the first alpha with more features (or groups) than this, in the union over targets.
+    **parameters : float
+        `l1_ratio` of the elastic net, `gamma` of the adaptive lasso, MCP and SCAD, as in their extractors.
+
+    Returns
+    -------
+    alphas : ndarray of shape (L,)
+        Descending, in standardised units; a target's own are these times ``s.y_scale``.
+    betas : list of L sparse arrays of shape (p, q)
+        Standardised weights.
+    """
+    walk = Walk(s, penalties_for(s, penalty, **parameters)[0])
+    if alphas is not None:
+        used = np.sort(np.asarray(alphas, dtype=np.float64).ravel())[::-1].copy()
+        if not (np.isfinite(used).all() and (used >= 0).all()):
+            raise ValueError("alphas must be finite and at least 0.")
+    else:
+        if n_alphas < 1 or not 0 < eps < 1:
+            raise ValueError(f"Expected n_alphas >= 1 and 0 < eps < 1, got {n_alphas} and {eps}.")
+        start = walk.alpha_max()
+        # averages that explain nothing have the empty model only
+        used = np.geomspace(start, eps * start, n_alphas) if start > 0 else np.zeros(1)
+    betas = []
+    for alpha in used:
+        size = walk.solve(float(alpha))
+        if max_features is not None and size > max_features:
+            break
+        betas.append(sparse(walk))
+    return used[: len(betas)], betas

@@ -1,0 +1,59 @@
+"""Arguments that several functions share: a method that selects, folds to select on, a source of chance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...statistics.fold_averages import FoldAverages
+from ..averages.path import as_method
+
+if TYPE_CHECKING:
+    from ..averages.method import AveragesMethod
+
+
+def selector(method: str | AveragesMethod, k: Any, options: dict[str, Any]) -> AveragesMethod:
+    """The method that selects; a name with its k and options, or a method that has its own."""
+    if not isinstance(method, str):
+        if k is not None or options:
+            raise ValueError(f"{type(method).__name__} has its parameters; leave k and options out.")
+        return method
+    kind = type(as_method(method, options))
+    return kind(**options, **({} if k is None else {"k": k}))
+
+
+def filled_folds(folds: Any, least: int, what: str) -> list[int]:
+    """The folds that hold rows; ValueError where they are too few."""
+    if not isinstance(folds, FoldAverages):
+        raise TypeError(f"{what} needs FoldAverages, got {type(folds).__name__}.")
+    filled = [f for f, fold in enumerate(folds.folds_) if fold.n_samples_]
+    if len(filled) < least:
+        raise ValueError(f"{what} needs rows in {least} folds, and {len(filled)} have any; add more rows.")
+    return filled
+
+
+def check_share(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
+        raise ValueError(f"{name}={value!r} must be between 0 and 1.")
+    return float(value)
+
+
+def check_count(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name}={value!r} must be an int >= 1.")
+    return int(value)
+
+
+def refuse_forgetting(averages: Any, what: str) -> None:
+    """Raise ValueError for averages in which old rows lose weight."""
+    if getattr(averages, "forgets", False):
+        raise ValueError(
+            f"{what} needs rows that all count alike, and these averages forget; keep a second set without "
+            "decay and half_life."
+        )
+
+
+def permuted(items: list[int], rng: np.random.Generator) -> NDArray[np.int64]:
+    return rng.permutation(np.array(items, dtype=np.int64))

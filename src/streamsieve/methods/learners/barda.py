@@ -1,0 +1,96 @@
+"""Budgeted adaptive regularised dual averaging: [Zhai] Algorithm 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ... import _core
+from ...core.method import Method
+from ...core.rows import Array, Rows
+from ...core.state import State, check_finite, record, zeros
+from . import adaptive, heap, steps
+from .adaptive import adaptive_rule
+from .heap import check_heap, heap_features, new_heap, resize_heap
+from .steps import check_clock, scatter
+
+
+class BARDA(Method):
+    """K features by adaptive dual averaging, truncated after every row ([Zhai] Algorithm 1).
+
+    O(nnz + touched log k) a row, amortised, whatever p is, and O(p) memory; the features are those that
+    sorting all p scores after every row would give. More than two classes are learned jointly, one against
+    the rest, and share the k features.
+
+    Notes
+    -----
+    With g_t the gradient of the row's loss at w_t, G the sum of the gradients and s_j the norm of those of
+    feature j, ``H = delta + s``, ``z = -eta G / (alpha eta t + H)``, and w_{t+1} is z where H z^2 is among
+    the k largest, else 0: a feature counts by its weight and by how much it was seen. All features go on
+    collecting gradients, so that one which was dropped can come back.
+
+    The paper has the squared hinge, delta = 0.01, two classes, rows of norm 1 and no intercept.
+
+    Differences from the paper: the squared loss for regression; several outputs share the features, ranked by
+    H_j |z_j|^2 with s_j the norm over rows and outputs; ``fit_intercept`` adds a feature that is always 1 and
+    is neither penalised nor counted; a row of weight r has r times its gradient, and is one row to alpha.
+    """
+
+    k, eta, alpha, delta = heap.K, adaptive.ETA, adaptive.ALPHA, adaptive.DELTA
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = steps.REFIT
+    max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
+
+    losses = adaptive.LOSSES
+    limit = heap.LIMIT
+    can_overflow = False
+
+    prepare = "unit rows"
+
+    def start(self, p: int, q: int) -> State:
+        return State(
+            clock=heap.row_count(),
+            # what the scores in the heaps bound, and the parameters they were computed with
+            bounds=record(
+                horizon=0.0,
+                pool_target=0.0,
+                work=0.0,
+                floor=0.0,
+                floor_feature=0.0,
+                eta=0.0,
+                alpha=0.0,
+                delta=0.0,
+            ),
+            kept=new_heap(min(self.k, p)),
+            pool=new_heap(p, "feature"),  # features that may be next, best first
+            place=zeros(feature=p, dtype=np.int32),  # in the pool: -1 - place
+            gradient=zeros(feature=p, fixed=1 + q),  # sum of squares over rows and outputs, and the sums, G
+            bias=zeros(output=q),
+            bias_gradient=zeros(fixed=1 + q),  # of the intercept, as if it were a feature
+        )
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        return _core.barda(rows.kernel, self.loss_function, y, w, adaptive_rule(self), self.state)
+
+    def weights(self) -> tuple[Array, Array]:
+        s = self.state
+        kept = heap_features(s.kept)
+        square, sums = s.gradient[kept, :1], s.gradient[kept, 1:]
+        rule = adaptive_rule(self)
+        below = self.alpha * rule["eta"] * s.clock["rows"] + (rule["delta"] + np.sqrt(square))
+        return scatter(kept, -rule["eta"] * sums / below, self.p), s.bias.copy()
+
+    def resize(self, p: int) -> None:
+        super().resize(p)
+        resize_heap(self.state.kept, min(self.k, p))
+
+    def check_state(self) -> None:
+        s = self.state
+        check_finite(s)
+        check_clock(s.clock)
+        check_heap("kept", s.kept, s.place)
+        check_heap("pool", s.pool, s.place, -1)
+        most = max(2 * len(s.kept.entry) + 256, self.p)
+        if not 0 <= s.bounds["pool_target"] <= most or s.bounds["horizon"] < 0:
+            raise ValueError(f"bounds={s.bounds}: the pool is to hold 0 to {most} features.")
+        if len(s.gradient) and s.gradient[:, 0].min() < 0:
+            raise ValueError("gradient has sums of squares below 0.")

@@ -1,0 +1,88 @@
+"""Online least squares with thresholding: [Susan] Algorithm 1, a new model after every row."""
+
+from __future__ import annotations
+
+from ...core.method import Method
+from ...core.params import Bool, Or, Param, Real
+from ...core.rows import Array, Rows
+from ...core.state import State
+from . import steps
+from .inverse import InverseMoments
+
+
+class OLST(Method):
+    """Least squares, the k largest weights, least squares on those: the model anew after every row.
+
+    O(p^2) a row and O(p^2) memory, O(p^2 + k^3) to read the model after every row; a batch that is wider than
+    those before (`grow`, `learn_one`) costs as much as one row more. Where only the last model matters,
+    `OLSth` does the same from running averages and can choose k too. Labels are fitted as -1 and +1, of more
+    than two classes one against the rest; they share the k features.
+
+    Notes
+    -----
+    [Susan] Algorithm 1, after every row:
+
+    1. ``(S_xx + lambda I) beta = S_xy``, standardised, by rank-one updates of the inverse;
+    2. keep the k largest ``|beta_j|`` (several targets: the norms of the rows), ties by the lower index;
+    3. least squares on those.
+
+    Differences from the paper: it takes a ridge in step 1 and does not say which. Here ``lambda_j`` is
+    ``ridge sigma_j^2 / n``, with sigma_j (and a derived ridge) as of the last of the rows 64, 128, 256, ...,
+    where the inverse is made anew (O(p^3), so that no rounding error piles up either) and as of now before
+    row 64; a feature that begins to vary in between has the sigma of that row. Step 3 keeps the ridge while
+    there are at most 4 rows for each of the k features: around n = k least squares interpolates noise.
+    """
+
+    k = steps.FIXED_K
+    ridge = Param(
+        "auto",
+        Or("auto", Real(above=0)),
+        "Ridge of the first step, in rows: after n rows ridge / n is added to the diagonal of the "
+        "standardised S_xx. 'auto' takes p / 10, and from row 64 on the ridge of largest marginal likelihood "
+        "at row 64, 128, 256, ... if that is more.",
+    )
+    standardize = Param(
+        True, Bool(), "Rank by sigma_j |beta_j|, so that scale does not decide; without it by |beta_j|."
+    )
+    fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
+
+    losses = {"regression": ("squared",), "classification": ("squared",)}
+    uses_blas = True
+    weight_notes = {}
+    attributes = {
+        "current_ridge": "float: What is added to the diagonal of the standardised S_xx in the first step."
+    }
+    examples = {
+        "classification": """
+        >>> import numpy as np
+        >>> from streamsieve import OLSTClassifier
+        >>> X = np.random.default_rng(0).normal(size=(1000, 20))
+        >>> OLSTClassifier(2).fit(X, X[:, 7] > X[:, 13]).get_support(indices=True)
+        array([ 7, 13])
+        """,
+    }
+
+    def start(self, p: int, q: int) -> State:
+        return InverseMoments(p, q, self.ridge, self.fit_intercept)
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        self.state.update(rows, y, w)
+        return len(rows)
+
+    def in_one_step(self, rows: Rows) -> bool:  # noqa: ARG002
+        return False
+
+    def weights(self) -> tuple[Array, Array]:
+        return self.state.extract(self.k, self.standardize)
+
+    def check_state(self) -> None:
+        self.state.check()
+
+    @property
+    def current_ridge(self) -> float:
+        """Ridge of the first step as of now, on the diagonal of the standardised S_xx; fades like 1 / n."""
+        return self.state.ridge()
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.state.rows)

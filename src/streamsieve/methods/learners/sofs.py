@@ -1,0 +1,107 @@
+"""Online feature selection by second-order steps: Wu et al. (2017)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import _core
+from ...core.method import Method
+from ...core.params import Param
+from ...core.rows import Array, Rows
+from ...core.state import State, check_finite, zeros
+from . import heap, steps
+from .heap import POSITIVE, check_heap, heap_features, new_heap, resize_heap
+from .steps import check_clock
+
+
+class SOFS(Method):
+    """The k features whose weights are surest, by diagonal AROW (SOFS).
+
+    O(nnz + touched log k) a row whatever p is, and O(p) memory. More than two classes are learned jointly,
+    one against the rest, and share the k features.
+
+    Notes
+    -----
+    Wu, Hoi, Mei and Yu (2017). Weights w and their variances S, 1 at first. Where ``y w'x < 1``:
+    ``a = (1 - y w'x) / (x'S x + gamma)``, ``w <- w + a y S x``, ``S_j <- 1 / (1 / S_j + x_j^2 / gamma)``, and
+    the k weights with the smallest S_j stay. That is how often and how large a feature was where the model
+    erred, not how large its weight is.
+
+    Differences from the paper: of q > 2 classes each has its own variances, and features are ranked by the
+    sum of 1 / S_j over classes; ``fit_intercept`` adds a feature that is always 1 and is not counted; a row
+    of weight r has gamma / r in place of gamma.
+    """
+
+    k = heap.FIXED_K
+    gamma = Param(
+        0.1,
+        POSITIVE,
+        "Regularisation of AROW: the larger, the smaller the steps.",
+        symbol="gamma",
+        live=True,
+    )
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit = steps.REFIT
+    max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
+
+    losses = {"classification": ("hinge",)}
+    limit = heap.LIMIT
+    can_overflow = True  # truncation takes away what bounds AROW's weights
+    examples = {
+        "classification": """
+        >>> import numpy as np
+        >>> from streamsieve import SOFSClassifier
+        >>> X = np.random.default_rng(0).normal(size=(5000, 20)) * np.where(np.arange(20) % 7, 1, 2)
+        >>> model = SOFSClassifier(3, standardize=False).fit(X, X[:, 7] > X[:, 14])
+        >>> model.get_support(indices=True)
+        array([ 0,  7, 14])
+        """,
+    }
+
+    prepare = "unit rows"
+
+    def start(self, p: int, q: int) -> State:
+        return State(
+            clock=heap.row_count(),
+            kept=new_heap(min(self.k, p)),
+            place=zeros(feature=p, dtype=np.int32),
+            weight=zeros(
+                feature=p, fixed=2 * q
+            ),  # of each output the precision gained, 1 / S - 1, and weight
+            bias=zeros(output=q),
+            bias_precision=zeros(output=q),
+        )
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        rule = {"gamma": self.gamma, "fit_intercept": self.fit_intercept}
+        return _core.sofs(rows.kernel, self.loss_function, y, w, rule, self.state)
+
+    def weights(self) -> tuple[Array, Array]:
+        return self.state.weight[:, 1::2].T.copy(), self.state.bias.copy()
+
+    def resize(self, p: int) -> None:
+        super().resize(p)
+        resize_heap(self.state.kept, min(self.k, p))
+
+    def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
+        seen = rows.features
+        if seen is None or len(seen) >= self.p:
+            return None
+        return np.concatenate([seen, heap_features(self.state.kept)])  # a kept feature may have to go
+
+    def overflow_error(self, where: str = "") -> ValueError:
+        return ValueError(
+            f"The weights overflow{where}: gamma={self.gamma} is too small for these rows: pass a larger "
+            "gamma, or rescale the features and targets."
+        )
+
+    def check_state(self) -> None:
+        s = self.state
+        check_finite(s)
+        check_clock(s.clock)
+        check_heap("kept", s.kept, s.place)
+        if (s.weight[:, ::2] < 0).any() or (s.bias_precision < 0).any():
+            raise ValueError("a precision is below 0.")

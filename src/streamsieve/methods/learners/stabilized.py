@@ -1,0 +1,312 @@
+"""Stabilized truncated SGD: Ma and Zheng, Stabilized Sparse Online Learning for Sparse Data, [Ma]."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.method import Extent, Method
+from ...core.params import Int, Or, Param, Real
+from ...core.row_buffer import RowBuffer
+from ...core.rows import Array, Rows, threads
+from ...core.state import State
+from ...core.transaction import Undo
+from . import steps
+from .paths import STAGE, Paths
+from .steps import scatter
+
+_CALL = 64  # blocks of a call of the kernel, at most: in between Python handles signals
+
+
+class StabilizedSGD(Method):
+    """Truncated gradient steps, stabilized by selection over many short runs ([Ma] Algorithm 4).
+
+    O(nnz) a row and path, where purged features cost nothing; memory for each path follows the stable set.
+    Paths run on threads; their number does not change the model. Rows are held until there are `block_size`
+    of them; then every path goes over that block in an order of its own, so that it does not matter how a
+    stream is cut into calls. A model that is read in between is that of all rows so far, as if the block and
+    the burst had ended: this learns the rows that are held once more. More than two classes are learned
+    jointly, one against the rest, and share the features.
+
+    Notes
+    -----
+    M paths go over the rows, each in its own order. A burst of K steps ``w <- w - eta g`` ends with the
+    informative truncation (Algorithm 2): each feature j that it saw k_j times is brought closer to zero by
+    ``g_0 k_j``. After a stage of n_K bursts of all paths (Algorithms 3 and 4):
+
+    - the selection probability of a feature is the share of bursts that left it non-zero, of those that saw
+      it (8); what was seen in delta_K (`min_bursts`) or less is carried over to the next stage (16);
+    - features below pi_0 (`threshold`) are purged for good (9), (10);
+    - the rejection rate beta falls with the share d of features purged, of those that may be, from beta_0
+      (`rejection`) to 0 (12): with gamma (`rejection_decay`) as
+      ``exp(-gamma d) - d exp(-gamma)``, or for gamma < 0 as ``log(1 - gamma (1 - d)) / log(1 - gamma)``;
+    - the gravity g_0 is the beta-quantile of ``|change of w_j| / k_j`` over the bursts of the stage (11);
+    - bursts get longer, ``K_0 log(1 / (burst_growth (1 - d)))`` rows, never less than K_0 (`burst_size`).
+
+    The answer is the mean over the paths. In the first stage g_0 is 0. The paper's losses are 'hinge' and
+    'logistic'.
+
+    Differences from the paper: (11) and (12) are read as they must be meant, quantile and share purged.
+    Shares are of the features seen so far, so that columns that are always zero do not count, and all but k
+    (or one) may be purged: where no more may go nothing is rejected, and what goes on is plain SGD. Of n
+    stable features no more than ``1 - 5 / n`` of the changes are rejected, so that few that all matter stay.
+    (16) is evaluated above delta_K and carried over up to it, so that no count is lost. With `standardize`
+    steps are taken in units of the root mean square of a feature's non-zero values, and changes are weighed
+    by its deviation in that unit: with data scaled to variance 1, and without that, a feature is kept for
+    being rare, since its values are large. The first bursts are as long as it takes to see a typical feature
+    20 times, where the paper has 5 rows for all data: a change over one or two rows is their noise, the
+    gravity its quantile, and weak signals are lost. The quantile is that of changes other than zero: a
+    feature whose rows all had no loss was not updated. An intercept, never truncated. Steps need not be
+    given: they are derived as those of `SGD` are, from the features that are stable and the last 256 rows
+    or so.
+    Several targets share the features: a change is the largest over them.
+
+    The paper has no k. Rejection ends while some hundred features are stable, whose weights share the fit of
+    the rows more evenly with every pass: cut to few they predict worse the longer `fit` goes on. It ends,
+    therefore, by eliminating stable features, refitting those that are left (`refit`).
+    """
+
+    k = Param(
+        None,
+        Or(None, Int(1), "auto"),
+        "Number of features to keep, at most: purging stops at k, and the answer is cut to k by selection "
+        "probability, then weight; `fit` with `refit` chooses the k of the stable features by elimination. "
+        f"None: what is stable. {steps.AUTO}",
+    )
+    max_iter = steps.max_iter(60)
+    tol = Param(
+        1e-3,
+        Real(0),
+        "`fit` stops when a pass moves the weights by less than this share of their norm.",
+        live=True,
+    )
+    shuffle, random_state = steps.SHUFFLE, steps.RANDOM_STATE
+    # the noise of the mean falls as 1 / sqrt(M): of 1,000 paths it is 3 % of that of one
+    n_paths = Param(16, Int(1, 1000), "Paths.", symbol="M")
+    burst_size = Param(
+        "auto",
+        Or("auto", Int(1)),
+        "Rows of a burst at first. 'auto': as many as it takes to see the feature of a typical value 20 "
+        "times, from the first block; in `fit` no more than let a stage end within a pass; at least 50.",
+        symbol="K_0",
+    )
+    burst_growth = Param(
+        0.3,
+        Real(above=0),
+        "How bursts grow as features go, the smaller the longer: to burst_size log(1 / (burst_growth d)) "
+        "rows, at least burst_size, d the share of features kept.",
+        symbol="alpha",
+    )
+    n_bursts = Param(5, Int(1), "Bursts of a stage.", symbol="n_K")
+    rejection = Param(
+        0.9,
+        Real(0, below=1),
+        "Rejection rate at first: the share of changes below the gravity. Of few features less is rejected: "
+        "the changes of 5 (or k, if that is less) are spared, in the mean.",
+        symbol="beta_0",
+    )
+    rejection_decay = Param(
+        0.0,
+        Real(),
+        "How the rejection rate falls as features go: above 0 exponentially, 0 linearly, below 0 "
+        "logarithmically, which keeps it up longest.",
+        symbol="gamma",
+    )
+    threshold = Param(
+        0.9, Real(0, 1), "Features with a selection probability below it are purged.", symbol="pi_0"
+    )
+    min_bursts = Param(
+        5.0,
+        Real(0),
+        "Bursts that must have seen a feature before its selection probability counts: more than that.",
+        symbol="delta_K",
+    )
+    block_size = Param(1024, Int(1), "Rows that a path puts in its own order at a time.")
+    n_jobs = Param(-1, Or(Int(1), Int(-1, -1)), "Threads that share the paths, -1 for all processors.")
+    refit, eta, schedule = steps.REFIT, steps.ETA, steps.SCHEDULE
+    standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
+
+    attributes = {
+        "selection_probabilities": "array of shape (p,): Share of the bursts that left a feature non-zero, "
+        "of those that saw it, when it last counted; 1 while it has not, 0 once the feature is purged.",
+        "n_stable": "int: Features seen and not purged.",
+        "gravity": "float: What a burst pulls a weight to zero by for each time it saw the feature, g_0.",
+        "current_rejection": "float: The share of changes below the gravity, beta of the current stage.",
+        "first_burst": "int: Rows of a burst at first, as given or derived; 0 before the first block.",
+        "history": "dict of arrays: 'stage', 'stable', 'gravity', 'rejection' and 'burst_size' after each "
+        "stage, or, of more than 512, after every 2nd, 4th, ...",
+    }
+
+    prepare = "centre"
+    _pass_rows: float = np.inf  # of a pass of `fit`, within which the first stage ends
+
+    stops_by = "weights"  # the loss rises as features go
+
+    def start(self, p: int, q: int) -> State:
+        return State(
+            paths=Paths(
+                p,
+                q,
+                n_paths=self.n_paths,
+                burst_size=0 if self.burst_size == "auto" else self.burst_size,
+                rejection=self.rejection,
+                standardize=self.standardize,
+            ),
+            buffer=RowBuffer(),
+        )
+
+    def set_intercept(self, constant: Array) -> None:
+        self.state.paths.bias[:] = constant
+
+    def check_state(self) -> None:
+        self.state.paths.check(self.n_bursts)
+        self.state.buffer.check(self.p, self.q, self.block_size, self.limit)
+
+    # ---------------------------------------------------------------- learning
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        s, n, at, block = self.state, len(rows), 0, self.block_size
+        s._settled = None
+        while at < n:
+            held = len(s.buffer)
+            direct = held == 0 and n - at >= block  # whole blocks, not held before
+            stop = at + min(_CALL, (n - at) // block) * block if direct else min(n, at + block - held)
+            part = rows[at:stop], y[at:stop], None if w is None else w[at:stop]
+            if not direct:
+                s.buffer.append(*part)
+                if held + stop - at < block:
+                    return n
+                part = s.buffer.joined()
+                s.buffer.clear()
+            learned = self._run(s.paths, *part)
+            if learned < len(part[1]):
+                return at + learned if direct else at
+            at = stop
+        return n
+
+    def _run(self, paths: Paths, rows: Rows, y: Array, w: Array | None) -> int:
+        rule = {
+            "n_bursts": self.n_bursts,
+            "burst_growth": self.burst_growth,
+            "rejection": self.rejection,
+            "rejection_decay": self.rejection_decay,
+            "threshold": self.threshold,
+            "min_bursts": self.min_bursts,
+            "budget": self.k or 0,
+            "eta": 0.0 if self.eta == "auto" else self.eta,
+            "schedule": self.schedule,
+            "fit_intercept": self.fit_intercept,
+            "block_size": self.block_size,
+            "seed": self.random_state,
+            "threads": threads() if self.n_jobs == -1 else self.n_jobs,
+        }
+        return paths.learn(rows, self.loss_function, y, w, rule, self._pass_rows)
+
+    def changed_by(self, rows: Rows) -> None:  # noqa: ARG002
+        return None  # the end of a stage purges features that its rows do not have
+
+    def undo(self, rows: Rows, y: Array, w: Array | None) -> Undo:
+        # rows that do not fill a block are held, which cannot fail
+        fills = len(self.state.buffer) + len(rows) >= self.block_size
+        return super().undo(rows, y, w) if fills else Undo()
+
+    def in_one_step(self, rows: Rows) -> bool:
+        return len(self.state.buffer) + len(rows) < self.block_size
+
+    # ---------------------------------------------------------------- passes of `fit`
+
+    def plan(self, extent: Extent) -> None:
+        if self.burst_size == "auto":
+            self._pass_rows = extent.rows
+
+    def end_pass(self) -> None:
+        """Let the rows that are held be a block of their own."""
+        s = self.state
+        if len(s.buffer):
+            part = s.buffer.joined()
+            s.buffer.clear()
+            s._settled = None
+            if self._run(s.paths, *part) < len(part[1]):
+                raise self.overflow_error()
+
+    def iterate(self) -> Array:
+        paths = self.state.paths
+        slots, weights, _ = paths.mean()
+        return scatter(paths.id[slots], weights, self.p)
+
+    # ---------------------------------------------------------------- reading
+
+    def _settled(self) -> Paths:
+        """The paths as if the rows that are held were a block."""
+        s = self.state
+        paths: Paths = s.paths
+        if not len(s.buffer):
+            return paths
+        if getattr(s, "_settled", None) is None:
+            part = s.buffer.joined()
+            copy = paths.copy()
+            assert isinstance(copy, Paths)
+            if self._run(copy, *part) < len(part[1]):
+                raise self.overflow_error()
+            s._settled = copy
+        settled: Paths = s._settled
+        return settled
+
+    def weights(self) -> tuple[Array, Array]:
+        paths = self._settled()
+        slots, weights, bias = paths.mean()
+        size = np.abs(weights).max(axis=1, initial=0.0) * paths.unit["deviation"][slots]
+        kept = np.flatnonzero(size > 0)
+        if self.k is not None and len(kept) > self.k:
+            probability = paths.tally["probability"][slots[kept]]
+            rank = np.lexsort((paths.id[slots[kept]], -size[kept], -probability))
+            kept = kept[rank[: self.k]]
+        at = slots[kept]
+        return scatter(paths.id[at], weights[kept] * paths.unit["scale"][at, None], self.p), bias
+
+    def candidates(self) -> NDArray[np.intp]:
+        """All stable features, of which the model has k."""
+        paths = self._settled()
+        slots, weights, _ = paths.mean()
+        return np.sort(paths.id[slots[weights.any(axis=1)]]).astype(np.intp)
+
+    @property
+    def selection_probabilities(self) -> Array:
+        """Selection probability of each feature: [Ma] (8) and (16)."""
+        paths = self._settled()
+        out: Array = np.where(paths.slot < 0, 0.0, 1.0)
+        slots = np.flatnonzero(paths.alive[: paths.size])
+        out[paths.id[slots]] = paths.tally["probability"][slots]
+        return out
+
+    @property
+    def n_stable(self) -> int:
+        """Features seen and not purged."""
+        clock = self._settled().clock
+        return int(clock["size"] - clock["dead"])
+
+    @property
+    def gravity(self) -> float:
+        """g_0, what a burst pulls a weight towards zero by for each time it saw the feature."""
+        return float(self._settled().clock["gravity"])
+
+    @property
+    def current_rejection(self) -> float:
+        """beta, the share of changes below the gravity."""
+        return float(self._settled().clock["rejection"])
+
+    @property
+    def first_burst(self) -> int:
+        """Rows of a burst at first; 0 before the first block."""
+        return int(self.state.paths.first_burst)
+
+    @property
+    def history(self) -> dict[str, Array]:
+        """Stage, stable features, gravity, rejection rate and burst size, where stages ended."""
+        paths = self._settled()
+        return {name: paths.history[name][: paths.n_history].copy() for name in STAGE}
+
+    @property
+    def n_rows(self) -> int:
+        """Rows learned, those that are held among them."""
+        return int(self.state.paths.head["rows"][0]) + len(self.state.buffer)

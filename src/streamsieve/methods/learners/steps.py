@@ -1,0 +1,190 @@
+"""What learners by gradient steps share: parameters, the clock, units of the features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import _core
+from ...core.params import Bool, Int, OneOf, Or, Param, ParamError, Real
+from ...core.rows import Array
+from ...core.state import Field, State, record, zeros
+from ...statistics.constraints import Constraints
+
+MOST_CHOSEN = 200  # features that 'auto' selects, at most: each size is fitted and compared
+#: What 'auto' means for a number of features, where `fit` can choose it (training/size.py).
+AUTO = (
+    "'auto': `fit`, of data in memory, chooses: with more rows than features the model of least EBIC, else "
+    "the fewest features whose models predict left-out rows about as well as the best; at most "
+    f"{MOST_CHOSEN}."
+)
+FIXED_K = Param(10, Int(1), "Number of features to keep, at most.")
+K = Param(10, Or(Int(1), "auto"), f"{FIXED_K.text} {AUTO}")
+ETA = Param(
+    "auto",
+    Or("auto", Real(above=0)),
+    "Step. 'auto' derives it from the rows seen: 1 / (4 L R^2), R^2 the mean squared norm of the rows, L the "
+    "curvature of the loss, and never so long that a row overshoots its own target.",
+)
+SCHEDULE = Param(
+    "constant",
+    OneOf("constant", "sqrt", "doubling"),
+    "How the step fades with the row t: not at all, as 1 / sqrt(t), or as log(a) / a, a doubling whenever t "
+    "has passed it ([Susan] section 4).",
+)
+ALPHA = Param(0.0, Real(0), "Strength of the penalty alpha / 2 |w|^2.")
+FIT_INTERCEPT = Param(True, Bool(), "Fit an intercept; it is never penalised, truncated nor counted.")
+STANDARDIZE = Param(
+    True,
+    Bool(),
+    "If True, take steps and compare weights in units of each feature, from running moments, so that scale "
+    "does not decide. With an intercept, columns whose mean exceeds their deviation are centred, and the "
+    "intercept of rows that are mostly zero starts from the targets, by a sample of the rows (of a stream "
+    "the first 100). If False, rows are used exactly as given: not scaled, not centred, and the intercept "
+    "starts at 0.",
+)
+UNITS = Param(
+    True,
+    Bool(),
+    "If True, divide each column by the root mean square of its non-zero values, from a sample of the rows "
+    "(of a stream the first 100), so that scale does not decide. With an intercept, columns whose mean "
+    "exceeds their deviation are centred, and the intercept of rows that are mostly zero starts from the "
+    "targets, by the same rows. If False, rows are used exactly as given: not scaled, not centred, and the "
+    "intercept starts at 0.",
+)
+PATIENCE = 5  # passes without progress after which `fit` stops, as in scikit-learn
+TOL = Param(
+    1e-3,
+    Real(0),
+    f"`fit` stops after {PATIENCE} passes in a row in which the mean loss has not fallen by more than this "
+    "share of what it was at first. The loss of a pass is that of its rows before it learns them.",
+    live=True,
+)
+SHUFFLE = Param(
+    True,
+    Bool(),
+    "Put rows held in memory in a new order before each pass of `fit`.",
+    live=True,
+)
+RANDOM_STATE = Param(0, Int(0, 2**64 - 1), "Seed of the orders.")
+REFIT = Param(
+    True,
+    Bool(),
+    "At the end of `fit`, fit the k selected features once more, on their own and by the loss of the task "
+    "(logistic for labels, unless loss='squared'), with a ridge derived from the rows. Steps choose "
+    "features well long before their weights have converged, and penalties shrink them; without it the "
+    "weights are the method's own, as they are after `partial_fit`.",
+)
+
+
+def max_iter(default: int) -> Any:
+    """The parameter `max_iter`."""
+    return Param(default, Int(1), "Passes over the data that `fit` makes, at most.", live=True)
+
+
+MAX_ITER = max_iter(100)
+GROW = Param(
+    False,
+    Bool(),
+    "Let a sparse batch be wider than those before: the state grows, `n_features_in_` moves on, and narrower "
+    "batches are read as if the missing columns were zero.",
+)
+
+
+def clock() -> Field:
+    """Rows, their weight, squared norms and non-zeros so far, the horizon of the doubling trick, the largest
+    weight."""
+    # log(a) / a is largest at 3
+    return record(rows=0.0, weight=0.0, norms=0.0, entries=0.0, horizon=3.0, heaviest=0.0)
+
+
+def check_clock(clock: NDArray[Any]) -> None:
+    """Raise ValueError for a clock from a file that no stream leads to: kernels and loops count by it."""
+    values = {name: float(clock[name]) for name in clock.dtype.names or ()}
+    if not all(0 <= value < np.inf for value in values.values()):
+        raise ValueError(f"clock={values}; expected finite numbers, none below 0.")
+    if values["rows"] != int(values["rows"]) or values["rows"] >= 2**53:
+        raise ValueError(f"clock: {values['rows']} rows were learned; expected a whole number below 2^53.")
+    if values.get("horizon", 3.0) < 3:
+        raise ValueError(f"clock: the horizon is {values['horizon']}; it is never below 3.")
+
+
+def moments(p: int, standardize: bool) -> Field | None:
+    """Of each feature's non-zero values: weight, the first, sum and sum of squares of differences from it."""
+    return zeros(feature=p, moment=4) if standardize else None
+
+
+def step_rule(method: Any) -> dict[str, Any]:
+    """What every kernel reads of the steps; eta 0 is to be derived."""
+    return {
+        "eta": 0.0 if method.eta == "auto" else method.eta,
+        "schedule": method.schedule,
+        "alpha": method.alpha,
+        "fit_intercept": method.fit_intercept,
+    }
+
+
+def check_shrink(method: Any) -> None:
+    """A step shrinks the weights by eta alpha, which must leave something of them."""
+    if method.eta != "auto" and method.eta * method.alpha >= 1:
+        raise ParamError(
+            "eta",
+            method.eta,
+            f"expected less than 1 / alpha = {1 / method.alpha:g}: each step shrinks the weights by eta "
+            f"times alpha={method.alpha:g}.",
+        )
+
+
+def variance(state: State) -> Array | float:
+    """Total weight times variance of each feature, its zeros counted; 1 for all without `standardize`."""
+    if state.moments is None:
+        return 1.0
+    n, first, total, squares = state.moments.T
+    off = np.divide(total, n, out=np.zeros(len(n)), where=n > 0)
+    share = np.maximum(0.0, 1.0 - n / max(float(state.clock["weight"]), 1e-300))
+    spread: Array = np.maximum(0.0, squares - off * total) + np.square(first + off) * n * share
+    return spread
+
+
+def squares(weight: Array) -> Array:
+    """Sum of the squared weights (p, q) of each feature, in a unit in which they do not overflow."""
+    most = np.abs(weight).max(initial=0.0)
+    if most > 1e100:
+        weight = weight / most
+    out: Array = np.einsum("jo,jo->j", weight, weight)
+    return out
+
+
+def largest(score: Array, k: int) -> NDArray[np.int64]:
+    """The k features with the largest scores above 0, ascending; ties to the lower index."""
+    kept = np.empty(min(k, len(score)), dtype=np.int64)
+    return kept[: _core.top_k(score, kept)]
+
+
+def chosen(method: Any, score: Array) -> NDArray[np.int64]:
+    """The features of a method whose model is chosen when it is read: the k with the largest scores above 0.
+
+    Scores are squares of weights. Features to keep come first; groups go by the mean of their scores, whole.
+    """
+    constraints = Constraints.of(method)
+    if not constraints.given:
+        return largest(score, method.k)
+    names = method.feature_names
+    names = None if names is None else [*map(str, names)][: len(score)]
+    resolved = constraints.resolve(len(score), names, method.first_index)
+    label = np.arange(len(score)) if resolved.group is None else resolved.group
+    by_unit = np.bincount(label, score) / np.maximum(np.bincount(label), 1)
+    kept = np.unique(label[resolved.kept])
+    if len(kept) > method.k:
+        raise ParamError("k", method.k, f"expected at least {len(kept)}, the number of features to keep.")
+    by_unit[kept] = np.inf
+    return np.flatnonzero(np.isin(label, largest(by_unit, method.k)))
+
+
+def scatter(features: NDArray[np.integer[Any]], weight: Array, p: int) -> Array:
+    """Weights (k, q) of some features as coef (q, p)."""
+    coef = np.zeros((weight.shape[1], p))
+    coef[:, features] = weight.T
+    return coef

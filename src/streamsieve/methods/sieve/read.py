@@ -1,0 +1,268 @@
+"""Reading a model: k columns, or as many as held-out rows want, under the ridge that these prefer.
+
+Columns that do not vary, or are copies of others, are left out. Without each fold in turn, columns are
+eliminated under a few ridges, and what is left at each size is refitted under a tenth, one and ten times the
+ridge. The losses of the rows that were left out choose the size, unless k is given, and at that size the
+scaling of the columns and both ridges; with these all rows are fitted. Pseudocode: docs/how-it-works.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.rows import Array
+from ...statistics import criteria
+from ...statistics.folds import FOLDS
+from .solve import KEPT, Fit, Problem, Start, solve
+from .store import Ints
+from .sums import EXACT, Sums
+
+if TYPE_CHECKING:
+    from .sieve import Sieve
+
+#: Ridges of eliminations, per row, for columns of unit variance. Strong ones rank as correlations do, weak
+#: ones as best subset does. One ridge alone (.01) costs 2.3 points of R2 at small k, two (.1, .001) 1.4.
+RIDGES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
+REFITS = (1.0, 10.0, 0.1)  # times the ridge of the elimination; no refits, or more decades, predict worse
+PATIENCE = 2  # ridges in a row that predict worse than the best one, after which no weaker one is tried
+EACH = 12  # sizes up to which all are tried, and above two in an octave: a coarser ladder is off by one
+SPARSE = 0.1  # share of values that are not zero, below which columns are also compared in one unit: words
+BIG = 30_000_000  # values times outputs from which on one fold is left out, not five in turn
+FEW = 2000  # rows since the last retirement below which the ridge is that of then
+FALLBACK = 10  # units, where k is to be chosen and no row can be left out
+FLAT = 1e-6  # ridge of the fits that information criteria compare
+COPIES = 8  # weight of equal rows that share a fold: more are data, not one row delivered again
+CLEARLY = (
+    2.13  # standard errors, 95% of Student's t with four degrees of freedom: of noise nothing is selected
+)
+HUGE = 1e100  # loss of a model that overflows
+PENALTIES = ("aic", "bic", "ebic")
+
+Engine = Problem | Sums
+
+
+class Reading(NamedTuple):
+    """Features, weights (q, features), intercepts (q,), the ridge, and the size by each criterion."""
+
+    features: Ints
+    coef: Array
+    intercept: Array
+    ridge: float
+    sizes: dict[str, int]
+
+
+class Choice(NamedTuple):
+    engine: Engine
+    ridge: float
+    size: int
+    refit: float
+
+
+def read(sieve: Sieve) -> Reading:
+    """The model of what a sieve holds."""
+    s, store = sieve.state, sieve.state.store
+    engines, columns, folds = candidates(sieve)
+    sizes = sizes_of(sieve, engines[0].problem, columns, folds)
+    known = s.H is not None and sieve.loss != "squared" and store.n < FEW
+    ridges = (s.ridge / store.total,) if known else RIDGES
+    if len(sizes) > 1 and sieve.criterion in PENALTIES:
+        sizes = [least_criterion(sieve, engines, columns, ridges, sizes)]
+    table = [
+        (engine, ridge, losses)
+        for engine in engines
+        for ridge, losses in held_out(engine, columns, ridges, sizes, folds)
+    ]
+    if not table or not sizes[0]:
+        choice, by_criterion = Choice(engines[0], ridges[0], sizes[0], 1.0), {}
+    elif len(sizes) > 1 and not better_than(constant(engines[0], folds), table):
+        choice, by_criterion = Choice(engines[0], ridges[0], 0, 1.0), {"cv": 0, "1se": 0}
+    else:
+        choice, by_criterion = choose(table, sizes, sieve.criterion)
+    fit, p = fit_all(choice, columns), choice.engine.problem
+    coef = fit.B / p.scale[fit.columns] * p.spread[:, None]
+    intercept = fit.b * p.spread + p.center - coef @ (p.mean[fit.columns] + store.shift[fit.columns])
+    return Reading(store.columns[fit.columns], coef, intercept, choice.ridge, by_criterion)
+
+
+def candidates(sieve: Sieve) -> tuple[list[Engine], Ints, list[int]]:
+    """What fits, for each scaling of the columns; the columns; and the folds that can be left out."""
+    s, (fold, part, folds) = sieve.state, folds_of(sieve)
+    sparse = s.values < SPARSE * s.rows * sieve.p and s.H is None
+    scalings = (True, False) if sparse and sieve.standardize else (sieve.standardize,)
+    engines: list[Engine] = [Problem(sieve, fold, part, own_units) for own_units in scalings]
+    columns = np.flatnonzero(engines[0].problem.deviation > 0).astype(np.int32)
+    if sieve.loss == "squared" and (s.H is not None or len(columns) <= EXACT):
+        engines = [Sums(e.problem, columns) for e in engines]
+    return engines, engines[0].distinct(columns), folds
+
+
+def folds_of(sieve: Sieve) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[int]]:
+    """The fold of each row, the part in which its loss is summed, and the folds that can be left out."""
+    s, store = sieve.state, sieve.state.store
+    weight = store.weight[: store.n]
+    number = deal(store.key[: store.n], weight, store.y[: store.n, 0] if sieve.labels else None)
+    fold = number % FOLDS
+    by_fold = np.bincount(fold, weight, FOLDS)
+    if sieve.loss == "squared" and s.H is not None:
+        by_fold = by_fold + s.H[:, -1, -1]
+    rest = by_fold.sum() if s.H is None or sieve.loss == "squared" else np.inf
+    folds = [f for f in range(FOLDS) if 0 < by_fold[f] < rest]
+    if (sieve.loss != "squared" or s.H is None) and store.values() * sieve.q > BIG:
+        return fold, number // FOLDS, folds[:1]
+    return fold, fold, folds
+
+
+def deal(
+    key: NDArray[np.uint32], weight: NDArray[np.float32], label: Array | None = None
+) -> NDArray[np.uint8]:
+    """Numbers below `FOLDS` squared of rows, by their content: equal rows have the same, up to `COPIES`.
+
+    With labels, contents are dealt out class by class, so that every fold has its share of a rare one.
+    """
+    order = np.argsort(key, kind="stable").astype(np.int32)
+    begins = np.flatnonzero(np.diff(key[order], prepend=~key[order[:1]]))  # of contents
+    content = np.repeat(np.arange(len(begins), dtype=np.int32), np.diff(begins, append=len(key)))
+    copy = np.zeros(len(key), dtype=np.int32)
+    if len(begins) < len(key):
+        before = np.cumsum(weight[order], dtype=np.float64) - weight[order]
+        # weights may be of any size: what exceeds an int32 counts as one last group
+        copy = np.minimum((before - before[begins][content]) // COPIES, 2**31 - 1).astype(np.int32)
+    number = np.empty(len(key), dtype=np.uint8)
+    if label is None:
+        number[order] = (key[order] + copy.astype(np.uint32)) % FOLDS**2
+        return number
+    by_class = np.argsort(label[order[begins]][content], kind="stable")  # the class of a content's first row
+    steps = np.diff(content[by_class], prepend=-1) + np.diff(copy[by_class], prepend=0)
+    number[order[by_class]] = (np.cumsum(steps != 0) - 1) % FOLDS**2
+    return number
+
+
+def sizes_of(sieve: Sieve, problem: Problem, columns: Ints, folds: list[int]) -> list[int]:
+    """Numbers of units, decreasing: k, or all of a ladder up to as many as there are rows."""
+    unit = problem.unit[columns]
+    most, least = len(np.unique(unit)), len(np.unique(unit[problem.flags[columns] & KEPT > 0]))
+    if sieve.k != "auto" or not folds:
+        return [max(min(FALLBACK if sieve.k == "auto" else sieve.k, most), least)]
+    rows = len(np.unique(problem.store.key[: problem.store.n])) if problem.summary is None else most
+    most = max(min(most, rows), least, 1)
+    steps = np.rint(EACH * 2 ** np.arange(0, 40, 0.5))
+    ladder = {*range(1, EACH), *steps.astype(int).tolist(), most}
+    return sorted((size for size in ladder if max(least, 1) <= size <= most), reverse=True)
+
+
+def held_out(
+    engine: Engine,
+    columns: Ints,
+    ridges: Sequence[float],
+    sizes: Sequence[int],
+    folds: Sequence[int],
+    refits: Sequence[float] = REFITS,
+) -> Iterator[tuple[float, Array]]:
+    """Losses (sizes, refits, parts) of the rows that are left out, ridge by ridge, while it is worth it."""
+    fits, best, worse = {f: engine.problem.zero(columns) for f in folds}, np.inf, 0
+    for ridge in ridges if folds else ():
+        starts = [Start(fits[f], ridge, f, [len(columns), *sizes]) for f in folds]
+        paths = dict(zip(folds, engine.eliminate(starts)))
+        fits = {f: path.pop(0) for f, path in paths.items()}
+        at = [(s, r, f) for s in range(len(sizes)) for r in range(len(refits)) for f in folds]
+        again = [(s, r, f) for s, r, f in at if refits[r] != 1]
+        solved = solve(engine, [Start(paths[f][s], refits[r] * ridge, f) for s, r, f in again])
+        found = {(s, r, f): paths[f][s] for s, r, f in at} | dict(zip(again, solved))
+        losses = np.zeros((len(sizes), len(refits), FOLDS))
+        for (s, r, f), fit in found.items():
+            losses[s, r] += engine.loss(fit, f)
+        losses = np.fmin(losses, HUGE)
+        yield ridge, losses
+        least = losses.sum(axis=-1).min()
+        best, worse = (least, 0) if least < best else (best, worse + 1)
+        if worse == PATIENCE:
+            return
+
+
+def choose(
+    table: list[tuple[Engine, float, Array]], sizes: Sequence[int], criterion: str
+) -> tuple[Choice, dict[str, int]]:
+    """What has the least loss at the size that the criterion chooses, and the size by each criterion."""
+    losses = np.array([entry[2] for entry in table])  # by entry, size, refit, part
+    mean = losses.sum(axis=-1)
+    where = [np.unravel_index(mean[:, s].argmin(), mean[:, s].shape) for s in range(len(sizes))]
+    curve = np.array([losses[i, s, r] for s, (i, r) in enumerate(where)])
+    best = int(curve.sum(axis=1).argmin())
+    worse = curve - curve[best]
+    error = worse.std(axis=1, ddof=1) * FOLDS**0.5  # of a sum over the parts
+    near = int(np.flatnonzero(worse.sum(axis=1) <= error)[-1])
+    s = near if criterion == "1se" else best
+    i, r = where[s]
+    return Choice(*table[i][:2], sizes[s], REFITS[r]), {"cv": sizes[best], "1se": sizes[near]}
+
+
+def better_than(constant: Array, table: list[tuple[Engine, float, Array]]) -> bool:
+    """Whether models predict better than the constant, each chosen without the part on which it is judged."""
+    losses = np.array([entry[2] for entry in table]).reshape(-1, FOLDS)
+    others = losses.sum(axis=1, keepdims=True) - losses
+    gain = constant - losses[others.argmin(axis=0), np.arange(FOLDS)]
+    return bool(gain.sum() > CLEARLY * gain.std(ddof=1) * FOLDS**0.5)
+
+
+def constant(engine: Engine, folds: Sequence[int]) -> Array:
+    """Losses of the model without columns."""
+    none = engine.problem.zero(np.empty(0, dtype=np.int32))
+    fits = solve(engine, [Start(none, 1.0, f) for f in folds], 1e-6)
+    return np.sum([engine.loss(fit, f) for fit, f in zip(fits, folds)], axis=0)
+
+
+def fit_all(choice: Choice, columns: Ints) -> Fit:
+    """The model on all rows."""
+    engine, ridge, size, refit = choice
+    start = Start(engine.problem.zero(columns if size else columns[:0]), ridge, None, [size])
+    fit = engine.eliminate([start])[0][0]
+    return solve(engine, [Start(fit, ridge * refit)], 1e-6)[0]
+
+
+def least_criterion(
+    sieve: Sieve, engines: list[Engine], columns: Ints, ridges: Sequence[float], sizes: Sequence[int]
+) -> int:
+    """The size of the least information criterion, 0 included, along eliminations on all rows."""
+    row, q = sieve.row_weight, sieve.q
+    n, p = float(engines[0].problem.total / row), len(columns)
+
+    def value(engine: Engine, fit: Fit, size: int) -> float:
+        deviance = 2 * engine.loss(fit, None).sum() / row
+        if sieve.loss == "squared":
+            deviance = q * criteria.gaussian_deviance([deviance / (n * q)], n)
+        if sieve.criterion == "aic":
+            return float(criteria.aic(deviance, size * q))
+        return float(criteria.ebic(deviance, size * q, n, size, p, gamma=sieve.criterion == "ebic"))
+
+    def measure(sizes: Sequence[int]) -> int:
+        for engine in engines:
+            starts = [Start(engine.problem.zero(columns), ridge, None, sizes) for ridge in ridges]
+            for fits in engine.eliminate(starts) if sizes else ():
+                flat = solve(engine, [Start(fit, FLAT) for fit in fits], 1e-4)
+                for size, fit in zip(sizes, flat):
+                    found[size] = min(found.get(size, np.inf), value(engine, fit, size))
+        return min(found, key=lambda size: found[size])
+
+    found = {0: value(engines[0], fit_all(Choice(engines[0], 1.0, 0, 1.0), columns), 0)}
+    best = measure([size for size in sizes if size < n / 3])  # more would fit any targets
+    low = max((size for size in found if size < best), default=0)
+    high = min((size for size in found if size > best), default=best + 1)
+    return measure([size for size in range(high - 1, low, -1) if size != best])
+
+
+def full_ridge(engine: Engine, columns: Ints, folds: Sequence[int]) -> float:
+    """The ridge at which the model of all columns predicts the rows of a fold best."""
+    tried = held_out(engine, columns, RIDGES, [len(columns)], folds[:1], refits=(1.0,))
+    return min(((float(losses.sum()), ridge) for ridge, losses in tried), default=(0.0, 1.0))[1]
+
+
+def strengths(sieve: Sieve) -> tuple[Ints, Array]:
+    """The candidates, and the norms of their standardised weights in a model of all of them."""
+    engines, columns, folds = candidates(sieve)
+    ridge = full_ridge(engines[0], columns, folds)
+    fit = solve(engines[0], [Start(engines[0].problem.zero(columns), ridge)])[0]
+    return sieve.state.store.columns[fit.columns], np.linalg.norm(fit.B, axis=0)

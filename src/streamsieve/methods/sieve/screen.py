@@ -1,0 +1,107 @@
+"""Two passes: the first ranks all features, the second keeps all rows of the best.
+
+first = Sieve(k=100, loss="logistic").screened().begin(p, q)
+for rows, y, w in source:
+    first.update(rows, y, w)
+second = first.next_pass()  # None where all rows were kept
+for rows, y, w in source:
+    second.update(rows, y, w)
+
+The first pass keeps marginal statistics of all features, O(p) numbers an output, beside the sieve, which
+narrows as it goes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.rows import Array, Rows
+from ...core.state import State, check_finite, zeros
+from .store import Ints
+
+
+def new_marginals(p: int, q: int) -> State:
+    """Sums over rows: of the features less their first values, of the targets, and of the products."""
+    return State(
+        rows=0,
+        values=0,
+        weight=0.0,
+        shift=zeros(feature=p),
+        sum=zeros(feature=p),
+        square=zeros(feature=p),
+        product=zeros(feature=p, output=q),
+        sum_y=zeros(output=q),
+        square_y=zeros(output=q),
+    )
+
+
+def measure(s: State, rows: Rows, y: Array, w: Array | None) -> None:
+    """Add rows to the sums; missing values count as zero."""
+    w = np.ones(len(rows)) if w is None else w
+    wy = w[:, None] * y
+    s.weight += float(w.sum())
+    s.sum_y += wy.sum(axis=0)
+    s.square_y += (wy * y).sum(axis=0)
+    if rows.sparse:
+        part = rows.tight()
+        row, j, x = np.repeat(np.arange(len(rows)), np.diff(part.indptr)), part.indices, part.data
+        x = np.nan_to_num(x.astype(np.float64))
+        met, j = np.unique(j, return_inverse=True)  # O(values), however wide the rows are
+        s.sum[met] += np.bincount(j, w[row] * x, minlength=len(met))
+        s.square[met] += np.bincount(j, w[row] * x**2, minlength=len(met))
+        for a in range(y.shape[1]):
+            s.product[met, a] += np.bincount(j, wy[row, a] * x, minlength=len(met))
+    else:
+        X = np.nan_to_num(rows.to_array().astype(np.float64))
+        if s.rows == 0:
+            s.shift = X[0].copy()
+        X -= s.shift
+        s.sum += w @ X
+        s.square += w @ X**2
+        s.product += X.T @ wy
+    s.rows += len(rows)
+    s.values += rows.n_values
+
+
+def check_marginals(s: State, p: int, q: int) -> None:
+    """Raise ValueError for sums out of a file that are none."""
+    if not isinstance(s, State):
+        raise ValueError("the sums of the first pass are none.")
+    s.verify(new_marginals(p, q), "first_pass.")
+    check_finite(s, "first_pass.")
+    if not min(s.rows, s.values, s.weight) >= 0:
+        raise ValueError("the first pass counts less than nothing.")
+
+
+def marginal(s: State) -> Array:
+    """Squared correlation of each feature with the outputs, summed; 0 for a constant feature."""
+    n = max(s.weight, 1e-300)
+    mean, mean_y = s.sum / n, s.sum_y / n
+    variance = s.square / n - mean**2
+    spread = np.maximum(s.square_y / n - mean_y**2, 1e-300)
+    varies = variance > 1e-12 * (s.square / n)
+    covariance = s.product / n - np.outer(mean, mean_y)
+    out: Array = np.where(varies, (covariance**2 / spread).sum(axis=1) / np.where(varies, variance, 1), 0)
+    return out
+
+
+def best_columns(score: Array, candidates: Ints, strength: Array, most: int) -> Ints:
+    """At most so many columns, increasing: the best by marginal `score`, or by weight among candidates."""
+    joint = score / (1 + score.max(initial=0.0))  # below all candidates
+    joint[candidates] = 1 + strength
+    varies = np.flatnonzero(score > 0)
+    if len(varies) <= most:
+        return varies.astype(np.int32)
+    by_sieve = rank(joint)
+    best = np.minimum(rank(score), by_sieve)
+    best[score <= 0] = len(score)
+    order = np.lexsort((by_sieve, best))
+    return np.sort(order[:most]).astype(np.int32)
+
+
+def rank(score: Array) -> NDArray[np.int64]:
+    """Place of each number, largest first; ties go to the lower index."""
+    out = np.empty(len(score), dtype=np.int64)
+    out[np.argsort(-score, kind="stable")] = np.arange(len(score))
+    return out

@@ -1,0 +1,244 @@
+"""Files by name, glob or list, and their bytes, whatever they are packed in."""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, BinaryIO, NamedTuple
+
+from .bad_data import BadData
+from .dialect import Recoded, wide_encoding
+
+PACKINGS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
+_DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)  # what unpacking raises
+_END, _PIECES, _PIECE = 1 << 16, 64, 1 << 12  # bytes of a file that tell whether it is still the same
+
+
+class File(NamedTuple):
+    name: str  # as the user wrote it, or "standard input"
+    path: str | None  # None: standard input
+    size: int | None
+    stop: int | None = None  # where a part of it ends: a byte of text, a row group of Parquet
+
+    @property
+    def fingerprint(self) -> dict[str, Any]:
+        """What a position must agree with: name, size, time of the last change, and a digest of samples.
+
+        `record` is device, inode and the time at which any of its properties changed, which nobody can put
+        back: a renamed file and a copy have others, so it may differ.
+        """
+        found: dict[str, Any] = {"name": os.path.basename(self.name), "size": self.size}
+        if self.path is not None and self.size is not None:
+            now = os.stat(self.path)
+            found["modified"] = now.st_mtime_ns
+            found["record"] = [now.st_dev, now.st_ino, now.st_ctime_ns]
+            found["digest"] = _digest_of_samples(self.path, self.size, now.st_ctime_ns)
+        return found
+
+
+@lru_cache(1024)  # units of a file are opened one after the other
+def _digest_of_samples(path: str, size: int, changed: int) -> str:  # noqa: ARG001 - a part of the key
+    """SHA-256 over both ends of a file and pieces spread over it; over all of a small one."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        if size <= 2 * _END + _PIECES * _PIECE:
+            digest.update(file.read(size))
+            return digest.hexdigest()
+        digest.update(file.read(_END))
+        for i in range(1, _PIECES + 1):
+            file.seek(_END + (size - 2 * _END) * i // (_PIECES + 1))
+            digest.update(file.read(_PIECE))
+        file.seek(size - _END)
+        digest.update(file.read(_END))
+    return digest.hexdigest()
+
+
+def has_grown(theirs: Any, ours: Any, files: list[File]) -> bool:
+    """Whether files begin as those of earlier fingerprints did: the last of these may have become longer."""
+    if not (isinstance(theirs, list) and isinstance(ours, list) and 0 < len(theirs) <= len(ours)):
+        return False
+    same = ("name", "size", "digest")
+    for then, now, file in zip(theirs, ours, files):
+        if all(then.get(part) == now.get(part) for part in same):
+            continue
+        if then is not theirs[-1] or then.get("name") != now.get("name") or not _begins_as(file, then):
+            return False
+    return True
+
+
+def _begins_as(file: File, then: dict[str, Any]) -> bool:
+    """Whether a plain file is longer than it was, and what it held then ended with a line."""
+    size = then.get("size")
+    if file.path is None or file.size is None or type(size) is not int or not 0 < size < file.size:
+        return False
+    with open(file.path, "rb") as raw:
+        start = raw.read(8)
+        raw.seek(size - 1)
+        ended = raw.read(1) == b"\n"
+    packed = any(start.startswith(magic) for magic in PACKINGS) or wide_encoding(start) is not None
+    changed = os.stat(file.path).st_ctime_ns
+    return ended and not packed and _digest_of_samples(file.path, size, changed) == then.get("digest")
+
+
+def find(source: str | os.PathLike[str] | Iterable[Any]) -> list[File]:
+    """The files that a name, a glob pattern or a list of both stands for."""
+    if not isinstance(source, str | os.PathLike):
+        return [file for one in source for file in find(one)]
+    name = os.fspath(source)
+    if name == "-":
+        return [File("standard input", None, None)]
+    names = [name]
+    if glob.has_magic(name) and not os.path.exists(name):
+        names = sorted(glob.glob(name, recursive=True))
+        if not names:
+            raise FileNotFoundError(f"No file matches {name!r}.")
+    for one in names:
+        if os.path.isdir(one):
+            raise IsADirectoryError(
+                f"{one!r} is a directory; pass its files, for instance {one.rstrip('/')}/*.csv."
+            )
+        if not os.path.exists(one):
+            raise FileNotFoundError(f"There is no file {one!r}.")
+    return [File(one, one, os.stat(one).st_size if os.path.isfile(one) else None) for one in names]
+
+
+class Bytes:
+    """The unpacked bytes of a file, UTF-16 as UTF-8, and how many packed ones were read for them.
+
+    Attributes
+    ----------
+    packing, encoding : str or None
+        What the file is packed with, and in which wide encoding it is; None for plain bytes.
+    """
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self._raw: Any = open(file.path, "rb", buffering=0) if file.path is not None else sys.stdin.buffer  # noqa: SIM115
+        self._counted = _Counted(self._raw, file.stop)
+        start = self._counted.peek(64)
+        self.packing = next((name for magic, name in PACKINGS.items() if start.startswith(magic)), None)
+        self._head = memoryview(b"")
+        self._in: Any = self._counted
+        if self.packing is not None:
+            unpacked = _unpacked(io.BufferedReader(self._counted, 1 << 20), self.packing, file.name)
+            self._in = io.BufferedReader(unpacked, 1 << 16)
+            try:
+                start = self._in.peek(64)
+            except _DAMAGED as error:
+                self.close()
+                raise self._damaged(error) from error
+        self.encoding = wide_encoding(start)
+        if self.encoding is not None:
+            self._in = Recoded(self._in, self.encoding)
+
+    @property
+    def read(self) -> int:
+        return self._counted.count
+
+    def into(self, view: memoryview) -> int:
+        """Fill the view; fewer bytes only at the end."""
+        at = min(len(view), len(self._head))
+        view[:at], self._head = self._head[:at], self._head[at:]
+        try:
+            while at < len(view):
+                n = self._in.readinto(view[at:])
+                if not n:
+                    break
+                at += n
+        except _DAMAGED as error:
+            raise self._damaged(error) from error
+        return at
+
+    def head(self, n: int) -> bytes:
+        """The next n bytes, which will be read again."""
+        buffer = bytearray(n)
+        found = bytes(buffer[: self.into(memoryview(buffer))])
+        self._head = memoryview(found)
+        return found
+
+    def _damaged(self, error: Exception) -> BadData:
+        return BadData(
+            f"the {self.packing or 'file'} is truncated or damaged after {self.read:,} bytes ({error})",
+            self.file.name,
+        )
+
+    @property
+    def plain(self) -> bool:
+        """Whether the bytes are those of the file."""
+        return self.packing is None and self.encoding is None
+
+    def start_at(self, offset: int) -> None:
+        """Go to an offset in the unpacked bytes, at once in a plain file, else by reading up to it."""
+        if self.plain and self.file.path is not None and self._raw.seekable():
+            self._head = memoryview(b"")
+            self._counted.start_at(offset)
+            return
+        scratch = memoryview(bytearray(1 << 20))
+        while offset:
+            n = self.into(scratch[: min(offset, len(scratch))])
+            if not n:
+                raise ValueError(f"{self.file.name} ends {offset:,} bytes before the position to go on from.")
+            offset -= n
+
+    def close(self) -> None:
+        if self.file.path is not None:
+            self._raw.close()
+
+
+class _Counted(io.RawIOBase):
+    """Raw bytes, counted; the first few can be looked at before they are read."""
+
+    def __init__(self, raw: BinaryIO, stop: int | None = None) -> None:
+        self._raw: Any = raw
+        self._start = b""
+        self._stop = stop  # byte before which reading ends
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def peek(self, n: int) -> bytes:
+        while len(self._start) < n and (more := self._raw.read(n - len(self._start))):
+            self._start += more
+        return self._start
+
+    def start_at(self, offset: int) -> None:
+        self._raw.seek(offset)
+        self._start, self.count = b"", offset
+
+    def readinto(self, view: Any) -> int:
+        if self._stop is not None:
+            view = view[: max(0, self._stop - self.count)]
+        if self._start:
+            n = min(len(view), len(self._start))
+            view[:n], self._start = self._start[:n], self._start[n:]
+        else:
+            n = self._raw.readinto(view) or 0
+        self.count += n
+        return n
+
+
+def _unpacked(raw: io.BufferedReader, packing: str, name: str) -> Any:
+    if packing == "gzip":
+        return gzip.GzipFile(fileobj=raw, mode="rb")
+    if packing == "bz2":
+        return bz2.BZ2File(raw, "rb")
+    if packing == "xz":
+        return lzma.LZMAFile(raw, "rb")
+    try:
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+    except ImportError:
+        raise ImportError(
+            f"{name} is packed with zstd; reading it needs pyarrow: pip install 'streamsieve[io]'."
+        ) from None

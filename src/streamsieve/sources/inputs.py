@@ -1,0 +1,307 @@
+"""`read`: a source by name, and everything that can be said about how to read it."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ..core.params import ParamError
+from ..core.rows import is_frame, threads
+from .files import find
+from .formats import FORMATS, detect_format
+from .readers.base import Format, Options, Reader
+from .readers.dicts import DICTS
+from .readers.frames import FRAMES, LAZY, lazy_frames
+from .schema import Schema
+from .stream import Selection, Stream
+
+_PARSERS = 8  # threads at most: each holds a chunk, and one reads for all
+_CHUNK = 1 << 22  # bytes of text parsed at a time: some 10 ms of work, and memory of a few times as much
+
+
+def read(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Any],
+    *,
+    target: str | int | None = None,
+    weight: str | int | None = None,
+    cluster: str | int | None = None,
+    format: str = "auto",
+    block_size: int = 4096,
+    feature_names: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    text: Sequence[str] = (),
+    date: Sequence[str] = (),
+    words: Literal["counts", "tfidf"] = "counts",
+    schema: Schema | None = None,
+    categories: Literal["onehot", "drop", "error"] = "onehot",
+    max_categories: int = 1000,
+    missing: Literal["mean", "indicator", "zero", "keep", "error"] = "mean",
+    on_bad_row: Literal["error", "skip"] = "error",
+    passes: int = 1,
+    shuffle_buffer: int = 0,
+    random_state: int = 0,
+    skip: int = 0,
+    limit: int | None = None,
+    hold_out: int = 0,
+    held: bool = False,
+    n_features: int | None = None,
+    zero_based: bool = False,
+    delimiter: str | None = None,
+    header: bool = True,
+    n_jobs: int | None = None,
+) -> Stream:
+    """Read rows of a source in blocks ``(X, y, weight)``.
+
+    Tables are read by a schema, which is made from 4 MB of text from all parts of the files (of packed files
+    and of standard input the first; 100,000 rows of Parquet, Arrow and frames) and says what each
+    column became: a number, a category, a date or text, or why it was left out (an identifier, an index,
+    empty, constant, a copy). `Stream.schema` shows it, and `columns`, `drop`, `categorical`, `numeric`,
+    `text` and `date` override it. Delimiter, encoding and decimal comma of CSV are found.
+
+    Text (svmlight, CSV, TSV) is parsed by compiled code over threads while the learner works on the block
+    before; numbers equal Python's `float` of the same text to the last bit. Memory does not depend on the
+    length of the source.
+
+    Parameters
+    ----------
+    source : path, glob, list of them, "-", or iterable of dicts or data frames
+        What to read. "-" is standard input. Text may be packed with gzip, bz2, xz or zstd. A frame by itself
+        is a source too; a polars LazyFrame, a DuckDB relation and whatever else has an Arrow stream
+        (``__arrow_c_stream__``) is read block by block.
+    target, weight : str or int, default=None
+        The column (name, or place; a key of dicts; an array of an .npz file) of the targets and of the sample
+        weights. svmlight has its label instead of `target` and no weights. Targets are floats where all are
+        numbers, else strings; without a target, `y` is None.
+    cluster : str or int, default=None
+        The column of a table with the ids of clusters of rows that depend on each other. It is no feature;
+        `Stream.blocks` has numbers for the ids.
+    format : str, default="auto"
+        A name in `streamsieve.sources.formats.FORMATS` ("csv", "jsonl", "parquet", ...), or "auto": detected
+        from the ending of the name, or else from the first bytes.
+    block_size : int >= 1, default=4096
+        Rows of a block. A block ends earlier where it would hold more than 2^20 values, and with the pass.
+    feature_names : sequence of str or None, default=None
+        Features to read, in this order, as `Stream.feature_names` has them: what a model learned from another
+        source. Other columns and categories are left out, a column that is not there is an error.
+    columns, drop : sequence of str
+        Columns to take as features (default: all that are not left out by the schema), and columns to leave
+        out.
+    categorical, numeric, text, date : sequence of str, default=()
+        Columns to take as categories, numbers, text or dates, whatever they hold.
+    words : {"counts", "tfidf"}, default="counts"
+        What the words of text columns count.
+    schema : Schema or None, default=None
+        The schema of another source, by which this one is read.
+    categories : {"onehot", "drop", "error"}, default="onehot"
+        Columns that are not numbers become one feature for each value but the most frequent one, called
+        ``column=value``, and X is sparse; or they are left out; or refused. Values of fewer than 10 rows (of
+        small tables, one in a hundred) are pooled as ``column=other``.
+    max_categories : int >= 1, default=1000
+        Values of a column that have a feature each, the most frequent ones; others are pooled. Of dicts, more
+        are an error.
+    missing : {"mean", "indicator", "zero", "keep", "error"}, default="mean"
+        An empty cell, NaN, NA, N/A, null or ? among numbers: the mean of the column in the schema, the same
+        with another feature that is 1 there, 0, NaN for the learner to impute, or an error. A category that
+        is missing is one of its own, and rows without a target are left out, unless it is an error. svmlight,
+        arrays and dicts have no schema: "mean" is an error there.
+    on_bad_row : {"error", "skip"}, default="error"
+        Raise `BadData`, which names file, line, column and text, or leave the row out and count it.
+    passes : int >= 1, default=1
+        Times to read the source.
+    shuffle_buffer : int >= 0, default=0
+        Shuffle rows within consecutive windows of so many rows, each pass in another order; 0 does not.
+    random_state : int >= 0, default=0
+        Seed of the shuffling.
+    skip, limit : int >= 0, int or None
+        Rows to leave out at the start of each pass, and rows to read after them (before any are held out).
+    hold_out : int, default=0
+        Hold out every so-maniest row (2 or more): rows hold_out - 1, 2 hold_out - 1, ... of the source.
+    held : bool, default=False
+        Read the rows held out instead of the others.
+    n_features : int or None, default=None
+        svmlight: the width of X; larger indices are bad. None lets blocks grow with the indices met.
+    zero_based : bool, default=False
+        svmlight: indices count from zero.
+    delimiter : str or None, default=None
+        CSV: what separates cells; None finds out.
+    header : bool, default=True
+        CSV: the first row holds the names; without it columns are called "0", "1", ...
+    n_jobs : int or None, default=None
+        Threads that parse; None takes `OMP_NUM_THREADS`, or all processors. It changes nothing but time.
+
+    Returns
+    -------
+    Stream
+        An iterable of blocks, which can be iterated again where the source can be read again.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from streamsieve import OLSthRegressor, read
+    >>> file = os.path.join(tempfile.mkdtemp(), "shop.csv")
+    >>> with open(file, "w") as f:
+    ...     _ = f.write("price,colour,size,sold\\n1.5,red,3,7\\n2,blue,4,5\\n,red,5,9\\n")
+    >>> stream = read(file, target="sold")
+    >>> for X, y, weight in stream:
+    ...     print(X.toarray(), y)
+    [[1.5  3.   0.  ]
+     [2.   4.   1.  ]
+     [1.75 5.   0.  ]] [7. 5. 9.]
+    >>> stream.feature_names
+    ['price', 'size', 'colour=blue']
+    >>> print(stream.schema)
+    Looked at 3 rows: 3 features from 3 columns.
+      2 numbers: price, size
+      1 category: colour
+      missing: price 1; the mean takes the place of numbers
+    """
+    _check_word("format", format, ("auto", *FORMATS))
+    _check_word("categories", categories, ("onehot", "drop", "error"))
+    _check_word("missing", missing, ("mean", "indicator", "zero", "keep", "error"))
+    _check_word("words", words, ("counts", "tfidf"))
+    _check_word("on_bad_row", on_bad_row, ("error", "skip"))
+    for name, value, least in (
+        ("block_size", block_size, 1), ("max_categories", max_categories, 1), ("passes", passes, 1),
+        ("shuffle_buffer", shuffle_buffer, 0), ("random_state", random_state, 0), ("skip", skip, 0),
+        ("limit", limit, 0), ("hold_out", hold_out, 0), ("n_features", n_features, 1), ("n_jobs", n_jobs, 1),
+    ):  # fmt: skip
+        if value is not None and (not isinstance(value, int | np.integer) or value < least):
+            raise ParamError(name, value, f"expected an integer of at least {least}.")
+    if hold_out == 1 or (held and not hold_out):
+        raise ParamError("hold_out", hold_out, "expected every 2nd row or fewer: at least 2.")
+    for name, names in (
+        ("feature_names", feature_names),
+        ("columns", columns),
+        ("drop", drop),
+        ("categorical", categorical),
+        ("numeric", numeric),
+        ("text", text),
+        ("date", date),
+    ):
+        if isinstance(names, str):
+            raise ParamError(name, names, "expected a list of names.")
+    reader, kind = _reader(
+        source,
+        dict(
+            target=target, weight=weight, cluster=cluster, format=format,
+            feature_names=None if feature_names is None else tuple(feature_names),
+            columns=None if columns is None else tuple(columns), drop=tuple(drop),
+            categorical=tuple(categorical), numeric=tuple(numeric), text=tuple(text), date=tuple(date),
+            words=words, schema=schema, categories=categories, max_categories=max_categories,
+            missing=missing, skip_bad=on_bad_row == "skip", n_features=n_features, zero_based=zero_based,
+            delimiter=delimiter, header=header, threads=min(n_jobs or threads(), _PARSERS),
+            chunk=_CHUNK,
+        ),
+    )  # fmt: skip
+    if passes > 1 and not reader.again:
+        raise ParamError("passes", passes, "this source can be read once only; pass a file or a list.")
+    fingerprint = {
+        "source": reader.fingerprint(), "format": kind, "target": target, "weight": weight,
+        "feature_names": _digest(feature_names),
+        "columns": None if columns is None else list(columns), "drop": list(drop),
+        "categorical": list(categorical), "numeric": list(numeric), "text": list(text), "date": list(date),
+        "words": words, "categories": categories, "missing": missing,
+        "on_bad_row": on_bad_row, "shuffle_buffer": shuffle_buffer, "random_state": random_state,
+        "skip": skip, "limit": limit, "hold_out": hold_out, "held": held, "n_features": n_features,
+        "zero_based": zero_based, "delimiter": delimiter, "header": header,
+        **({} if cluster is None else {"cluster": cluster}),
+    }  # fmt: skip
+    selection = Selection(skip, limit, hold_out, held, shuffle_buffer, random_state)
+    return Stream(reader, selection, passes, block_size, fingerprint)
+
+
+def _digest(names: Sequence[str] | None) -> str | None:
+    """Many names in one word."""
+    return None if names is None else hashlib.sha256("\0".join(names).encode()).hexdigest()
+
+
+def _check_word(name: str, value: Any, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ParamError(name, value, f"expected one of {', '.join(map(repr, allowed))}.")
+
+
+def _reader(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
+    """The reader of a source, and the name of its format."""
+    several = (
+        isinstance(source, list | tuple) and source and all(isinstance(s, str | os.PathLike) for s in source)
+    )
+    if not several and not isinstance(source, str | os.PathLike):
+        return _from_python(source, options)
+    files = find(source)
+    first = options["format"] if options["format"] != "auto" else detect_format(files[0])
+    if FORMATS[first].with_tables:
+        return _make(FORMATS[first], options, files)
+    kinds = {first} if options["format"] != "auto" else {detect_format(file) for file in files}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"The files are of several formats ({', '.join(sorted(kinds))}); read each by itself."
+        )
+    return _make(FORMATS[kinds.pop()], options, files)
+
+
+def _make(kind: Format, options: dict[str, Any], source: Any) -> tuple[Reader, str]:
+    _check_options(kind, options)
+    return kind.reader(Options(**{**options, "format": kind.name}), source), kind.name
+
+
+def _from_python(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
+    if options["format"] != "auto":
+        raise ValueError(
+            f"format={options['format']!r} is for files; the source is a {type(source).__name__}."
+        )
+    lazy = None if isinstance(source, Mapping | list | tuple) else lazy_frames(source)
+    if lazy is not None:
+        reader, name = _make(LAZY, options, lazy[0])
+        reader.again = lazy[1]
+        return reader, name
+    if not isinstance(source, Mapping) and is_frame(source):
+        source = [source]
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise TypeError(
+            f"source is a {type(source).__name__}; pass a path, a frame, or an iterable of dicts or frames."
+        )
+    items = iter(source)
+    first = next(items, None)
+    if items is source:  # an iterator: what was taken from it is put back
+        source = itertools.chain([] if first is None else [first], items)
+    kind = DICTS if first is None or isinstance(first, Mapping) else FRAMES
+    if kind is FRAMES and not is_frame(first):
+        raise TypeError(f"source holds a {type(first).__name__}; pass an iterable of dicts or data frames.")
+    return _make(kind, options, source)
+
+
+#: Options that only some formats take, with the value that says nothing.
+_SPECIAL = {
+    "target": None,
+    "weight": None,
+    "cluster": None,
+    "columns": None,
+    "drop": (),
+    "n_features": None,
+    "zero_based": False,
+    "delimiter": None,
+    "header": True,
+    "feature_names": None,
+    "categorical": (),
+    "numeric": (),
+    "text": (),
+    "date": (),
+    "schema": None,
+}
+
+
+def _check_options(kind: Format, options: dict[str, Any]) -> None:
+    for name, default in _SPECIAL.items():
+        if options[name] != default and name not in kind.takes:
+            able = [known.name for known in FORMATS.values() if name in known.takes]
+            raise ParamError(
+                name, options[name], f"expected for {' and '.join(able)} only; the source is {kind.name}."
+            )

@@ -1,0 +1,177 @@
+"""What readers of text share: files one after the other, chunks of whole lines, messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import _core
+from ...core.params import Advice
+from ..bad_data import FAULTS, INDEX_ZERO, MISSING_VALUE, BadData
+from ..files import Bytes, File
+from .base import Batch, Reader
+
+Text = NDArray[np.uint8]
+PADDING = 16  # of cpp/text/number.hpp
+LONGEST = 1 << 25  # bytes of a row; what is longer is not data
+#: How svmlight, which has no schema and so no means, takes a missing value.
+MISSING = {"error": 0, "mean": 0, "indicator": 0, "keep": 1, "zero": 2}
+
+
+class Chunk(NamedTuple):
+    text: Text
+    n: int  # bytes of whole rows
+    offset: int  # of the first byte in the unpacked file
+    line: int  # of the first row, counted from 1
+    lines: int
+    bad: int  # rows before it that were too long
+    read: int  # packed bytes read so far
+
+
+def chunks(
+    source: Bytes, offset: int, line: int, size: int, skip_bad: bool, whole: Callable[[Text, int], int]
+) -> Generator[Chunk]:
+    """The text from an offset on, in pieces of whole rows; `whole` tells where the last of a text ends."""
+    text = np.empty(size + PADDING + 1, dtype=np.uint8)
+    have = bad = 0
+    if offset:
+        source.start_at(offset)
+    elif (have := source.into(memoryview(text.data)[:3])) == 3 and text[:3].tobytes() == b"\xef\xbb\xbf":
+        have, offset = 0, 3  # a byte order mark is no data
+    ended = False
+    while not ended:
+        room = len(text) - PADDING - 1
+        n = have + source.into(memoryview(text.data)[have:room])
+        ended = n < room
+        if line == 1 and not (text[:n] == 10).any() and (text[: max(n - 1, 0)] == 13).any():
+            raise BadData(
+                "the lines end in a carriage return alone, as on old Macs; save the file with line feeds, "
+                "as by tr '\\r' '\\n' < OLD > NEW",
+                source.file.name,
+            )
+        if ended and n and text[n - 1] != 10:
+            text[n] = 10
+            n += 1
+        if ended and source.file.stop is not None and whole(text, n) != n:
+            raise BadData(
+                f"the part that ends at byte {source.file.stop:,} ends inside a quoted cell; plan the file "
+                "with scan=True",
+                source.file.name,
+            )
+        stop = n if ended else whole(text, n)
+        if stop:
+            rest = np.empty(max(size, 2 * (n - stop)) + PADDING + 1, dtype=np.uint8)
+            rest[: n - stop] = text[stop:n]
+            lines = _core.lines(text, stop)
+            yield Chunk(text, stop, offset, line, lines, bad, source.read)
+            line, offset, have, bad, text = line + lines, offset + stop, n - stop, 0, rest
+        elif n >= LONGEST:
+            error = BadData(
+                f"a row of more than {LONGEST >> 20} MB, which begins with {quoted(text, 0)}; a quote that "
+                "is not closed, or not text",
+                source.file.name,
+                line,
+            )
+            if not skip_bad or (text[:n] == 10).any():
+                raise error
+            while (got := source.into(memoryview(text.data)[:room])) and not (text[:got] == 10).any():
+                offset += got
+            end = int(np.argmax(text[:got] == 10)) + 1 if got else 0
+            text[: got - end] = text[end:got].copy()
+            offset, have, bad, line = offset + n + end, got - end, bad + 1, line + 1
+        elif not ended:
+            have = n
+            text = np.concatenate([text, np.empty(len(text), dtype=np.uint8)])
+    if bad:  # the last row was too long: nothing is left to report it with
+        yield Chunk(text, 0, offset, line, 0, bad, source.read)
+
+
+def newline_before(text: Text, n: int) -> int:
+    """Where the last line of the first n bytes ends; 0 if none does."""
+    back = 1 << 12
+    while True:
+        start = max(0, n - back)
+        at = np.flatnonzero(text[start:n] == 10)
+        if len(at) or start == 0:
+            return start + int(at[-1]) + 1 if len(at) else 0
+        back *= 8
+
+
+def quoted(text: Text, at: int, ends: bytes = b" \t\r\n") -> str:
+    """The word at a place of the text, as an error shows it."""
+    raw = text[at : at + 60].tobytes()
+    end = next((i for i, byte in enumerate(raw) if byte in ends), len(raw))
+    word = raw[: min(end, 40)].decode("utf-8", "backslashreplace")
+    return repr(word + ("..." if end > 40 else ""))
+
+
+def bad_text(
+    file: File,
+    chunk: Chunk,
+    fault: int,
+    at: int,
+    *,
+    column: str | int | None = None,
+    ends: bytes = b" \t\r\n",
+    advice: Advice | None = None,
+    **words: Any,
+) -> BadData:
+    before = np.flatnonzero(chunk.text[:at] == 10)
+    if column is None:
+        column = at - (int(before[-1]) + 1 if len(before) else 0) + 1
+    text = quoted(chunk.text, at, ends)
+    reason = FAULTS[fault].format(text=text, **{"as_before": "", **words})
+    return BadData(reason, file.name, chunk.line + len(before), column, text, advice or _ADVICE.get(fault))
+
+
+_ADVICE = {
+    INDEX_ZERO: Advice("pass {} if they count from zero", ("zero_based", True)),
+    MISSING_VALUE: Advice(
+        "pass {} or {} where features may be missing", ("missing", "mean"), ("missing", "zero")
+    ),
+}
+
+
+@dataclass
+class Files(Reader):
+    """A reader of one file after another: `file` in a place is which."""
+
+    files: list[File]
+
+    def __post_init__(self) -> None:
+        self.again = all(file.path is not None and file.size is not None for file in self.files)
+
+    def fingerprint(self) -> Any:
+        return [file.fingerprint for file in self.files]
+
+    def title(self) -> str:
+        return ", ".join(file.name for file in self.files[:3]) + (", ..." if len(self.files) > 3 else "")
+
+    def bytes_total(self) -> int | None:
+        sizes = [file.size for file in self.files]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    def batches(self, at: dict[str, Any]) -> Iterator[Batch]:
+        first = at.get("file", 0)
+        done = sum(file.size or 0 for file in self.files[:first])
+        for number, file in enumerate(self.files[first:], first):
+            within = {key: value for key, value in at.items() if key != "file"} if number == first else {}
+            for batch in self.read_file(file, within):
+                yield batch._replace(at={"file": number, **batch.at}, read=done + batch.read)
+            done += file.size or 0
+
+    def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
+        raise NotImplementedError
+
+    def chunks(
+        self, source: Bytes, at: dict[str, Any], whole: Callable[[Text, int], int]
+    ) -> Generator[Chunk]:
+        """The text of a file from a place on; the file is closed at the end."""
+        start, options = (at.get("offset", 0), at.get("line", 1)), self.options
+        with closing(source):
+            yield from chunks(source, *start, options.chunk, options.skip_bad, whole)

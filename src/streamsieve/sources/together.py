@@ -1,0 +1,189 @@
+"""Columns of a table compared with each other: copies, categories of the same rows, what tells the target."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bad_data import shortened
+from .cells import Array, as_numbers
+from .schema import MISSING, OTHER, Column, digits
+
+PARTITION = 50  # different values up to which a column is compared with the labels of the target
+
+
+class Words(NamedTuple):
+    """A column of texts: the values met, in order, and for each row which of them; -1 is missing."""
+
+    values: list[str]
+    codes: NDArray[np.int32]
+
+    def counts(self) -> NDArray[np.int64]:
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+
+
+def as_words(x: Array) -> Words:
+    """Numbers as the words that spell them."""
+    codes = np.full(len(x), -1, dtype=np.int32)
+    known = ~np.isnan(x)
+    values, first, inverse = np.unique(x[known], return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))
+    codes[known] = rank[inverse]
+    return Words([digits(float(v)) for v in values[np.argsort(first)]], codes)
+
+
+class Together:
+    """What is said of columns, `columns`, that hold `values`; those `named` by the user stay."""
+
+    def __init__(
+        self, values: list[Array | Words | None], columns: list[Column], target: int | None, named: set[int]
+    ) -> None:
+        self.values, self.columns, self.target, self.named = values, columns, target, named
+
+    def _words(self, c: int) -> Words:
+        values = self.values[c]
+        assert values is not None
+        return values if isinstance(values, Words) else as_words(values)
+
+    def _numbers(self, c: int) -> Array:
+        values = self.values[c]
+        assert values is not None
+        if not isinstance(values, Words):
+            return values
+        return np.append(as_numbers(values.values, self.columns[c].style).x, np.nan)[values.codes]
+
+    # ---------------------------------------------------------------- copies
+
+    def leave_out_copies(self) -> None:
+        """Leave out columns that hold the same as one before them, or as the target."""
+        first: dict[bytes, str] = {}
+        labels = None if self.target is None else self._partition(self.target)
+        numbers = None
+        if self.target is not None and self.columns[self.target].note != "words":
+            numbers = self._content(self.target)
+        for c, column in enumerate(self.columns):
+            if not column.used or c in self.named:
+                continue
+            key, same = self._content(c), ""
+            if key == numbers or (labels is not None and self._partition(c) == labels):
+                same = "the target"
+            elif key in first:
+                same = shortened(first[key], 40)
+            else:
+                first[key] = column.name
+            if same:
+                self.columns[c] = Column(column.name, "copy", f"a copy of {same}", column.missing)
+
+    def _content(self, c: int) -> bytes:
+        """The same for columns that hold the same: numbers up to unit and origin, words up to their names."""
+        kind = self.columns[c].kind
+        if kind not in ("number", "target"):
+            return hashlib.sha256(kind[:1].encode() + self._words(c).codes.tobytes()).digest()
+        x = self._numbers(c)
+        known = ~np.isnan(x)
+        with np.errstate(all="ignore"):
+            z = (x - x[known].mean()) / x[known].std() if known.any() else x
+        if known.any() and np.isfinite(z[known]).all():
+            x = np.round(z * np.copysign(1.0, z[np.argmax(known)]), 9) + 0.0
+        return hashlib.sha256(b"n" + np.ascontiguousarray(x).tobytes()).digest()
+
+    def _partition(self, c: int) -> bytes | None:
+        """Which rows have the same value; None where nearly all have different ones, or the same."""
+        if self.values[c] is None:
+            return None
+        words = self._words(c)
+        if not 2 <= len(words.values) <= min(PARTITION, len(words.codes) // 10):
+            return None
+        return hashlib.sha256(words.codes.tobytes()).digest()
+
+    # ---------------------------------------------------------------- categories of the same rows
+
+    def leave_out_same_levels(self) -> list[str]:
+        """Leave out categories of just the rows that one of another column has, or has not; what to say."""
+        seen: dict[bytes, str] = {}
+        for c, column in enumerate(self.columns):
+            if column.kind == "number" and not column.missing:
+                x = self._numbers(c)
+                if ((x == x.min()) | (x == x.max())).all():
+                    seen.setdefault(_rows_key(x == x.max()), shortened(column.name, 30))
+        same: list[str] = []
+        for c, column in enumerate(self.columns):
+            if column.kind == "category":
+                self.columns[c] = self._without_seen(c, column, seen, same)
+        if len(same) > 3:
+            same[3:] = [f"{len(same) - 3} others"]
+        return [f"of the same rows, so that one of the two is left out: {'; '.join(same)}"] if same else []
+
+    def _without_seen(self, c: int, column: Column, seen: dict[bytes, str], same: list[str]) -> Column:
+        words = self._words(c)
+        places = {level: j for j, level in enumerate(column.levels)} | {column.reference: -1}
+        unknown = places.get(OTHER, -1)
+        of_value = [places.get(value, unknown) for value in words.values]
+        codes = np.array([*of_value, places.get(MISSING, unknown)])[words.codes]
+        merged, first = [], ""
+        for j, level in enumerate(column.levels):
+            key, name = _rows_key(codes == j), f"{shortened(column.name, 30)}={shortened(level, 30)}"
+            first = seen.setdefault(key, name)
+            if first != name:
+                merged.append(level)
+                same.append(f"{name} and {first}")
+        if not merged or c in self.named:
+            return column
+        left = tuple(level for level in column.levels if level not in merged)
+        if not left:
+            return Column(column.name, "copy", f"a copy of {first}", column.missing)
+        return replace(column, levels=left, merged=tuple(merged))
+
+    # ---------------------------------------------------------------- the target
+
+    def leaks(self, least: int) -> list[str]:
+        """Columns of numbers that alone tell the target of nearly every row, where at least so many do."""
+        if self.target is None:
+            return []
+        column = self.columns[self.target]
+        if column.note == "words":
+            codes = self._words(self.target).codes
+            y = np.where(codes < 0, np.nan, codes)
+        else:
+            y = self._numbers(self.target)
+        labels = np.unique(y[~np.isnan(y)])
+        out = []
+        for c, column in enumerate(self.columns):
+            if column.kind != "number":
+                continue
+            x = self._numbers(c)
+            both = ~np.isnan(x) & ~np.isnan(y)
+            if both.sum() < least:
+                continue
+            sure = False
+            if len(labels) == 2:
+                sure = _separates(x[both], y[both] == labels[1])
+            elif self.columns[self.target].note != "words":
+                with np.errstate(all="ignore"):
+                    sure = bool(abs(np.corrcoef(x[both], y[both])[0, 1]) > 0.999)
+            if sure:
+                out.append(
+                    f"{shortened(column.name, 40)!r} alone tells the target: drop it if it is known later"
+                )
+        return out
+
+
+def _rows_key(rows: NDArray[np.bool_]) -> bytes:
+    """The same for rows and for all others."""
+    return hashlib.sha256(np.packbits(rows ^ rows[0]).tobytes()).digest()
+
+
+def _separates(x: Array, label: NDArray[np.bool_]) -> bool:
+    """Whether one threshold parts the labels of all rows but one in a thousand."""
+    order = np.argsort(x, kind="stable")
+    x, label = x[order], label[order]
+    right = np.cumsum(label) + np.cumsum(~label)[-1] - np.cumsum(~label)  # errors of: True above the cut
+    cut = np.append(x[1:] != x[:-1], False)
+    if not cut.any() or label.all() or not label.any():
+        return False
+    errors = np.minimum(right[cut], len(x) - right[cut]).min()
+    return bool(errors <= 0.001 * len(x) and min(label.sum(), (~label).sum()) > 10 * max(errors, 1))

@@ -1,0 +1,1 @@
+"""Statistics that merge, and what is computed from them: once, for all methods."""

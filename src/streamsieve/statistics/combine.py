@@ -1,0 +1,97 @@
+"""Rows of other running averages, added or taken out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.rows import Array
+
+if TYPE_CHECKING:
+    from .running import RunningAverages
+
+FEW_DIGITS = 4  # of a variance after subtracting, of which users are warned
+
+
+def combine(
+    averages: RunningAverages, other: RunningAverages, sign: int, unit: float | None, warn: bool
+) -> None:
+    """Add (1) or take out (-1) the rows of `other`, which holds some, in the units of `averages`."""
+    with both_locks(averages, other):
+        averages.forgetting.check_same_decay(other.forgetting)
+        if averages.interactions != other.interactions:
+            raise ValueError("One of the averages has interactions, the other has not.")
+        if averages.n_features_in_ is None:
+            if sign < 0:
+                raise ValueError("Nothing to subtract from: these averages hold no rows.")
+            averages.begin(other.n_features_in_, other.n_targets_, other.names)
+            averages.moments.center[:] = other.moments.center
+            averages.moments.placed = True
+        _check_compatible(averages, other)
+        if sign < 0 and other.n_samples_ > averages.n_samples_:
+            raise ValueError(f"Cannot subtract {other.n_samples_} rows from {averages.n_samples_}.")
+        averages.flush()
+        other.flush()
+        if averages.forgetting.unit != 1.0:
+            averages.scale(1.0 / averages.forgetting.unit)
+        unit = other.forgetting.unit if unit is None else unit
+        factor, total = sign / unit, other.forgetting.total
+        digits = None
+        if sign < 0:
+            averages.unpack()
+            other.unpack()
+            rows_left = averages.n_samples_ - other.n_samples_
+            digits = averages.moments.digits_without(other.moments, factor, rows_left)
+        averages._changes += 1
+        averages.moments.merge(other.moments, factor)
+        # from the moments: the other has its own only where it imputes
+        averages.imputer_sums += factor * other.moments.column_sums(total)[: averages.n_features_in_]
+        averages.squares += sign * other.squares / unit**2
+        averages.forgetting.total += factor * total
+        averages.n_samples_ += sign * other.n_samples_
+        averages.n_imputed_ += sign * other.n_imputed_
+        if averages.n_samples_ == 0:
+            averages.moments.clear()
+            averages.imputer_sums[:] = 0
+            averages.squares = averages.forgetting.total = 0.0
+        elif digits is not None:
+            _round_off(averages, digits, warn)
+        averages.recentre()
+
+
+def _round_off(averages: RunningAverages, digits: Array, warn: bool) -> None:
+    """Make columns constant of whose variance only rounding is left; warn of those with few digits."""
+    averages.moments.make_constant(np.flatnonzero(digits < 1))
+    worst, few = int(np.argmin(digits)), int(np.sum(digits < FEW_DIGITS))
+    if warn and few:
+        warnings.warn(
+            f"Subtracting cancels nearly all of the variance of {few} columns: of column {worst} about "
+            f"{digits[worst]:.0f} digits are left. If they matter, average the remaining rows anew.",
+            stacklevel=5,
+        )
+
+
+def _check_compatible(averages: RunningAverages, other: RunningAverages) -> None:
+    mine = (averages.n_features_in_, averages.n_features_, averages.n_targets_)
+    theirs = (other.n_features_in_, other.n_features_, other.n_targets_)
+    if mine != theirs:
+        raise ValueError(
+            f"These averages are of {mine[1]} features and {mine[2]} targets, the others of {theirs[1]} "
+            f"and {theirs[2]}; only averages of the same columns add up."
+        )
+    if (averages.names is None) != (other.names is None):
+        raise ValueError("One of the averages has named columns, the other has not; name both or none.")
+    if averages.names != other.names:
+        raise ValueError("The averages have the same number of features, but other names or another order.")
+
+
+@contextmanager
+def both_locks(a: Any, b: Any) -> Iterator[None]:
+    """The locks of two averages, in one order everywhere, so that no two threads wait for each other."""
+    first, second = sorted((a._lock, b._lock), key=id)
+    with first, second:
+        yield

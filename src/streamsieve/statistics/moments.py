@@ -1,0 +1,310 @@
+"""The algebra of running averages: one symmetric matrix of sums about a centre."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..core import linalg
+from ..core.rows import Array, Rows, threads
+from ..core.state import Field, State, zeros
+from ..core.words import format_bytes
+
+WRONG = 1e-3  # share of a column's squares that rounding cannot explain
+SMALL = 1 << 20  # sums of which a copy does no harm
+STRAY = 4.0  # deviations that the mean may be away from the centre: it costs log2(1 + 16) = 4 bits
+
+
+class Moments(State):
+    """Sum over rows of r z z' with z = (x - c, y - c_y, 1) and r the weight of the row.
+
+    All sums of weights, values and products are in one matrix that simply adds up; `sums` (m, m) holds them
+    in its upper triangle, m = p + q + 1. The centre c (`center`) is chosen from the first rows, and moved by
+    a rank-two update when the mean is further than 4 deviations from it, so that the co-moments are exact to
+    rounding however far from zero the data lie. A feature that is zero in half of the rows or more has a mean
+    within one deviation of zero; its centre stays 0, and sparse rows stay sparse.
+
+    After `pack` the vector `sums` holds the triangle alone, row by row: half the bytes to send. Packed
+    moments can be merged, with packed or full ones; for all else they are unpacked.
+    """
+
+    sums: Any
+
+    def __init__(self, p: int, q: int, dtype: str) -> None:
+        m = p + q + 1
+        try:
+            sums = np.zeros((m, m), dtype=dtype)
+        except MemoryError:
+            size = format_bytes(m * m * np.dtype(dtype).itemsize)
+            raise MemoryError(
+                f"The averages of {m - 1} columns take {size}, more than there is. "
+                "The stochastic learners (SFSA, TSGD, ...) need memory for the columns only."
+            ) from None
+        super().__init__(
+            p=p,
+            q=q,
+            sums=Field(sums, ("fixed", "fixed")),
+            center=zeros(fixed=m - 1),
+            placed=False,  # whether the centre has been chosen
+            blocks=0,  # dense blocks added
+        )
+
+    # ---------------------------------------------------------------- adding rows
+
+    def place(self, rows: Rows, y: Array) -> None:
+        """Choose the centre: the means of the first rows where they exceed the deviations, else 0."""
+        if rows.sparse:
+            X = rows.to_scipy().copy()
+            X.data = np.nan_to_num(X.data)
+            mean = X.sum(axis=0) / X.shape[0]
+            var = X.power(2).sum(axis=0) / X.shape[0] - mean**2
+        else:
+            values = np.nan_to_num(np.asarray(rows.values, dtype=np.float64))
+            mean, var = values.mean(axis=0), values.var(axis=0)
+        self.center[: self.p] = np.where(mean**2 > var, mean, 0.0)
+        self.center[self.p :] = y.mean(axis=0)
+        self.placed = True
+
+    def add_block(self, rows: NDArray[Any]) -> None:
+        """Add packed rows sqrt(r) z."""
+        # beta = 1 on a Fortran-ordered view adds in place: there is never a second m x m matrix
+        syrk = linalg.dsyrk if self.sums.dtype == np.float64 else linalg.ssyrk
+        syrk(1.0, rows.T, beta=1.0, c=self.sums.T, lower=1, overwrite_c=1)
+        self.blocks += 1
+
+    def add_sparse(self, rows: Rows, y: Array, r: Array) -> None:
+        """Add sparse rows of weights r; columns with a centre are dense."""
+        p, m = self.p, len(self.sums)
+        centred = np.flatnonzero(self.center[:p])
+        where = np.concatenate([centred, np.arange(p, m)])
+        extra = np.empty((len(y), len(where)))
+        extra[:, : len(centred)] = rows.columns(centred).to_array() if len(centred) else 0.0
+        extra[:, len(centred) : -1] = y
+        extra[:, :-1] -= self.center[where[:-1]]
+        extra[:, -1] = 1.0
+        self.sums[np.ix_(where, where)] += np.triu((extra * r[:, None]).T @ extra)
+        sparse = np.ones(p, dtype=np.uint8)
+        sparse[centred] = 0
+        indptr, indices, data = rows.kernel
+        _core.gram_csr(indptr, indices, data, r, sparse, extra, where, self.sums, threads())
+
+    # ---------------------------------------------------------------- the packed triangle
+
+    @property
+    def packed(self) -> bool:
+        return bool(self.sums.ndim == 1)
+
+    def pack(self) -> None:
+        """Keep the upper triangle alone."""
+        if not self.packed:
+            # in place, as rows only move forward: there is no second matrix, nor half of one
+            m, sums = len(self.sums), np.require(self.sums, requirements=["C", "O", "W"])
+            self.sums = None
+            flat = sums.reshape(-1)
+            for i, at in enumerate(_row_starts(m)):
+                flat[at : at + m - i] = flat[i * m + i : (i + 1) * m]
+            del flat
+            sums.resize(m * (m + 1) // 2, refcheck=False)
+            self.sums, self._axes["sums"] = sums, ("fixed",)
+
+    def unpack(self) -> None:
+        """Lay out the matrix again, so that rows can be added and models extracted."""
+        if self.packed:
+            m = self.p + self.q + 1
+            sums = np.zeros((m, m), dtype=self.sums.dtype)
+            for i, at in enumerate(_row_starts(m)):
+                sums[i, i:] = self.sums[at : at + m - i]
+            self.sums, self._axes["sums"] = sums, ("fixed", "fixed")
+
+    def verify(self, fresh: State, path: str = "") -> None:
+        if isinstance(fresh, Moments) and isinstance(self.sums, np.ndarray) and self.packed:
+            fresh.pack()
+        super().verify(fresh, path)
+
+    def _upper_rows(self) -> Iterator[NDArray[Any]]:
+        """Views of the rows of the upper triangle."""
+        m = self.p + self.q + 1
+        if self.packed:
+            return (self.sums[at : at + m - i] for i, at in enumerate(_row_starts(m)))
+        return (self.sums[i, i:] for i in range(m))
+
+    def _last_column(self) -> NDArray[Any]:
+        """Sums of r z."""
+        if not self.packed:
+            column: NDArray[Any] = self.sums[:, -1]
+            return column
+        m = self.p + self.q + 1
+        ends: NDArray[Any] = self.sums[_row_starts(m) + np.arange(m - 1, -1, -1)]
+        return ends
+
+    def _diagonal(self) -> NDArray[Any]:
+        """Sums of r z^2."""
+        starts = _row_starts(self.p + self.q + 1)
+        diagonal: NDArray[Any] = self.sums[starts] if self.packed else self.sums.diagonal()
+        return diagonal
+
+    # ---------------------------------------------------------------- centre and scale
+
+    def recentre(self) -> None:
+        """Move the centre of the columns whose mean is far from it."""
+        weight = float(self._last_column()[-1])
+        if weight <= 0:
+            return
+        offset = self.offset(weight)
+        var = self._diagonal()[:-1] / weight - offset**2
+        stray = offset**2 > STRAY**2 * np.maximum(var, 0)
+        if stray.any():
+            self.shift(np.where(stray, offset, 0.0))
+
+    def shift(self, delta: Array) -> None:
+        """c += delta: M - s delta' - delta s' + W delta delta', in place."""
+        d = np.append(delta, 0.0)
+        s = self._last_column().astype(np.float64)
+        self._rank_two(-1.0, d, s - 0.5 * s[-1] * d)
+        self.center += delta
+
+    def _rank_two(self, factor: float, x: Array, y: Array) -> None:
+        if self.packed:
+            spr2 = linalg.dspr2 if self.sums.dtype == np.float64 else linalg.sspr2
+            spr2(len(x), factor, x, y, ap=self.sums, lower=1, overwrite_ap=1)
+            return
+        syr2 = linalg.dsyr2 if self.sums.dtype == np.float64 else linalg.ssyr2
+        syr2(factor, x, y, a=self.sums.T, lower=1, overwrite_a=1)
+
+    def scale(self, factor: float) -> None:
+        self.sums *= factor
+
+    def clear(self) -> None:
+        """Remove all rows: exactly nothing is left, not its rounding."""
+        self.sums[:] = 0
+
+    # ---------------------------------------------------------------- other moments
+
+    def merge(self, other: Moments, factor: float) -> None:
+        """Add other moments of the same columns, all their weights times a factor; < 0 takes rows out."""
+        if self.sums.shape == other.sums.shape and self.sums.size <= SMALL:
+            self.sums += (factor * other.sums).astype(self.sums.dtype, copy=False)
+        else:
+            for mine, theirs in zip(self._upper_rows(), other._upper_rows()):  # no m x m temporary
+                mine += (factor * theirs).astype(self.sums.dtype, copy=False)
+        # z - c = (z - c') + e with e = c' - c: the other's sums move to this centre by a rank-two update
+        e = np.append(other.center - self.center, 0.0)
+        if e.any():
+            s = other._last_column().astype(np.float64)
+            self._rank_two(factor, e, s + 0.5 * s[-1] * e)
+
+    def digits_without(self, other: Moments, factor: float, rows_left: int) -> Array:
+        """Decimal digits of each column's variance once other moments, times a factor < 0, are added; O(m).
+
+        Raises ValueError where that cannot be the variance of `rows_left` rows: those to be taken out were
+        never there. A column that is constant already has infinitely many digits.
+        """
+        eps = float(np.finfo(self.sums.dtype).eps)
+        weight, s, d = _first_moments(self)
+        other_weight, other_s, other_d = _first_moments(other)
+        e = other.center - self.center
+        other_d = other_d + e * (2 * other_s + other_weight * e)  # about this centre
+        other_s = other_s + other_weight * e
+        sizes = d - factor * other_d
+        square, weight_left = d + factor * other_d, weight + factor * other_weight
+        s_left = s + factor * other_s
+        left = square - s_left**2 / weight_left if rows_left and weight_left > 0 else square
+        if rows_left < 2:  # nothing of what varies in the other rows may be left
+            varies = other_d - other_s**2 / other_weight > 1e3 * eps * other_d
+            wrong = varies & (np.abs(left) > WRONG * sizes)
+        else:
+            wrong = -left > WRONG * sizes
+        if wrong.any() or (weight_left <= 0 if rows_left else abs(weight_left) > WRONG * weight):
+            raise ValueError(
+                "Some of these rows were never merged or seen here: without them "
+                + (f"column {np.argmax(wrong)} has no variance." if wrong.any() else "no weight is left.")
+            )
+        # one row has no variance; a column that is 0 in all rows left cancels exactly
+        constant = (d - s**2 / weight <= 8 * eps * sizes) | ((square == 0) & (s_left == 0)) | (rows_left < 2)
+        ratio = np.divide(left, eps * sizes, out=np.full(len(d), np.inf), where=~constant)
+        return np.log10(np.maximum(ratio, 1.0))
+
+    def make_constant(self, columns: NDArray[np.int64]) -> None:
+        """Give columns the variance 0, where only rounding is left of it."""
+        s = self.sums[:, -1].astype(np.float64)
+        for j in columns:
+            products = s[j] * s / s[-1]
+            self.sums[:j, j] = products[:j]
+            self.sums[j, j:] = products[j:]
+
+    def widen(self, p: int, where: NDArray[np.int64]) -> Self:
+        """Moments of p features, of which those of `where` are these, and the others were always 0."""
+        wide = type(self)(p, self.q, self.sums.dtype.name)
+        kept = np.concatenate([where, np.arange(p, p + self.q + 1)])
+        for i, at in enumerate(kept):  # row by row: no m x m temporary
+            beyond = kept[i:]
+            wide.sums[np.minimum(at, beyond), np.maximum(at, beyond)] = self.sums[i, i:]
+        wide.center[kept[:-1]] = self.center  # 0 is where features lie that were never seen
+        wide.placed, wide.blocks = self.placed, self.blocks
+        return wide
+
+    # ---------------------------------------------------------------- reading
+
+    def offset(self, weight: float) -> Array:
+        """Mean minus centre, of all columns."""
+        offset: Array = self._last_column()[:-1].astype(np.float64) / weight
+        return offset
+
+    def mean(self, weight: float) -> Array:
+        """Means of all columns, features first."""
+        return self.center + self.offset(weight)
+
+    def column_sums(self, weight: float) -> Array:
+        """Sums of r x over all rows, shape (p,)."""
+        return self._last_column()[: self.p] + weight * self.center[: self.p]
+
+    def comoments(self, weight: float, rows: slice, columns: slice) -> Array:
+        """Centred second moments of some columns with others."""
+        offset = self.offset(weight)
+        block = self.sums[rows, columns].astype(np.float64)
+        if rows == columns:
+            block = np.triu(block) + np.triu(block, 1).T
+        return block / weight - np.outer(offset[rows], offset[columns])
+
+    def underflows(self) -> NDArray[np.int64]:
+        """Columns whose sum is not 0 while their sum of squares is: only tiny values have such sums."""
+        return np.flatnonzero((self.sums.diagonal()[:-1] == 0) & (self.sums[:-1, -1] != 0))
+
+    def variance(self, weight: float) -> Array:
+        """Variances of all columns, 0 for a constant one."""
+        offset = self.offset(weight)
+        var = np.maximum(self.sums.diagonal()[:-1].astype(np.float64) / weight - offset**2, 0.0)
+        # Of a constant column the rounding of its own size is left, and of its distance to the centre.
+        eps, mean = np.finfo(self.sums.dtype).eps, self.center + offset
+        var[var <= 8 * eps * offset**2 + (8 * np.finfo(np.float64).eps * mean) ** 2] = 0.0
+        return var
+
+    def standardise(
+        self, weight: float, inverse: Array, y_inverse: Array, limit: float
+    ) -> tuple[Array, Array, NDArray[np.int64]]:
+        """Co-moments of features (p, p) and with targets (p, q), both times these inverse deviations.
+
+        And the features that are copies of an earlier one: their squared correlation exceeds `limit`.
+        """
+        p, offset = self.p, self.offset(weight)
+        R, copy = np.empty((p, p)), np.zeros(p, dtype=np.uint8)
+        _core.standardize(self.sums, weight, offset[:p], inverse, limit, R, copy)
+        r = self.sums[:p, p:-1].astype(np.float64) / weight - np.outer(offset[:p], offset[p:])
+        r *= inverse[:, None] * y_inverse
+        return R, r, np.flatnonzero(copy)
+
+
+def _row_starts(m: int) -> NDArray[np.int64]:
+    """Where the rows of the upper triangle of an (m, m) matrix begin in a vector of them."""
+    i = np.arange(m, dtype=np.int64)
+    return i * m - i * (i - 1) // 2
+
+
+def _first_moments(moments: Moments) -> tuple[float, Array, Array]:
+    """Sum of weights, and of each column the sums of values and of squares about the centre, in float64."""
+    sums = moments.sums
+    return float(sums[-1, -1]), sums[:-1, -1].astype(np.float64), sums.diagonal()[:-1].astype(np.float64)

@@ -1,0 +1,510 @@
+"""Running averages: everything a linear model needs to know of a stream, in O(p^2) memory ([Sun] 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from .. import _core
+from ..core.params import Bool, OneOf, Param
+from ..core.rows import Array, Rows
+from ..core.state import State, optional, zeros
+from ..core.transaction import transaction
+from . import buffer
+from .batch import check_batch
+from .buffer import DenseBuffer, SparseBuffer
+from .combine import combine
+from .forgetting import Decay, Forgetting, decay_per_row
+from .interactions import Pairs
+from .moments import Moments
+from .undo import AveragesUndo
+
+DENSIFY = 30  # BLAS multiplies about that many times faster than entries are scattered one by one
+# How far forgetting lets weights grow before all are scaled down.
+GROWTH = {"float64": 1e60, "float32": 1e12}
+
+MISSING = Param(
+    "error",
+    OneOf("error", "mean"),
+    "NaN in X raises an error, or is replaced by the column's mean over the rows before it (0 where there "
+    "are none) and counted in `n_imputed_`; in predictions it is replaced by the mean of all rows.",
+)
+INTERACTIONS = Param(
+    False, Bool(), "Use all products x_i x_j as features too, p (p + 3) / 2 in all; made block by block."
+)
+DTYPE = Param(
+    "float64",
+    OneOf("float64", "float32"),
+    "Precision of the sums; float32 halves memory and time and has about 6 digits.",
+)
+
+
+class RunningAverages(State):
+    """Means and co-moments of a stream of rows (x, y): updated, merged, subtracted, forgotten.
+
+    Models of any sparsity are extracted from them later, by `extract.olsth`, `extract.ofsa` and the others,
+    without seeing a row again. Memory is 8 (p + q + 1)^2 bytes for p features and q targets (half of it with
+    float32) and one block of 1,024 rows; a row costs one symmetric rank-one update, done a block at a time by
+    BLAS whatever the size of the calls, or O(nnz^2) if it is sparse. Calls from several threads wait for each
+    other.
+
+    Parameters
+    ----------
+    decay : float in [0, 1), callable or None, default=None
+        Forgetting, per row: a row of age a has weight (1 - decay)^a. A callable gives alpha_n of [Sun]
+        eq. (3.11) for the row that comes after n others. None forgets nothing (alpha_n = 1 / (n + 1)).
+    half_life : float > 0 or None, default=None
+        Rows after which a row's weight has halved; determines the decay.
+    dtype : {"float64", "float32"}, default="float64"
+        Precision of the sums. float32 halves memory and time and has about 6 digits.
+    missing : {"error", "mean"}, default="error"
+        What to do with NaN in X: raise an error, or put the column's mean over the rows before it (0 where
+        there is none) in its place and count it in `n_imputed_`.
+    interactions : bool, default=False
+        Average all products x_i x_j as well, p (p + 3) / 2 features in all. Products are made block by block.
+
+    Attributes
+    ----------
+    n_samples_ : int
+        Rows learned, without those of weight 0.
+    effective_n_ : float
+        Rows that count in model choice and standard errors: a sample weight counts as so many rows, and
+        forgetting with factors d leaves (sum w d)^2 / (sum w d^2) of them. `n_samples_` without either.
+    n_features_in_, n_features_, n_targets_ : int
+        Columns of X, features averaged (more with `interactions`), columns of y.
+    feature_names_ : ndarray of str or None
+        Names of the features, if rows came in data frames (or with `interactions`).
+    n_imputed_ : ndarray of int of shape (n_features_in_,)
+        Missing values replaced, by column.
+
+    Notes
+    -----
+    The raw second moments of [Sun] lose all digits when a mean is large against its deviation; here sums are
+    about a centre that follows the data, see `streamsieve.averages.moments.Moments`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import RunningAverages, extract
+    >>> rng = np.random.default_rng(0)
+    >>> averages = RunningAverages()
+    >>> for _ in range(10):
+    ...     X = rng.normal(size=(100, 8))
+    ...     averages.update(X, X[:, 2] - 2 * X[:, 5] + 0.1 * rng.normal(size=100))  # doctest: +ELLIPSIS
+    RunningAverages(...)
+    ...
+    >>> extract.olsth(averages, k=2).support
+    array([2, 5])
+    """
+
+    n_features_in_: Any
+    n_imputed_: Any
+    squares: float
+    imputer_sums: Any
+    _changes = 0  # how often rows came or went: tells whether a model read before is still right
+    _pairs: Pairs | None = None
+    _undo: AveragesUndo | None = None  # of the call that is at work
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ARG004
+        self = super().__new__(cls)
+        self._lock = RLock()  # here, as copies and files do not call __init__
+        return self
+
+    def __init__(
+        self,
+        *,
+        decay: Decay = None,
+        half_life: float | None = None,
+        dtype: DTypeLike = "float64",
+        missing: Literal["error", "mean"] = "error",
+        interactions: bool = False,
+    ) -> None:
+        name: str = DTYPE.check("dtype", np.dtype(dtype).name)
+        decay = decay_per_row(decay, half_life)
+        super().__init__(
+            dtype=name,
+            missing=MISSING.check("missing", missing),
+            interactions=INTERACTIONS.check("interactions", interactions),
+            forgets=decay is not None,  # whether old rows lose weight
+            block=buffer.BLOCK,  # dense rows that are multiplied at once
+            forgetting=Forgetting(decay, GROWTH[name]),
+            names=optional(),
+            n_samples_=0,
+            squares=0.0,  # sum of w d^2 = r^2 / w, for r = w d
+            n_features_in_=None,
+            n_targets_=None,
+            n_imputed_=None,
+            imputer_sums=None,  # of r x, kept only where missing values need the mean before a row
+            moments=None,
+            dense=None,
+            sparse=None,
+        )
+
+    def begin(self, p: int, q: int, names: list[str] | None = None) -> Self:
+        """Lay out the state for p columns and q targets."""
+        wide = Pairs(p).n_features if self.interactions else p
+        self.moments = Moments(wide, q, self.dtype)
+        self.dense, self.sparse = DenseBuffer(wide + q + 1, self.dtype, self.block), SparseBuffer()
+        self.n_imputed_, self._axes["n_imputed_"] = zeros(feature=p, dtype=np.int64)
+        self.imputer_sums, self._axes["imputer_sums"] = zeros(feature=p)
+        self.names, self.n_features_in_, self.n_targets_ = names, p, q
+        return self
+
+    @property
+    def pairs(self) -> Pairs | None:
+        """The products, with `interactions`."""
+        if self.interactions and self._pairs is None and self.n_features_in_ is not None:
+            self._pairs = Pairs(self.n_features_in_)
+        return self._pairs
+
+    # ---------------------------------------------------------------- adding rows
+
+    def update(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, p)
+            Frames (pandas, polars, Arrow) are read by column name: later ones may come in another order.
+        y : array of shape (n,) or (n, q), or str or list of str
+            Targets; names are columns of the frame X.
+        sample_weight : array of shape (n,), float or None
+            Weights; a row of weight 0 is left out.
+        """
+        with self._lock:
+            rows, y, w, names = self.check_batch(X, y, sample_weight)
+            return self.add(rows, y, w, names)
+
+    def check_batch(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Array, Array | None, Any]:
+        """Checked rows, targets and weights without rows of weight 0, and names. Changes nothing."""
+        return check_batch(self, X, y, sample_weight)
+
+    def add(self, rows: Rows, y: Array, w: Array | None = None, names: list[str] | None = None) -> Self:
+        """Add checked rows with targets (n, q), none of weight 0; columns beyond those before are new.
+
+        All rows or, where that fails, none.
+        """
+        with self._lock, self.all_or_none():
+            growth = self.forgetting.plan(len(y), self.n_samples_)
+            if self.n_features_in_ is None:
+                self.begin(rows.p, y.shape[1], names)
+            self.widen(max(rows.p, self.n_features_in_))
+            self.place(rows, y)
+            self.add_weighted(rows, y, w, growth, w)
+        return self
+
+    @contextmanager
+    def all_or_none(self) -> Iterator[None]:
+        """What is added in the block is taken back where it raises."""
+        if self._undo is not None:  # within another such block
+            yield
+            return
+        self._undo = AveragesUndo(self)
+        try:
+            with transaction(self._undo):
+                yield
+        finally:
+            self._undo = None
+
+    def _before_sums_change(self) -> None:
+        if self._undo is not None:
+            self._undo.keep_sums()
+
+    def place(self, rows: Rows, y: Array) -> None:
+        """Choose the centre by the first rows, unless too few to tell a dense column from a sparse one."""
+        if self.moments.placed or len(y) == 0 or (rows.sparse and not self.interactions and len(y) < 8):
+            return
+        if self.pairs is not None:
+            rows = Rows(self.pairs.expand(rows[: buffer.BLOCK].to_array()))
+        first = rows[: 16 * buffer.BLOCK] if rows.sparse else rows[: buffer.BLOCK]
+        self.moments.place(first, y[: buffer.BLOCK])
+
+    def add_weighted(
+        self, rows: Rows, y: Array, w: Array | None, growth: Array | None, counts: Array | None
+    ) -> None:
+        """Add rows of weights w, each of which counts as so many, a block at a time."""
+        n = len(y)
+        self._changes += 1
+        self.unpack()
+        crowded = n > 0 and (rows.n_values / n) ** 2 * DENSIFY > rows.p**2
+        sparse = rows.sparse and not self.interactions and not crowded
+        start = 0
+        while start < n:
+            ahead = None if growth is None else growth[start : start + (1 << 16)]
+            room = self.forgetting.room(ahead)
+            if room == 0:
+                self.scale(1.0 / self.forgetting.level)
+                continue
+            stop = min(n, start + room, SparseBuffer.stop(rows, start) if sparse else start + self.dense.free)
+            part = slice(start, stop)
+            r = self.forgetting.weights(
+                stop - start, None if growth is None else growth[part], None if w is None else w[part]
+            )
+            self.squares += float(r @ (r if counts is None else r / counts[part]))
+            if sparse:
+                self._add_sparse(rows[part], y[part], r)
+            else:
+                self._add_dense(rows[part].to_array(), y[part], r)
+            self.n_samples_ += stop - start
+            start = stop
+
+    def _add_dense(self, X: NDArray[Any], y: Array, r: Array) -> None:
+        if self.missing == "mean":
+            X = np.array(X, order="C")
+            before = self.forgetting.total - float(r.sum())
+            _core.impute_dense(X, r, self.imputer_sums, before, self.n_imputed_)
+        if self.pairs is not None:
+            X = self.pairs.expand(X)
+        if not self.moments.placed:
+            self.moments.place(Rows(X), y)
+        self.dense.add(X, y, r, self.moments.center)
+        if not self.dense.free:
+            self._flush_dense()
+
+    def _add_sparse(self, rows: Rows, y: Array, r: Array) -> None:
+        rows = rows.copy()  # the caller may change its arrays before the block is full
+        if self.missing == "mean":
+            before = self.forgetting.total - float(r.sum())
+            indptr, indices, data = rows.kernel
+            _core.impute_csr(indptr, indices, data, r, self.imputer_sums, before, self.n_imputed_)
+        if self.sparse.add(rows, y.copy(), r.copy()):
+            self._flush_sparse()
+
+    def _flush_dense(self) -> None:
+        if len(self.dense):
+            self._before_sums_change()
+            self.moments.add_block(self.dense.rows)
+            self.dense.clear()
+            if self.moments.blocks < 8 or self.moments.blocks % 8 == 0:  # O(m) over scattered memory
+                self.recentre()
+
+    def _flush_sparse(self) -> None:
+        if self.sparse.rows:
+            self._before_sums_change()
+            rows, y, r = self.sparse.take_all()
+            if not self.moments.placed:
+                self.moments.place(rows, y)
+            self.moments.add_sparse(rows, y, r)
+            self.recentre()
+
+    def recentre(self) -> None:
+        if 0 < self.n_samples_ < 64:  # the first few rows say little
+            return
+        if len(self.dense):  # packed about the present centre
+            self.moments.add_block(self.dense.rows)
+            self.dense.clear()
+        self.moments.recentre()
+
+    def flush(self) -> None:
+        """Bring all rows that wait into the sums; readers do."""
+        if self.n_features_in_ is not None:
+            with self._lock:
+                self._flush_dense()
+                self._flush_sparse()
+
+    def scale(self, factor: float) -> None:
+        """Multiply the weights of all rows so far; the averages stay the same."""
+        self._before_sums_change()
+        self.flush()
+        self.moments.scale(factor)
+        self.imputer_sums *= factor
+        self.squares *= factor**2
+        self.forgetting.scale(factor)
+
+    def widen(self, p: int, where: NDArray[np.int64] | None = None) -> Self:
+        """Let features join, as if they had been 0 in all rows so far; p in all.
+
+        They come behind those there are, which keep their places unless `where` says to which they go.
+        """
+        if self.n_features_in_ is None or (p == self.n_features_in_ and where is None):
+            return self
+        if self.interactions or self.names is not None:
+            raise ValueError("Averages of products, or of named columns, cannot be widened.")
+        if p < self.n_features_in_:
+            raise ValueError(
+                f"These averages are of {self.n_features_in_} features; they do not shrink to {p}."
+            )
+        with self._lock:
+            self.flush()
+            where = np.arange(self.n_features_in_) if where is None else where
+            packed = self.moments.packed
+            self.moments.unpack()
+            self.moments = self.moments.widen(p, where)
+            if packed:
+                self.moments.pack()
+            imputed, sums = np.zeros(p, dtype=np.int64), np.zeros(p)
+            imputed[where], sums[where] = self.n_imputed_, self.imputer_sums
+            self.n_imputed_, self.imputer_sums = imputed, sums
+            self.dense = DenseBuffer(p + self.n_targets_ + 1, self.dtype, self.block)
+            self.n_features_in_ = p
+            self._changes += 1
+        return self
+
+    def resize(self, p: int) -> None:
+        self.widen(p)
+
+    # ---------------------------------------------------------------- packed, to be sent and merged
+
+    def pack(self) -> Self:
+        """Keep the upper triangle of the sums alone, and no room for rows: half the bytes.
+
+        Packed averages can be merged, saved and sent; what reads them or adds rows unpacks them.
+        """
+        if self.moments is not None:
+            with self._lock:
+                self.flush()
+                self.dense = DenseBuffer(self.moments.p + self.n_targets_ + 1, self.dtype)
+                self.moments.pack()
+        return self
+
+    def unpack(self) -> Self:
+        """Lay out the whole matrix again."""
+        if self.moments is not None:
+            with self._lock:
+                self.moments.unpack()
+        return self
+
+    # ---------------------------------------------------------------- other averages
+
+    def merge(self, other: RunningAverages) -> Self:
+        """Add the rows of other averages; as if all had been seen here, to rounding.
+
+        With forgetting, both count as ending now: the latest row of each has weight 1.
+        """
+        return self.combine(other, 1)
+
+    def subtract(self, other: RunningAverages) -> Self:
+        """Take out rows that had been merged, or seen, before.
+
+        With forgetting, `other` must have aged as much as its rows have here: the latest row of each counts
+        as having come now.
+        """
+        return self.combine(other, -1)
+
+    def __add__(self, other: RunningAverages) -> RunningAverages:
+        return self.copy().merge(other)
+
+    def __sub__(self, other: RunningAverages) -> RunningAverages:
+        return self.copy().subtract(other)
+
+    def combine(
+        self, other: RunningAverages, sign: int, unit: float | None = None, warn: bool = True
+    ) -> Self:
+        """Add (1) or take out (-1) rows, whose weights are in multiples of `unit` (their latest row's)."""
+        if not isinstance(other, RunningAverages):
+            raise TypeError(f"Expected RunningAverages, got {type(other).__name__}.")
+        if other.n_features_in_ is not None:
+            combine(self, other.copy() if other is self else other, sign, unit, warn)
+        return self
+
+    # ---------------------------------------------------------------- reading
+
+    @property
+    def n_features_(self) -> int | None:
+        return None if self.moments is None else self.moments.p
+
+    @property
+    def sum_weights_(self) -> float:
+        """Sum of the rows' weights; with forgetting, in units of the latest row's."""
+        return float(self.forgetting.total / self.forgetting.unit)
+
+    @property
+    def effective_n_(self) -> float:
+        return 0.0 if self.squares <= 0 else float(self.forgetting.total**2 / self.squares)
+
+    @property
+    def feature_names_(self) -> NDArray[np.object_] | None:
+        names = self.names if self.pairs is None else self.pairs.names(self.names)
+        return None if names is None else np.array(names, dtype=object)
+
+    def current(self) -> tuple[Moments, float]:
+        """The moments of all rows, and the sum of their weights."""
+        if self.n_features_in_ is None or self.forgetting.total <= 0:
+            raise ValueError("These running averages hold no rows of a weight above 0; call update first.")
+        self.flush()
+        self.unpack()
+        return self.moments, self.forgetting.total
+
+    @property
+    def mean_x_(self) -> Array:
+        """mu_x, shape (n_features_,)."""
+        with self._lock:
+            moments, weight = self.current()
+            return moments.mean(weight)[: moments.p]
+
+    @property
+    def mean_y_(self) -> Array:
+        """mu_y, shape (n_targets_,)."""
+        with self._lock:
+            moments, weight = self.current()
+            return moments.mean(weight)[moments.p :]
+
+    @property
+    def S_xx_(self) -> Array:
+        """Centred second moments of the features (their covariance, divided by n), shape (p, p)."""
+        with self._lock:
+            moments, weight = self.current()
+            x = slice(0, moments.p)
+            return moments.comoments(weight, x, x)
+
+    @property
+    def S_xy_(self) -> Array:
+        """Centred moments of features with targets, shape (p, q)."""
+        with self._lock:
+            moments, weight = self.current()
+            return moments.comoments(weight, slice(0, moments.p), slice(moments.p, moments.p + moments.q))
+
+    @property
+    def S_yy_(self) -> Array:
+        """Centred second moments of the targets, shape (q, q)."""
+        with self._lock:
+            moments, weight = self.current()
+            y = slice(moments.p, moments.p + moments.q)
+            return moments.comoments(weight, y, y)
+
+    def __repr__(self) -> str:
+        if self.n_features_in_ is None:
+            return "RunningAverages(no rows yet)"
+        return (
+            f"RunningAverages({self.n_samples_} rows, {self.n_features_} features, {self.n_targets_} targets)"
+        )
+
+    # ---------------------------------------------------------------- files
+
+    def bytes_at(self, p: int, now: int) -> float:  # noqa: ARG002
+        m = (p * (p + 3) / 2 if self.interactions else p) + (self.n_targets_ or 1) + 1
+        return np.dtype(self.dtype).itemsize * (m + self.block) * m
+
+    def check(self) -> None:
+        """Raise ValueError for state from a file that does not fit together: kernels trust it."""
+        p, q = self.n_features_in_, self.n_targets_
+        fresh = RunningAverages(dtype=self.dtype, missing=self.missing, interactions=self.interactions)
+        self.forgetting.check(GROWTH[self.dtype])
+        if p is not None:
+            if type(p) is not int or type(q) is not int or p < 0 or q < 1:
+                raise ValueError(f"the averages are of {p!r} columns and {q!r} targets.")
+            parts = (self.moments, self.dense, self.sparse, self.n_imputed_, self.imputer_sums)
+            if any(part is None for part in parts) or len(self.n_imputed_) != p:
+                raise ValueError(f"the averages are not of {p} columns.")
+            side = (p * (p + 3) // 2 if self.interactions else p) + q + 1
+            shape = np.shape(getattr(self.moments, "sums", ()))
+            if shape not in ((side, side), (side * (side + 1) // 2,)):  # before a fresh one is made
+                raise ValueError(f"the moments are not of {p} columns and {q} targets.")
+            fresh.begin(p, q)
+        self.verify(fresh)
+        if p is not None:
+            if (self.moments.p, self.moments.q) != (fresh.moments.p, q):
+                raise ValueError(f"the moments are not of {p} columns and {q} targets.")
+            if not (np.isfinite(self.moments.sums).all() and np.isfinite(self.moments.center).all()):
+                raise ValueError("the moments are not finite.")
+            self.dense.check()
+            self.sparse.check(p, q)
+        if self.names is not None and len(self.names) != p:
+            raise ValueError(f"{len(self.names)} names are given to {p} columns.")
+        if self.n_samples_ < 0:
+            raise ValueError(f"{self.n_samples_} rows have been learned.")

@@ -1,7 +1,0 @@
-"""Rows from files and elsewhere, in blocks, ahead of the learner and in bounded memory."""
-
-from .bad_data import BadData
-from .sources import read
-from .stream import Block, Stream
-
-__all__ = ["BadData", "Block", "Stream", "read"]

@@ -1,0 +1,132 @@
+"""When a run writes its checkpoint, and what a resumed run must agree with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, NamedTuple
+
+from ..core.params import ParamError
+from ..persist import CheckpointError, is_checkpoint
+from .model import Model
+from .saved import read_plain, save
+from .trace import Trace
+
+
+class Resumed(NamedTuple):
+    """A model out of a checkpoint, with the position of its source, and whether all rows were learned."""
+
+    model: Model
+    position: Any
+    done: bool
+
+
+@dataclass
+class CheckpointPolicy:
+    """Where and how often a checkpoint is written, and whether a run continues from it.
+
+    Attributes
+    ----------
+    file : str or None
+        None writes none.
+    seconds, rows : float, int or None
+        Write after so many rows, or else after so many seconds.
+    resume : bool
+        Continue from the file, if there is one.
+    settings : dict
+        Plain data that tells the run: a resumed one must have the same.
+    describe : callable or None
+        Called with the model before it is written, to bring its notes up to date.
+    trace : Trace or None
+        What the run has recorded: written with the checkpoint, and continued by `read`.
+    """
+
+    file: str | None = None
+    seconds: float = 60.0
+    rows: int | None = None
+    resume: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    describe: Callable[[Model], None] | None = None
+    trace: Trace | None = None
+    _time: float = field(default_factory=monotonic)
+    _rows: int = 0
+    _passed: int = 0  # rows learned again since the last one
+
+    def check(self) -> None:
+        """Raise ParamError for a file that must not be replaced."""
+        if self.resume and self.file is None:
+            raise ParamError("resume", True, "expected a checkpoint, the file to continue from.")
+        if self.file is None or not _holds_something(self.file) or self.resume:
+            return
+        if not is_checkpoint(self.file):
+            raise ParamError(
+                "checkpoint", self.file, "the file exists and is no checkpoint; it is not replaced."
+            )
+        run = read_plain(self.file).about.get("run")
+        if run is None:
+            raise ParamError(
+                "checkpoint", self.file, "the file is a model, not a checkpoint; it is not replaced."
+            )
+        if not run["done"]:
+            raise ParamError(
+                "checkpoint", self.file, "the run it is of was not finished; resume it, or delete the file."
+            )
+
+    def begin(self, rows: int) -> None:
+        """Count from so many rows on."""
+        self._time, self._rows, self._passed = monotonic(), rows, 0
+
+    def due(self, rows: int) -> bool:
+        """Whether to write one after so many rows."""
+        if self.file is None:
+            return False
+        if self.rows is not None:
+            return rows - self._rows >= self.rows
+        return monotonic() - self._time >= self.seconds
+
+    def due_after_pass(self, rows: int) -> bool:
+        """Whether to write one after another pass over so many rows."""
+        if self.file is not None and self.rows is not None:
+            self._passed += rows
+            return self._passed >= self.rows
+        return self.due(rows)
+
+    def write(self, model: Model, rows: int, position: Any, *, done: bool = False) -> None:
+        assert self.file is not None
+        if self.describe is not None:
+            self.describe(model)
+        run = {"position": position, "done": done, "settings": self.settings}
+        if self.trace is not None:
+            run["trace"] = self.trace.to_plain()
+        save(model, self.file, about={**model.about, "rows": rows, "run": run})
+        self.begin(rows)
+
+    def read(self) -> Resumed | None:
+        """The checkpoint to continue from, if there is one; CheckpointError if it is of another run."""
+        if not self.resume or self.file is None or not os.path.exists(self.file):
+            return None
+        held = read_plain(self.file)
+        run = held.about.pop("run", None)
+        if run is None or not isinstance(held.object, Model):
+            raise CheckpointError(
+                f"{self.file} is a model, not a checkpoint: it does not say where its stream stood."
+            )
+        then, now = run["settings"], self.settings
+        changed = [name for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
+        before, files = then.get("files"), now.get("files")
+        if run["done"] and files and files[: len(before or ())] == before:  # more of them may follow
+            changed = [name for name in changed if name != "files"]
+        if changed:
+            differences = ", ".join(f"{name} {then.get(name)!r}, not {now.get(name)!r}" for name in changed)
+            raise CheckpointError(
+                f"{self.file} is of another run, with {differences}; give the same options, or do not resume."
+            )
+        if self.trace is not None:
+            self.trace = Trace.from_plain(run.get("trace"))
+        return Resumed(held.object, run["position"], bool(run["done"]))
+
+
+def _holds_something(file: str) -> bool:
+    return os.path.exists(file) and (not os.path.isfile(file) or os.path.getsize(file) > 0)

@@ -1,0 +1,150 @@
+"""Evaluation: rows predicted before they are learned (prequential), or held out and not learned at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.rows import as_rows, as_vector
+from ..core.tasks import Classification
+from .history import History, Measures, Point
+from .model import Model
+from .trainer import Block, Trainer
+
+
+@dataclass
+class Prequential:
+    """A test-then-train curve, made by `prequential`.
+
+    Attributes
+    ----------
+    points : list of Point
+    estimator : the estimator, having learned all rows
+    """
+
+    points: list[Point]
+    estimator: Any
+
+    def column(self, name: str) -> NDArray[Any]:
+        """One measure along the curve, for instance ``"recent_loss"``."""
+        return np.array([getattr(point, name) for point in self.points])
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """The points without the measures that do not apply."""
+        return [point.as_dict() for point in self.points]
+
+    def __str__(self) -> str:
+        rows = self.as_dicts()
+        if not rows:
+            return "no rows yet"
+        lines = [" ".join(f"{name:>15}" for name in rows[0])]
+        lines += [
+            " ".join(f"{v:15,d}" if isinstance(v, int) else f"{v:15.5g}" for v in row.values())
+            for row in rows
+        ]
+        return "\n".join(lines)
+
+
+class _Callback:
+    """A function that is called after every block and point, as the progress of a run."""
+
+    def __init__(self, function: Callable[[Point | None, int], None]) -> None:
+        self.function = function
+
+    def due(self, rows: int) -> bool:  # noqa: ARG002
+        return True
+
+    def doubled(self, rows: int) -> bool:  # noqa: ARG002
+        return False
+
+    def update(self, rows: int, measured: Any, point: Point | None = None) -> None:  # noqa: ARG002
+        self.function(point, rows)
+
+
+def prequential(
+    estimator: Any,
+    stream: Iterable[Any],
+    *,
+    classes: Any = None,
+    at: Literal["doubling"] | int = "doubling",
+    every: Literal["auto"] | int = "auto",
+    progress: Callable[[Point | None, int], None] | None = None,
+) -> Prequential:
+    """Test, then train: how well a stream was predicted as it went by, and how the selection settled.
+
+    Parameters
+    ----------
+    estimator : estimator of this library
+        Fitted or not; it learns the stream.
+    stream : iterable of (X, y) or (X, y, weight)
+        `read`, a simulated stream, or any iterable of blocks.
+    classes : sequence or None, default=None
+        All labels; None takes those of the first block.
+    at : "doubling" or int, default="doubling"
+        Where the curve has points: after 100, 200, 400, ... rows, or after every so many.
+    every : "auto" or int, default="auto"
+        Rows that are predicted by one model before they are learned. "auto" takes a sixteenth of the rows so
+        far; of the row-wise learners, whose models are read at once, no more than 1,000.
+    progress : callable or None
+        Called with the point just recorded, or None, and the number of rows so far.
+
+    Returns
+    -------
+    Prequential
+
+    Notes
+    -----
+    The loss is the estimator's own; of estimators on averages it is the squared one (of labels -1 and +1).
+    The first rows, before there is a model, are learned only. An AUC is taken over at most 200,000 rows,
+    evenly spread over those since the point before.
+
+    Examples
+    --------
+    >>> from streamsieve import TSGDRegressor, prequential, simulate
+    >>> curve = prequential(TSGDRegressor(k=5), simulate.correlated(2000, p=60, k=5, signal=1.0))
+    >>> curve.points[-1].rows, curve.points[-1].support
+    (2000, 5)
+    >>> bool(curve.points[-1].recent_rmse < curve.points[0].recent_rmse)
+    True
+    """
+    history = History(at, every)
+    model: Model = estimator._to_model()
+    if model.task is None and classes is not None:
+        model.task = Classification.of(None, classes)
+    trainer = Trainer(model, history=history, progress=None if progress is None else _Callback(progress))
+    try:
+        trainer.learn(_blocks(stream, model))
+    finally:
+        if model.started:
+            estimator._adopt(model)
+    return Prequential(history.points, estimator)
+
+
+def measure(model: Model, blocks: Iterable[Block]) -> dict[str, float]:
+    """Mean loss and accuracy and AUC, or RMSE, of a model on rows that it does not learn."""
+    measures = Measures()
+    for block in blocks:
+        measures.add(model, model.scores(block.rows), block.y, block.weight)
+    return measures.as_dict(model.task_name)
+
+
+def _blocks(stream: Iterable[Any], model: Model) -> Iterator[Block]:
+    """The blocks of anything a user may pass as a stream; the first names features and classes."""
+    items = stream.blocks() if hasattr(stream, "blocks") else stream
+    first = not model.started
+    for item in items:
+        X, y, w = (*item, None)[:3]
+        names = model.feature_names[: model.n_columns] if model.n_columns and model.feature_names else None
+        rows, found = as_rows(X, names=names, nan_ok=model.nan_ok, limit=model.method.limit)
+        y = as_vector(y)
+        if first:
+            if found is not None:
+                model.feature_names, model.n_columns = list(found), len(found)
+            if model.task is None and model.task_name == "classification":
+                model.task = Classification.of(y)
+            first = False
+        yield Block(rows, y, None if w is None else as_vector(w))

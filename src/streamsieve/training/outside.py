@@ -1,0 +1,81 @@
+"""Rows to predict that lie outside of all that was learned.
+
+Of n numbers none is further from their mean than sqrt(n - 1) deviations (Samuelson 1968). A row with a
+selected feature beyond that lies outside of every row learned, and a linear model extrapolates.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.rows import Array, Rows
+from ..statistics.fold_averages import FoldAverages
+from ..statistics.running import RunningAverages
+from .model import Model
+from .prepare import ROWS
+
+
+class Reach(NamedTuple):
+    """Selected features, and the values between which all rows learned lie."""
+
+    features: NDArray[np.int64]
+    low: Array
+    high: Array
+
+    def n_outside(self, rows: Rows) -> NDArray[np.int64]:
+        """How many selected features of each row lie outside; features that rows do not have are 0."""
+        known = self.features < rows.p
+        values = rows.columns(self.features[known]).to_array()
+        outside = (values < self.low[known]) | (values > self.high[known])
+        return np.count_nonzero(outside, axis=1)
+
+
+def reach_of(model: Model) -> Reach | None:
+    """How far the rows that a model has learned reach; None where they are few, or it does not know."""
+    n = model.n_rows
+    if n is None or n < ROWS:
+        return None
+    with model.lock:
+        if model.reach is None or model.reach[0] != n:
+            model.reach = n, _reach_of_all(model, n)
+        every, support = model.reach[1], model.support
+    if every is None:
+        return None
+    at = np.minimum(np.searchsorted(every.features, support), len(every.features) - 1)
+    at = at[every.features[at] == support] if len(every.features) else at[:0]
+    return Reach(every.features[at], every.low[at], every.high[at])
+
+
+def _reach_of_all(model: Model, n: int) -> Reach | None:
+    """How far the rows reach in all features that vary."""
+    found = _moments(model)
+    if found is None:
+        return None
+    features, mean, deviation = found
+    varies = deviation > 0
+    mean, most = mean[varies], np.sqrt(n) * deviation[varies]
+    return Reach(features[varies], mean - most, mean + most)
+
+
+def _moments(model: Model) -> tuple[NDArray[np.int64], Array, Array] | None:
+    """Features with their means and deviations; of learners those of the first rows."""
+    method: Any = model.method
+    averages = getattr(method, "averages", None)
+    if isinstance(averages, FoldAverages):
+        averages = averages.folds_[0]  # each is like the others
+    if isinstance(averages, RunningAverages) and not averages.interactions:
+        moments, weight = averages.current()
+        p = moments.p
+        return np.arange(p), moments.mean(weight)[:p], np.sqrt(moments.variance(weight)[:p])
+    store = getattr(method.state, "store", None)
+    if store is not None:
+        mean, deviation = store.moments()
+        return store.columns.astype(np.int64), mean + store.shift, deviation
+    stage = model.prepare
+    if stage is not None and stage.placed and stage.inverse is not None and not stage.budget:
+        unit = np.divide(1.0, stage.inverse, out=np.zeros(stage.p), where=stage.inverse > 0)
+        return np.arange(stage.p), stage.center, unit
+    return None

@@ -1,0 +1,169 @@
+"""Several passes over the same rows, for methods with `max_iter`, `tol`, `shuffle` and `random_state`.
+
+`partial_fit` learns every row once; `fit` has all rows and may learn them again and again, each time in
+another order, until the loss falls no more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.method import Extent, Method
+from ..core.rows import Array, Rows
+from ..methods.learners.steps import PATIENCE
+from .model import Model
+
+
+def has_passes(method: Any) -> bool:
+    """Whether `fit` of this method, or class of methods, makes several passes."""
+    return "max_iter" in method.params
+
+
+class Passes:
+    """Counts the passes of a method, and says when they end. Plain numbers and arrays, to be resumed from.
+
+    They end after `max_iter`, or where the method `stops_by` its "loss": after `PATIENCE` passes in a row in
+    which the mean loss has not fallen by more than `tol` of what it was at first; by its "weights": when a
+    pass moves them by at most `tol` of their norm.
+    """
+
+    def __init__(self, method: Any) -> None:
+        self.by_loss = method.stops_by == "loss"
+        self.most, self.tol = int(method.max_iter), float(method.tol)
+        self.made = self.idle = 0
+        self.first = self.best = np.inf
+        self.before: Array | None = None
+        self.stalled = False
+
+    @property
+    def left(self) -> bool:
+        return self.made < self.most and not self.stalled
+
+    def end(self, method: Any, loss: float) -> None:
+        """A pass has ended, before which the rows had this mean loss."""
+        method.end_pass()
+        self.made += 1
+        if self.made == self.most:
+            return
+        if self.by_loss:
+            self.stalled = self.loss_stalls(loss)
+        else:
+            before, self.before = self.before, method.iterate()
+            self.stalled = before is not None and settled(before, self.before, self.tol)
+
+    def loss_stalls(self, loss: float) -> bool:
+        """Whether the loss has not fallen for so many passes; what counts is the best so far."""
+        if not np.isfinite(self.first):
+            self.first = loss
+        self.idle = self.idle + 1 if loss > self.best - self.tol * self.first else 0
+        self.best = min(self.best, loss)
+        return self.idle >= PATIENCE
+
+    def to_plain(self) -> dict[str, Any]:
+        numbers = {name: getattr(self, name) for name in ("made", "idle", "stalled", "before")}
+        finite = {name: float(v) for name in ("first", "best") if np.isfinite(v := getattr(self, name))}
+        return numbers | finite
+
+    def resume(self, plain: dict[str, Any]) -> None:
+        """Go on after the passes that a checkpoint counts."""
+        for name, value in plain.items():
+            setattr(self, name, value)
+
+
+def settled(before: Array, now: Array, tol: float) -> bool:
+    """Whether the weights moved by at most `tol` of their norm; not while all are zero."""
+    largest = np.abs(before).max(initial=0.0)  # squares of the weights themselves may overflow
+    if not largest > 0:
+        return False
+    moved = np.linalg.norm((now - before) / largest)
+    return bool(moved <= tol * np.linalg.norm(before / largest))
+
+
+class MeanLoss:
+    """The mean loss of the rows of a pass, each scored before it is learned."""
+
+    def __init__(self, method: Method) -> None:
+        self.loss, self.needed = method.loss_function, method.stops_by == "loss"
+        self.total = self.weight = 0.0
+
+    def add(self, model: Model, rows: Rows, y: Array, w: Array | None) -> None:
+        if not self.needed:
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = model.scores(rows)
+            if model.prepare is not None:
+                scores, y = model.prepare.targets(scores), model.prepare.targets(y)
+            losses = self.loss.value(scores, y).sum(axis=1)
+            self.total += float(losses.sum() if w is None else losses @ w)
+        self.weight += len(losses) if w is None else float(w.sum())
+
+    def mean(self) -> float:
+        return self.total / self.weight if self.weight else 0.0
+
+
+# ---------------------------------------------------------------- rows in memory
+
+
+def begin_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> Passes:
+    """Begin the model with what can be learned of the rows before the first pass over them."""
+    method = model.method
+    method.plan(extent_of(rows))
+    model.begin(rows.p, y.shape[1])
+    model.check_magnitude(rows)
+    stage = model.prepare
+    if stage is not None:
+        stage.begin(method, rows, y, w)
+        rows, y = stage.apply(rows), stage.targets(y)
+    method.begin_fit(rows, y, w)
+    return Passes(method)
+
+
+def fit_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> int:
+    """Begin, and learn rows in passes; how many there were."""
+    passes = begin_passes(model, rows, y, w)
+    while passes.left:
+        passes.end(model.method, one_pass(model, rows, y, w, passes.made))
+    return passes.made
+
+
+def one_pass(model: Model, rows: Rows, y: Array, w: Array | None, at: int) -> float:
+    """Pass `at` over rows in memory, in an order of its own; the mean loss of the rows before it."""
+    method: Any = model.method
+    loss = MeanLoss(method)
+    loss.add(model, rows, y, w)
+    n = len(rows)
+    order = shuffled(n, method.random_state, at) if method.shuffle else np.arange(n)
+    learned = learn_order(model, rows, order, y, w)
+    if learned < n:
+        raise method.overflow_error(f" in pass {at + 1}, at row {order[learned]}")
+    return loss.mean()
+
+
+def learn_order(model: Model, rows: Rows, order: NDArray[np.int64], y: Array, w: Array | None) -> int:
+    """Learn the rows in this order; how many, before a step would have overflowed.
+
+    What is copied of them is a block at a time, never the whole.
+    """
+    method, stage = model.method, model.prepare
+    if stage is not None:
+        rows, y = stage.apply(rows), stage.targets(y)
+    at = 0
+    for part, some in rows.parts(order, multiple=getattr(method, "block_size", 1)):
+        learned = method.learn(some, y[part], None if w is None else w[part])
+        if learned < len(part):
+            return at + learned
+        at += len(part)
+    return len(order)
+
+
+def shuffled(n: int, seed: int, at: int) -> NDArray[np.int64]:
+    """The order of n rows in pass `at`."""
+    key = np.array([seed, at], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key)).permutation(n)
+
+
+def extent_of(rows: Rows) -> Extent:
+    return Extent(len(rows), rows.n_values, rows.p, rows.sparse)

@@ -1,0 +1,168 @@
+"""How good a model is: measured on rows that it has not learned, beside the best constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import metrics
+from ..core.rows import Array
+from ..core.tasks import Classification
+from .model import Model
+from .trainer import Block, Trainer, join
+
+HELD = 5  # every fifth of the first rows is held out, where the user holds out none
+VALUES = 1 << 23  # of the first rows that are learned for it: some seconds
+LABELS = 30  # classes up to which confusions are counted
+BINS = 10  # of probabilities, for the calibration
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What rows show that were held out.
+
+    Attributes
+    ----------
+    rows : int
+        Rows that were held out.
+    learned : int or None
+        Rows that the measured model has learned, where that was made for it; None for the model itself.
+    figures : dict
+        Loss; accuracy, AUC (of two classes) and log-loss (of probabilities), or R2 and RMSE; and, called
+        baseline_..., those of the most frequent class and of the mean.
+    labels, confusion : list
+        Classes, and how many rows of each (a list) were given each label.
+    calibration : list
+        Of two classes: mean probability of the second one, its share, and the rows, in ten bins.
+    """
+
+    rows: int
+    learned: int | None
+    figures: dict[str, float]
+    labels: list[str]
+    confusion: list[list[int]]
+    calibration: list[list[float]]
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def named(self) -> dict[str, float]:
+        """The figures as results show them."""
+        return {"test_rows": self.rows} | {f"test_{name}": value for name, value in self.figures.items()}
+
+    def line(self) -> str:
+        """In a line, each figure beside what the best constant has."""
+        found = self.figures
+        shown = []
+        for name, title in (("accuracy", "accuracy"), ("auc", "AUC"), ("log_loss", "log-loss"), ("r2", "R2"),
+                            ("rmse", "RMSE")):  # fmt: skip
+            if name in found:
+                base = found.get(f"baseline_{name}")
+                beside = "" if base is None else f" ({_shown(base)})"
+                shown.append(f"{title} {_shown(found[name])}{beside}")
+        what = "the mean" if "rmse" in found else "the most frequent class"
+        if self.learned is None:
+            head = f"On {self.rows:,} rows held out"
+        else:
+            head = f"On {self.rows:,} rows held out from a model of {self.learned:,} others"
+        return f"{head}: {', '.join(shown)}; in brackets {what}."
+
+
+def _shown(x: float) -> str:
+    return f"{x:,.0f}" if abs(x) >= 1e4 else f"{x:.4g}"
+
+
+def quality_of(model: Model, blocks: Iterable[Block], learned: int | None = None) -> Quality | None:
+    """The quality of a model on rows that it has not learned; None where there are none."""
+    parts = [(model.scores(block.rows), block.y, block.weight) for block in blocks]
+    if not parts:
+        return None
+    scores = np.concatenate([part[0] for part in parts])
+    y = np.concatenate([part[1] for part in parts])
+    w = np.ones(len(y)) if parts[0][2] is None else np.concatenate([part[2] for part in parts])
+    if not len(y) or not w.sum() > 0:
+        return None
+    assert model.task is not None
+    target = model.task.encode(y, len(y), model.method.limit)
+    loss = float(np.average(model.loss.value(scores, target).sum(axis=1), weights=w))
+    if not isinstance(model.task, Classification):
+        figures = {"loss": loss, **_of_numbers(model, scores, target, w)}
+        return Quality(len(y), learned, figures, [], [], [])
+    return _of_labels(model, scores, y, w, loss, learned)
+
+
+def _of_numbers(model: Model, scores: Array, y: Array, w: Array) -> dict[str, float]:
+    predicted = np.asarray(model.method.means(scores)).reshape(y.shape)
+    left = np.average(np.square(y - predicted), axis=0, weights=w)
+    whole = np.average(np.square(y - np.average(y, axis=0, weights=w)), axis=0, weights=w)
+    figures = {"rmse": float(left.mean() ** 0.5), "baseline_rmse": float(whole.mean() ** 0.5)}
+    return figures | ({"r2": float(1 - (left / whole).mean())} if (whole > 0).all() else {})
+
+
+def _of_labels(
+    model: Model, scores: Array, y: NDArray[Any], w: Array, loss: float, learned: int | None
+) -> Quality:
+    classes = model.classes
+    assert classes is not None
+    true, predicted = np.searchsorted(classes, y), np.searchsorted(classes, model.predict(scores))
+    share = np.bincount(true, w, len(classes)) / w.sum()
+    figures = {
+        "loss": loss,
+        "accuracy": float(np.average(true == predicted, weights=w)),
+        "baseline_accuracy": float(share.max()),
+    }
+    calibration: list[list[float]] = []
+    if scores.shape[1] == 1 and 0 < true.sum() < len(true):
+        figures["auc"] = float(metrics.auc(true > 0, scores[:, 0]))
+    if model.has_probabilities:
+        p = np.clip(model.probabilities(scores), 1e-15, 1.0)
+        figures["log_loss"] = float(np.average(-np.log(p[np.arange(len(true)), true]), weights=w))
+        figures["baseline_log_loss"] = float(-(share[share > 0] * np.log(share[share > 0])).sum())
+        if p.shape[1] == 2:
+            calibration = _calibration(p[:, 1], true > 0, w)
+    confusion: list[list[int]] = []
+    if len(classes) <= LABELS:
+        both = np.bincount(true * len(classes) + predicted, minlength=len(classes) ** 2)
+        confusion = both.reshape(len(classes), -1).tolist()
+    return Quality(len(y), learned, figures, [str(c) for c in classes], confusion, calibration)
+
+
+def _calibration(p: Array, is_second: NDArray[np.bool_], w: Array) -> list[list[float]]:
+    """Mean probability, share and rows of the bins that have some."""
+    at = np.minimum((p * BINS).astype(np.int64), BINS - 1)
+    weight, rows = np.bincount(at, w, BINS), np.bincount(at, minlength=BINS)
+    mean, share = np.bincount(at, w * p, BINS), np.bincount(at, w * is_second, BINS)
+    return [
+        [float(mean[b] / weight[b]), float(share[b] / weight[b]), float(rows[b])]
+        for b in range(BINS)
+        if weight[b] > 0
+    ]
+
+
+def of_first_rows(model: Model, blocks: list[Block], *, once: bool) -> Quality | None:
+    """The quality of a model of four in five of the first rows, on the others.
+
+    `model` has the task and has learned nothing yet; `once` learns the rows as a stream.
+    """
+    rows, y, w, cluster = join(blocks)
+    n = len(rows)
+    if rows.n_values > VALUES:
+        n = max(2 * HELD, int(n * VALUES / rows.n_values))
+    at = np.arange(min(n, len(rows)))
+    held, kept = at[at % HELD == HELD - 1], at[at % HELD != HELD - 1]
+    if len(held) < 2:
+        return None
+    part = Block(rows.take(kept), y[kept], *(None if each is None else each[kept] for each in (w, cluster)))
+    if isinstance(model.task, Classification) and len(np.unique(part.y)) < 2:
+        return None
+    trainer = Trainer(model)
+    if once:
+        trainer.learn([part])
+    else:
+        trainer.fit(*model.encode(*part[:4]))
+    other = Block(rows.take(held), y[held], None if w is None else w[held])
+    return quality_of(model, [other], len(kept))

@@ -1,0 +1,102 @@
+"""The last stage: the weights of the selected features, fitted again on their own.
+
+A ridge on the selected columns alone, with the loss of the task, by a `Sieve` that sees no other column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.method import Method
+from ..core.rows import Array, Rows
+from ..core.state import State, array, check_array
+from .prepare import far_center
+
+
+class Refitted(State):
+    """Weights of some features, for rows as they come."""
+
+    features: NDArray[np.int64]
+    weight: Array
+    intercept: Array
+
+    def __init__(self, features: NDArray[np.int64], weight: Array, intercept: Array) -> None:
+        super().__init__(
+            features=array(features, "slot"),
+            weight=array(weight, "slot", "output"),
+            intercept=array(intercept, "output"),
+        )
+
+    def scattered(self, p: int) -> tuple[Array, Array]:
+        """Coefficients (q, p) and intercepts (q,)."""
+        coef = np.zeros((len(self.intercept), p))
+        coef[:, self.features] = self.weight.T
+        return coef, self.intercept.copy()
+
+    def check(self, p: int, q: int) -> None:
+        """Raise ValueError for weights from a file that are not those of q outputs and some of p features."""
+        k = len(self.features)
+        check_array("features", self.features, np.int64, (k,))
+        check_array("weight", self.weight, np.float64, (k, q))
+        check_array("intercept", self.intercept, np.float64, (q,))
+        if k and not 0 <= self.features.min() <= self.features.max() < p:
+            raise ValueError(f"a feature of the refit is none of {p}.")
+
+
+class Refit:
+    """Collects the rows of some features of a method's model, and fits at most k of them."""
+
+    def __init__(self, method: Method, features: NDArray[np.intp], k: int) -> None:
+        from ..methods.sieve.sieve import Sieve  # which loads SciPy
+
+        self.features, self.heaviest, loss = features, 0.0, method.loss_function.for_refit()
+        self.center: Array | None = None  # of the targets, by the first rows
+        self.centers = loss.name == "squared" and bool(method.fit_intercept)  # type: ignore[attr-defined]
+        self.model = Sieve(
+            k=max(1, k),
+            loss=loss.name,
+            fit_intercept=method.fit_intercept,  # type: ignore[attr-defined]
+            **{name: getattr(loss, name) for name in loss.params},
+        ).begin(len(features), method.q)
+
+    @staticmethod
+    def of(method: Method) -> Refit:
+        """Of the features that the method selects, or of more from which as many are chosen."""
+        k = int(method.weights()[0].any(axis=0).sum())  # with groups more than the method's k
+        return Refit(method, method.candidates(), k)
+
+    @staticmethod
+    def wanted(method: Any) -> bool:
+        """Whether the method selects a number of features, and is to fit them again."""
+        return bool(getattr(method, "refit", False)) and getattr(method, "k", None) is not None
+
+    def update(self, rows: Rows, y: Array, w: Array | None) -> None:
+        """Add rows; values and targets beyond what a sieve holds in single precision end the refit."""
+        if not len(self.features):
+            return
+        if self.center is None:
+            self.center = far_center(y) if self.centers else np.zeros(y.shape[1])
+        y = y - self.center
+        rows = rows.columns(self.features)
+        values = rows.data if rows.values is None else rows.values
+        limit = self.model.limit
+        if np.abs(values).max(initial=0) > limit or np.abs(y).max(initial=0) > limit:
+            self.features = self.features[:0]
+            return
+        if w is not None:  # only their ratios count
+            if self.heaviest == 0:
+                self.heaviest = float(w.max(initial=0))
+            w = np.clip(w / self.heaviest, 1 / self.model.weight_limit, self.model.weight_limit)
+        self.model.update(rows, y, w)
+
+    def weights(self) -> Refitted | None:
+        """The new weights; None where there is nothing to fit."""
+        if not len(self.features):
+            return None
+        coef, intercept = self.model.weights()
+        intercept = intercept if self.center is None else intercept + self.center
+        kept = coef.any(axis=0)
+        return Refitted(self.features[kept], np.ascontiguousarray(coef.T[kept]), intercept)

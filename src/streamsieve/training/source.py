@@ -1,0 +1,412 @@
+"""A run on files: look at the first rows, make the model, learn, write checkpoints, resume, test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.method import Extent, Method
+from ..core.params import ParamError
+from ..core.tasks import Classification
+from ..core.words import counted
+from ..persist.files import CheckpointError
+from ..sources import BadData, read
+from ..sources.examples import Examples
+from ..sources.files import find
+from ..sources.schema import Schema
+from .checkpoint import CheckpointPolicy
+from .history import History
+from .memory import machine_memory, most_features
+from .model import Model, TooManyFeatures
+from .quality import Quality, of_first_rows, quality_of
+from .signals import Signals
+from .trace import Trace
+from .trainer import Block, Progress, Trainer, wants_all_rows
+
+_FIRST_ROWS, _FIRST_BYTES = 10_000, 64 << 20  # looked at to tell the task, the labels and the width
+_REREAD = 1 << 30  # bytes that are read again to name the line of a feature that is too far
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files, and how to read them: the options of `read`."""
+
+    files: tuple[str, ...]
+    options: dict[str, Any]
+    schema: Schema | None = None  # by which tables are read; None infers one
+
+    def open(self, **more: Any) -> Any:
+        options = self.options | {"schema": self.schema} | more
+        return read(self.files[0] if len(self.files) == 1 else list(self.files), **options)
+
+    def describe(self) -> dict[str, Any]:
+        return {"files": list(self.files), "read": self.options}
+
+
+class UnknownLabel(ValueError):
+    """A label that the first rows did not show."""
+
+    def __init__(self, rows: int, label: Any, classes: NDArray[Any]) -> None:
+        super().__init__(
+            f"After {counted(rows, 'row')} comes the label {label!s}, which the first rows did not show; "
+            "name all labels."
+        )
+        self.rows, self.label, self.classes = rows, label, classes
+
+
+class SourceRun:
+    """A model learned from a `Source`.
+
+    Parameters
+    ----------
+    source : Source
+    choose : callable
+        Makes the model, from the targets of the first rows and their number of features.
+    checkpoint : CheckpointPolicy or None
+    history : History or None
+    trace : bool
+        Whether a few points of the run are recorded.
+    memory : int or None
+        Bytes that the model may take, and rows that are read into memory; None for a quarter of the machine.
+    as_fit : bool
+        Learn as `fit` does, where the source can be read again: as often as the method wants. Otherwise it is
+        a stream, learned once.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        choose: Callable[[NDArray[Any], int], Model],
+        *,
+        checkpoint: CheckpointPolicy | None = None,
+        history: History | None = None,
+        trace: bool = False,
+        memory: int | None = None,
+        as_fit: bool = False,
+    ) -> None:
+        self.source, self.choose, self.as_fit = source, choose, as_fit
+        self.checkpoint, self.history, self.memory = checkpoint or CheckpointPolicy(), history, memory
+        self.checkpoint.trace = Trace() if trace else None
+        self.first: list[Block] = []  # blocks that were read to make the model, and are to be learned
+        self.looked_at: list[Block] = []  # the same blocks, for measuring the model
+        self.done = self.was_done = False  # all rows are learned; in an earlier run
+        self.resumed = self.grown = False  # the source of a finished run has more rows
+        self.mode = "stream"
+        self.passes: dict[str, Any] | None = None  # that a checkpoint counts, over the same rows
+
+    # ---------------------------------------------------------------- beginning
+
+    @property
+    def schema(self) -> Schema | None:
+        """What each column of a table became, once rows were read."""
+        return getattr(self, "stream", None) and self.stream.schema
+
+    def open(self, **more: Any) -> Any:
+        """The source, read by the schema of its first rows."""
+        return self.source.open(**({} if self.schema is None else {"schema": self.schema}), **more)
+
+    def begin(self) -> None:
+        """Read the first rows and make the model, or resume a checkpoint."""
+        self.stream = self.open()
+        self.format = self.stream.position()["mark"]["format"]
+        self.checkpoint.describe = self._describe
+        resumed = self.checkpoint.read()
+        if resumed is not None:
+            self._resume(*resumed)
+            return
+        self._read_first()
+        if not self.first:
+            raise BadData("no rows", ", ".join(self.source.files))
+        self.looked_at = list(self.first)
+        y = np.concatenate([block.y for block in self.first])
+        self.model = self.choose(y, self.first[-1].rows.p)
+        self._name_features(self.model)
+        again = self.as_fit and self.stream.bytes_total is not None
+        if self.model.method.needs_passes and not again:
+            raise ParamError(
+                "loss",
+                self.model.method.loss,
+                "expected 'squared': this one reads rows several times, from files and with passes=auto.",
+            )
+        if again:
+            self._choose_mode()
+        self.trainer = self._new_trainer(self.model)
+
+    def _choose_mode(self) -> None:
+        """Rows in memory, passes over blocks, or a stream, by what the method wants and the source holds."""
+        total, read = self.stream.bytes_total, max(self.stream.bytes_read, 1)
+        share = max(1.0, total / read) if self.stream.bytes_read else 1.0
+        rows = sum(len(block.rows) for block in self.first) * share
+        values = sum(block.rows.n_values for block in self.first) * share
+        last = self.first[-1].rows
+        if wants_all_rows(self.model):
+            needed = 2 * (16 if last.sparse else 8) * values  # held twice while they are joined
+            self.mode = "memory" if needed <= self.row_memory else "passes"
+        else:
+            self.model.method.plan(Extent(rows, values, last.p, last.sparse))
+
+    @property
+    def row_memory(self) -> float:
+        return machine_memory() // 4 if self.memory is None else self.memory
+
+    @property
+    def note(self) -> str:
+        """How the source is learned, in a sentence; empty for a stream."""
+        if self.mode == "memory":
+            return "The rows fit into memory: learned as `fit` does, in passes (--passes 1 reads them once)."
+        if self.mode == "passes":
+            return "The rows do not fit into memory: learned in passes over the file (--passes 1: once)."
+        return ""
+
+    def _read_first(self) -> None:
+        self.blocks = self.stream.blocks()
+        self.first = self._first_of(self.stream, self.blocks)
+
+    def _first_of(self, stream: Any, blocks: Iterator[Examples]) -> list[Block]:
+        """The first blocks of a stream: some thousand rows."""
+        first: list[Block] = []
+        rows = size = 0
+        for examples in blocks:
+            if examples.y is None:
+                raise ParamError("target", None, self._missing_target(examples.rows.p))
+            first.append(_block(examples, stream.position()))
+            rows += len(examples.y)
+            size += 8 * examples.rows.n_values
+            if rows >= _FIRST_ROWS or size >= _FIRST_BYTES:
+                break
+        return first
+
+    def _missing_target(self, p: int) -> str:
+        names = self.stream.feature_names
+        if names:
+            some = ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
+            return f"expected the column to predict, out of {some}."
+        if self.format == "npz":
+            return "expected the name of the array to predict, saved beside the rows."
+        return f"expected the column to predict, a number from 0 to {p - 1}."
+
+    def _resume(self, model: Model, position: Any, done: bool) -> None:
+        file = self.checkpoint.file
+        self.model, self.resumed = model, True
+        passed = isinstance(position, dict) and "passes" in position
+        end = position["end"] if passed else position
+        self.grown = done and self.stream.has_grown(end)
+        try:
+            if self.grown:
+                self._check_can_continue(position["mode"] if passed else "stream")
+            self.stream.seek(end, grown=self.grown)
+        except ValueError as error:
+            raise CheckpointError(f"{file} cannot be resumed: {error}") from None
+        self.done = self.was_done = done and not self.grown
+        if not self.done:
+            self._name_features(model)
+            if passed:  # the source is the same; it is read again from the first row
+                self.mode, self.passes = position["mode"], position["passes"]
+                self.stream = self.open()
+            self.blocks = self.stream.blocks()
+        rows = int(model.about["rows"])
+        self.trainer = self._new_trainer(model, rows)
+        self.trainer.position = position
+
+    def _check_can_continue(self, mode: str) -> None:
+        """Raise ValueError unless a finished run can learn rows that were added to its source."""
+        options = self.source.options
+        windows = options.get("shuffle_buffer") or options.get("passes", 1) != 1
+        if mode == "stream" and not windows:
+            return
+        why = "in an order of its own" if windows else "in several passes"
+        raise ValueError(
+            f"Rows were added to {self.stream.title}, which {self.model.method_name} had learned {why}: they "
+            "cannot follow. Delete the checkpoint to begin anew; a run with --passes 1 and no "
+            "--shuffle-buffer can go on."
+        )
+
+    def _new_trainer(self, model: Model, rows: int = 0) -> Trainer:
+        policy = self.checkpoint
+        return Trainer(
+            model, rows=rows, history=self.history, trace=policy.trace, checkpoint=policy, memory=self.memory
+        )
+
+    # ---------------------------------------------------------------- learning
+
+    def learn(self, progress: Progress | None = None, signals: Signals | None = None) -> None:
+        """Learn all rows of this pass that are left; `done` unless another follows. Interrupted if a signal
+        comes."""
+        if self.done:
+            return
+        trainer = self.trainer
+        self.checkpoint.begin(trainer.rows)
+        trainer.progress, trainer.signals = progress, signals
+        try:
+            if self.mode == "stream":
+                trainer.learn(self.blocks_to_read())
+            else:
+                memory = float("inf") if self.mode == "memory" else 0.0
+                trainer.fit_source(_Reopened(self), memory, self.passes)
+        except TooManyFeatures as error:
+            self._name_line(error)
+            raise
+        if not trainer.any_weight:
+            raise BadData("all rows have weight 0; at least one must weigh something", self.source.files[0])
+        again = self.model.method.next_pass() if self.as_fit and self.mode == "stream" else None
+        if again is not None:
+            self._read_again(again)
+            return
+        self.done = True
+        self._describe(self.model)
+        if self.checkpoint.file is not None:
+            end: Any = trainer.position
+            if self.mode != "stream":
+                end = {"passes": trainer.passes or {}, "end": end, "mode": self.mode}
+            self.checkpoint.write(self.model, trainer.rows, end, done=True)
+
+    def _read_again(self, method: Method) -> None:
+        """Begin the second pass: the same source, another method; `done` stays False."""
+        self.model.method = method
+        self.reopen()
+        before = self.trainer
+        if self.checkpoint.trace is not None:
+            self.checkpoint.trace = Trace()  # of this pass: rows count from 0 again
+        self.trainer = self._new_trainer(self.model)
+        self.trainer.progress, self.trainer.signals = before.progress, before.signals
+
+    def reopen(self) -> None:
+        """Let the next blocks be the first ones again."""
+        self.stream = self.open()
+        self.blocks, self.first = self.stream.blocks(), []
+
+    def interrupt(self) -> bool:
+        """Write a checkpoint of an interrupted run; whether there was something to write."""
+        trainer = self.trainer
+        if self.checkpoint.file is None or not trainer.rows or (self.mode != "stream" and not trainer.passes):
+            return False
+        self.checkpoint.write(self.model, trainer.rows, trainer.resume_from)
+        return True
+
+    def blocks_to_read(self) -> Iterator[Block]:
+        """The checked blocks that are still to be read."""
+        rows = self.trainer.rows if self.mode == "stream" else 0
+        while self.first:
+            block = checked_block(self.model, self.first.pop(0), rows)
+            rows += len(block.rows)
+            yield block
+        for examples in self.blocks:
+            block = checked_block(self.model, _block(examples, self.stream.position()), rows)
+            rows += len(block.rows)
+            yield block
+
+    def _name_line(self, error: TooManyFeatures) -> None:
+        """Name file and line of the feature that is too far, where the source can be read again for it."""
+        if (
+            self.memory is None
+            or self.format != "svmlight"
+            or (self.stream.bytes_total or _REREAD) >= _REREAD
+        ):
+            return
+        q = 1 if self.model.task is None else self.model.task.q
+        try:
+            for _ in self.source.open(n_features=most_features(self.model.method, self.memory, q)).blocks():
+                pass
+        except BadData as found:
+            raise TooManyFeatures(f"{found} {error}") from None
+
+    # ---------------------------------------------------------------- afterwards
+
+    def bytes_read(self) -> int | None:
+        """Bytes read so far, over all passes."""
+        total = self.stream.bytes_total
+        if total is None:
+            return None
+        at = self.stream.position()
+        return int(at.get("pass", 0) * total + (self.stream.bytes_read if "taken" in at else 0))
+
+    def bytes_total(self) -> int | None:
+        """Bytes of the source, over all passes."""
+        total: int | None = self.stream.bytes_total
+        return None if total is None else total * int(self.source.options.get("passes", 1))
+
+    def _describe(self, model: Model) -> None:
+        """Bring names and notes of the model up to date."""
+        if self.was_done:
+            return
+        self._name_features(model)
+        model.about.update(
+            source=self.source.describe(), rows=self.trainer.rows, rows_bad=int(self.stream.rows_bad)
+        )
+        if self.schema is not None:
+            model.about["schema"] = self.schema.plain()
+
+    def _name_features(self, model: Model) -> None:
+        model.feature_names = self.stream.feature_names  # which grows as the stream meets new ones
+        model.first_index = int(
+            self.format == "svmlight" and not self.source.options.get("zero_based", False)
+        )
+
+    def quality(self) -> Quality | None:
+        """How good the model is on rows held out; of the first rows every fifth, where none were.
+
+        None where the user wants none (hold_out=0), or where there are too few rows.
+        """
+        hold_out = self.source.options.get("hold_out")
+        if hold_out:
+            stream = self.open(held=True, passes=1, shuffle_buffer=0)
+            return quality_of(
+                self.model, (checked_block(self.model, Block(*each), 0) for each in stream.blocks())
+            )
+        if self.resumed and not self.looked_at and self.stream.bytes_total is not None:
+            stream = self.open()
+            self.looked_at = self._first_of(stream, stream.blocks())
+        if hold_out == 0 or not self.looked_at:
+            return None
+        model = replace(self.model.with_values(), about={})
+        blocks = [checked_block(model, block, 0) for block in self.looked_at]
+        try:
+            return of_first_rows(model, blocks, once=not self.as_fit)
+        except ValueError:  # too few rows for the method
+            return None
+
+
+class _Reopened:
+    """The checked blocks of a run's source, from the first on each time."""
+
+    def __init__(self, run: SourceRun) -> None:
+        self.run, self.fresh = run, True
+
+    def __iter__(self) -> Iterator[Block]:
+        if not self.fresh:
+            self.run.reopen()
+        self.fresh = False
+        yield from self.run.blocks_to_read()
+
+
+def checked_block(model: Model, block: Block, rows_before: int) -> Block:
+    """The block with rows checked and labels as the model knows them; UnknownLabel for another one."""
+    block = block._replace(rows=model.check(block.rows))
+    if not isinstance(model.task, Classification):
+        return block
+    y = as_labels(block.y)
+    unknown = y[~np.isin(y, model.task.classes)]
+    if len(unknown):
+        raise UnknownLabel(rows_before, unknown[0], model.task.classes)
+    return block._replace(y=y)
+
+
+def _block(examples: Examples, position: Any) -> Block:
+    return Block(examples.rows, examples.y, examples.weight, examples.cluster, position)
+
+
+def as_labels(y: Any) -> NDArray[Any]:
+    """Labels as they are written: whole numbers as integers, words as words."""
+    y = np.asarray(y)
+    return y.astype(np.int64) if y.dtype.kind == "f" and np.array_equal(y, np.round(y)) else y
+
+
+def input_files(files: tuple[str, ...]) -> list[str]:
+    """The paths that a source reads, those beside PLINK's .bed too; standard input is "-"."""
+    paths = [file.path or "-" for file in find(list(files))]
+    beside = [path[:-4] + end for path in paths if path.endswith(".bed") for end in (".bim", ".fam")]
+    return paths + beside

@@ -1,0 +1,169 @@
+"""What a run records along the way: loss, selection, drift, at a bounded share of its time."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from time import thread_time
+from typing import Any
+
+import numpy as np
+
+from ..core.tasks import Classification
+from .history import Measures
+from .model import Model
+
+SHARE = 0.015  # of the processor time of the thread that learns, at most
+GROWTH = 1.25  # of the rows, from one point to the next
+SAMPLE = 256  # rows whose loss is measured
+FIRST = 100  # rows before the first point
+MOST = 200  # points; beyond that every second one is dropped
+COPIED = 32 << 20  # bytes of a state that is copied to extract a model: beyond that none is
+FIXED = 1e-2  # seconds of any reading, and
+GUESS = 2e-9  # seconds an operation, for a first point, whose cost nobody has measured yet
+
+
+@dataclass
+class Trace:
+    """Points of a run, as plain data, and sums over its rows.
+
+    A point has ``rows``, ``recent_loss`` (mean over the next 256 rows, which the model has not learned),
+    ``support``, ``entered``, ``left``, and ``drift``: by how many standard errors the targets have left the
+    mean of the points before. What would take too long is None: a model is read only while that has taken
+    less than 1.5 percent of the run.
+
+    Attributes
+    ----------
+    points : list of dict
+    weight : float
+        Sum of the rows' weights.
+    missing : int
+        Values of the rows that were NaN.
+    spent : float
+        Seconds of the processor that recording has taken.
+    """
+
+    points: list[dict[str, Any]] = field(default_factory=list)
+    weight: float = 0.0
+    missing: int = 0
+    spent: float = 0.0
+    _cost: float | None = None  # seconds of the last reading of a model
+    _start: float = field(default_factory=thread_time)
+    _support: Any = None
+
+    def look(self, model: Model, block: Any, rows: int) -> None:
+        """Record a point before a block is learned, if one is due after so many rows."""
+        start = thread_time()
+        self._count(model, block)
+        due = GROWTH * self.points[-1]["rows"] if self.points else FIRST
+        if model.started and rows >= due and self._allowed(start) >= FIXED / 10:
+            self._record(model, block, rows, start)
+        self.spent += thread_time() - start
+
+    def _allowed(self, now: float) -> float:
+        """Seconds that may be spent now."""
+        return SHARE * (now - self._start) - self.spent
+
+    def _count(self, model: Model, block: Any) -> None:
+        self.weight += len(block.rows) if block.weight is None else float(np.sum(block.weight))
+        if getattr(model.method, "missing", "error") == "mean":
+            values = block.rows.data if block.rows.sparse else block.rows.values
+            self.missing += int(np.isnan(values).sum())
+
+    def _record(self, model: Model, block: Any, rows: int, start: float) -> None:
+        y = block.y[:SAMPLE]
+        w = None if block.weight is None else block.weight[:SAMPLE]
+        point: dict[str, Any] = {
+            "rows": rows,
+            "recent_loss": None,
+            "support": None,
+            "entered": None,
+            "left": None,
+        }
+        point["target"], point["target_error"] = self._target(model, y)
+        if self._expected(model) <= self._allowed(start):
+            before = thread_time()
+            self._read(model, block.rows[:SAMPLE], y, w, point)
+            self._cost = thread_time() - before
+        point["drift"] = drift(self.points, point)
+        self.points.append(point)
+        if len(self.points) > MOST:
+            self.points = [*self.points[:-1:2], self.points[-1]]
+
+    def _expected(self, model: Model) -> float:
+        """Seconds that reading the model would take; infinite where it would need a large copy."""
+        size = state_bytes(model)
+        if model.method.extracts and size > COPIED:
+            return float("inf")
+        if self._cost is not None:
+            return GROWTH * self._cost
+        if hasattr(model.method, "averages"):
+            return FIXED + GUESS * (model.p**3 + 200 * model.p**2)
+        return FIXED + GUESS * size * (1000 if model.method.extracts else 1)
+
+    def _read(self, model: Model, sample: Any, y: Any, w: Any, point: dict[str, Any]) -> None:
+        if model.method.extracts:
+            # a copy: reading merges rows that wait, in another order than learning would
+            model = copy.deepcopy(model)
+        if model.classes is not None and not np.isin(y, model.classes).all():
+            return
+        measures = Measures()
+        measures.add(model, model.scores(sample), y, w, auc=False)
+        loss = measures.mean("loss")
+        support = model.support
+        point["recent_loss"] = loss if np.isfinite(loss) else None
+        point["support"] = len(support)
+        if self._support is not None:
+            point["entered"] = len(np.setdiff1d(support, self._support))
+            point["left"] = len(np.setdiff1d(self._support, support))
+        self._support = support
+
+    @staticmethod
+    def _target(model: Model, y: Any) -> tuple[float | None, float | None]:
+        """Mean of the targets of a sample, of labels the share of the last class, and its standard error."""
+        if isinstance(model.task, Classification):
+            values = np.asarray(y == model.task.classes[-1], dtype=np.float64)
+        else:
+            values = np.asarray(y, dtype=np.float64).reshape(len(y), -1)[:, 0]
+        if len(values) < 2:
+            return None, None
+        return float(values.mean()), float(values.std(ddof=1) / len(values) ** 0.5)
+
+    def finish(self, model: Model, rows: int) -> None:
+        """A last point: the selection of the model of all rows, which is read in any case."""
+        if not model.started or (self.points and self.points[-1]["rows"] == rows):
+            return
+        support = model.support
+        last = dict.fromkeys(("recent_loss", "entered", "left", "target", "target_error", "drift"))
+        if self._support is not None:
+            last["entered"] = len(np.setdiff1d(support, self._support))
+            last["left"] = len(np.setdiff1d(self._support, support))
+        self.points.append({"rows": rows, **last, "support": len(support)})
+
+    def to_plain(self) -> dict[str, Any]:
+        """What a checkpoint holds of it."""
+        return {"points": self.points, "weight": self.weight, "missing": self.missing}
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> Trace:
+        """A trace out of a checkpoint, or a new one if that has none."""
+        return (
+            cls() if not plain else cls(list(plain["points"]), float(plain["weight"]), int(plain["missing"]))
+        )
+
+
+def drift(points: list[dict[str, Any]], now: dict[str, Any]) -> float | None:
+    """How many standard errors a point's targets are away from the mean of the points before."""
+    before = [p for p in points if p["target"] is not None and p["target_error"]]
+    if len(before) < 2 or now["target"] is None or not now["target_error"]:
+        return None
+    values = np.array([p["target"] for p in before])
+    errors = np.array([p["target_error"] for p in before])
+    weights = 1 / errors**2
+    mean, error = float(weights @ values / weights.sum()), float(weights.sum() ** -0.5)
+    return float((now["target"] - mean) / np.hypot(error, now["target_error"]))
+
+
+def state_bytes(model: Model) -> int:
+    """Bytes of a model's state."""
+    return 0 if model.method.state is None else int(model.method.state.bytes_at(model.p, model.p))

@@ -1,0 +1,419 @@
+"""The trainer: the one loop in which every model learns.
+
+What happens depends on what it is given. *Rows in memory* are passed over as often as the method wants, in a
+new order each time; k is chosen before, the selected features are refitted after. *A source that can be read
+again* is read into memory where it fits; else it is passed over block by block, shuffled within a buffer.
+*A stream* is learned once. Estimators, command line, prequential evaluation and engines all call it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..core import linalg
+from ..core.method import Extent
+from ..core.params import ParamError
+from ..core.rows import Array, Rows, as_vector, unique_labels
+from ..core.tasks import Classification, Regression
+from ..core.words import counted, format_bytes
+from .checkpoint import CheckpointPolicy
+from .history import History, Measures, Point
+from .memory import bytes_allowed, bytes_needed
+from .model import Model, TooManyFeatures, check_size, chooses_size
+from .passes import MeanLoss, Passes, begin_passes, extent_of, has_passes, one_pass, shuffled
+from .refit import Refit
+from .signals import Signals
+from .size import check_constraints, choose_size
+from .trace import Trace
+
+BLOCK_ROWS, BLOCK_VALUES = 4096, 1 << 20  # of a block, as `read` cuts them: sums then round alike
+BUFFER_VALUES = 1 << 24  # of a source too large for memory that are shuffled together: 128 megabytes
+_NARROW = 512  # features up to which one thread of BLAS is faster than two that wait for each other
+_SAMPLE = 256  # rows to come by which progress shows the loss
+_MOST_EXTRACTED = 2_000  # features up to which a model is extracted to show progress: that costs p^3
+
+
+class Block(NamedTuple):
+    """Consecutive rows of a source, and the position after them, from which a run can be resumed."""
+
+    rows: Rows
+    y: Any
+    weight: Any = None
+    cluster: Any = None
+    position: Any = None
+
+
+class Progress(Protocol):
+    """What shows how far a run is."""
+
+    def due(self, rows: int) -> bool:
+        """Whether something is to be shown after so many rows."""
+
+    def doubled(self, rows: int) -> bool:
+        """Whether the rows have doubled since something was shown."""
+
+    def update(self, rows: int, measured: tuple[float, int] | None, point: Point | None = None) -> None:
+        """Show rows and, where they were measured, loss and number of features; a point just recorded."""
+
+
+def wants_all_rows(model: Model) -> bool:
+    """Whether `fit` of this model learns its rows more than once, or looks at all of them first."""
+    method = model.method
+    return has_passes(method) or chooses_size(method) or method.needs_passes
+
+
+class Trainer:
+    """Lets a model learn.
+
+    Parameters
+    ----------
+    model : Model
+    rows : int
+        Rows that it has learned before.
+    history : History or None
+        Where every row is scored before it is learned.
+    trace : Trace or None
+        Where a few points of the run are recorded.
+    checkpoint : CheckpointPolicy or None
+    progress : Progress or None
+    signals : Signals or None
+    memory : int or None
+        Bytes that the model may take.
+
+    Attributes
+    ----------
+    rows : int
+        Rows learned.
+    position : object
+        Position after the last block learned.
+    any_weight : bool
+        Whether some row weighed something.
+    n_iter : int or None
+        Passes that were made over the same rows, where the method makes several.
+    k : int or None
+        The number of features, where it was chosen.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        rows: int = 0,
+        history: History | None = None,
+        trace: Trace | None = None,
+        checkpoint: CheckpointPolicy | None = None,
+        progress: Progress | None = None,
+        signals: Signals | None = None,
+        memory: int | None = None,
+    ) -> None:
+        self.model, self.rows, self.history, self.trace = model, rows, history, trace
+        self.checkpoint, self.progress, self.signals, self.memory = checkpoint, progress, signals, memory
+        self.position: Any = None
+        self.any_weight = rows > 0
+        self.passes: dict[str, Any] | None = None  # that have ended, over the same rows
+        self.in_memory = False
+        self.n_iter: int | None = None
+        self.k: int | None = None
+
+    # ---------------------------------------------------------------- rows in memory
+
+    def fit(
+        self,
+        rows: Rows,
+        y: Array,
+        w: Array | None = None,
+        cluster: Any = None,
+        resumed: dict[str, Any] | None = None,
+    ) -> None:
+        """Learn encoded rows as often as the method wants: choose k, pass over them, refit.
+
+        `resumed` are the passes that a checkpoint of such a run counts.
+        """
+        model = self.model
+        self.any_weight = len(rows) > 0
+        if chooses_size(model.method):
+            check_constraints(model.method)
+            self.k = choose_size(lambda k: model.with_values(k=k), rows, y, w)
+            model.method = model.method.with_values(k=self.k)
+        if has_passes(model.method):
+            self._fit_passes(rows, y, w, resumed)
+            return
+        if resumed is None:
+            model.method.plan(extent_of(rows))
+            model.begin(rows.p, y.shape[1])
+            self._learn_rows(rows, y, w, cluster)
+        while (again := model.method.next_pass()) is not None:
+            with self._until_checkpoint():
+                model.method = again
+                self._learn_rows(rows, y, w, cluster)
+                self._end_pass(None, {})
+
+    def _fit_passes(self, rows: Rows, y: Array, w: Array | None, resumed: dict[str, Any] | None) -> None:
+        model = self.model
+        if resumed is None:
+            passes = begin_passes(model, rows, y, w)
+        else:
+            passes = Passes(model.method)
+            passes.resume(resumed)
+        self.rows = len(rows)
+        if self.trace is not None:
+            assert model.task is not None
+            self.trace.look(model, Block(rows, model.task.decode(y), w), 0)
+        with self._limit_blas_threads(rows.p):
+            while passes.left:
+                with self._until_checkpoint():
+                    loss = one_pass(model, rows, y, w, passes.made)
+                    passes.end(model.method, loss)
+                    self._end_pass(loss, passes.to_plain())
+            if Refit.wanted(model.method):
+                refit = Refit.of(model.method)
+                refit.update(rows, y, w)
+                model.refitted = refit.weights()
+        self.n_iter = passes.made
+
+    def _until_checkpoint(self) -> Any:
+        """Signals wait until the state is one that a checkpoint can hold, if one is written at all."""
+        wait = self.signals is not None and self.checkpoint is not None and self.checkpoint.file is not None
+        return self.signals.deferred() if wait and self.signals is not None else nullcontext()
+
+    def _learn_rows(self, rows: Rows, y: Array, w: Array | None, cluster: Any) -> None:
+        """Learn encoded rows once, in the blocks in which a file would bring them."""
+        at = 0
+        with self._limit_blas_threads(rows.p):
+            while at < len(rows):
+                rest = rows[at:]
+                n = min(BLOCK_ROWS, len(rest))
+                if rest.n_values > BLOCK_VALUES:
+                    n = max(1, min(n, rest.rows_within(BLOCK_VALUES)))
+                part = slice(at, at + n)
+                ids = None if cluster is None else cluster[part]
+                self.model.update(rows[part], y[part], None if w is None else w[part], ids)
+                at += n
+        self.rows = len(rows)
+
+    def _end_pass(self, loss: float | None, passes: dict[str, Any]) -> None:
+        """After a pass over the same rows: show it, and write a checkpoint where one is due."""
+        self.passes = passes
+        policy = self.checkpoint
+        if policy is not None and policy.due_after_pass(self.rows):
+            policy.write(self.model, self.rows, self.resume_from)
+        if self.progress is not None and self.progress.due(self.rows):
+            shown = None if loss is None else (loss, len(self.model.support))
+            self.progress.update(self.rows, shown)
+
+    @property
+    def resume_from(self) -> Any:
+        """What a checkpoint holds: the position in a stream, or the passes over a source read to its end."""
+        if self.passes is None:
+            return self.position
+        mode = "memory" if self.in_memory else "passes"
+        return {"passes": self.passes, "end": self.position, "mode": mode}
+
+    # ---------------------------------------------------------------- a source that can be read again
+
+    def fit_source(
+        self, source: Iterable[Block], memory: float, resumed: dict[str, Any] | None = None
+    ) -> None:
+        """Learn a source that can be read again as `fit` would: from memory, if it fits into so many bytes.
+
+        Otherwise in passes over its blocks, shuffled within a buffer.
+        """
+        parts, extent = self._read_all(source, memory)
+        self.in_memory = parts is not None
+        if parts is not None:
+            self.fit(*self.model.encode(*join(parts)), resumed)
+        else:
+            self._fit_blocks(source, extent, resumed)
+
+    def _read_all(self, source: Iterable[Block], memory: float) -> tuple[list[Block] | None, Extent]:
+        """The blocks of a source, or None where they take more memory; how much it holds, and its task."""
+        model = self.model
+        parts: list[Block] | None = []
+        labels: list[Any] = []
+        n = values = p = 0
+        sparse = False
+        for block in source:
+            n, values, p = n + len(block.rows), values + block.rows.n_values, max(p, block.rows.p)
+            sparse = sparse or block.rows.sparse
+            self.position = block.position
+            self._check_memory(p)
+            if model.task is None:
+                if model.task_name == "regression":
+                    model.task = Regression.of(block.y, len(block.rows), model.method.limit)
+                else:
+                    labels.append(unique_labels(as_vector(block.y)))
+            if parts is not None:
+                parts.append(block)
+                # while they are joined, rows are held twice
+                parts = parts if 2 * (16 if sparse else 8) * values <= memory else None
+        if not n:
+            raise ValueError("The source has no rows; pass one that yields blocks (X, y).")
+        if model.task is None:
+            model.task = Classification.of(None, np.concatenate(labels))
+        return parts, Extent(n, values, p, sparse)
+
+    def _fit_blocks(self, source: Iterable[Block], extent: Extent, resumed: dict[str, Any] | None) -> None:
+        model = self.model
+        assert model.task is not None
+        check_size(model.method)
+        method: Any = model.method
+        if resumed is None:
+            method.plan(extent)
+            model.begin(extent.p, model.task.q)
+        if not has_passes(method):
+            self._fit_in_turn(source, resumed)
+            return
+        passes = Passes(method)
+        passes.resume(resumed or {})
+        self.rows = int(extent.rows)
+        while passes.left:
+            loss = MeanLoss(method)
+            for rows, y, w in self._shuffled_blocks(source, passes.made):
+                loss.add(model, rows, y, w)
+                with self._until_checkpoint():
+                    model.update(rows, y, w)
+            passes.end(method, loss.mean())
+            self._end_pass(loss.mean(), passes.to_plain())
+        self.n_iter = passes.made
+        if Refit.wanted(method):
+            refit = Refit.of(method)
+            for block in source:
+                refit.update(*model.encode(*block[:3])[:3])
+            model.refitted = refit.weights()
+
+    def _fit_in_turn(self, source: Iterable[Block], resumed: dict[str, Any] | None) -> None:
+        """Learn the blocks of a source once, and again while the method asks for another pass."""
+        if resumed is None:
+            self.learn(source)
+        while (again := self.model.method.next_pass()) is not None:
+            self.model.method = again
+            self.rows = 0
+            self.learn(source)
+            self._end_pass(None, {})
+
+    def _shuffled_blocks(
+        self, source: Iterable[Block], at: int
+    ) -> Iterator[tuple[Rows, Array, Array | None]]:
+        """The encoded rows of pass `at`: as they come, or joined to buffers that are put in a new order."""
+        method: Any = self.model.method
+        held: list[Block] = []
+        number = 0
+        for block in source:
+            if not method.shuffle:
+                yield self.model.encode(*block[:3])[:3]
+                continue
+            held.append(block)
+            if sum(part.rows.n_values for part in held) >= BUFFER_VALUES:
+                yield self._shuffled(held, at, number)
+                held, number = [], number + 1
+        if held:
+            yield self._shuffled(held, at, number)
+
+    def _shuffled(self, parts: list[Block], at: int, number: int) -> tuple[Rows, Array, Array | None]:
+        rows, y, w, _ = self.model.encode(*join(parts))
+        method: Any = self.model.method
+        order = shuffled(len(rows), method.random_state, at + (number << 32))  # each buffer its own
+        return rows.take(order), y[order], None if w is None else w[order]
+
+    # ---------------------------------------------------------------- a stream, once
+
+    def learn(self, blocks: Iterable[Block]) -> None:
+        """Learn all blocks; Interrupted if a signal comes."""
+        for block in blocks:
+            with self.signals.deferred() if self.signals is not None else nullcontext():
+                self._learn_block(block)
+        if self.history is not None:
+            self._show(self.history.record(self.model, self.rows, last=True), None)
+
+    def _learn_block(self, block: Block) -> None:
+        n = len(block.rows)
+        measured = self._measure_ahead(block)
+        self._check_memory(block.rows.p)
+        if self.trace is not None:
+            self.trace.look(self.model, block, self.rows)
+        start = 0
+        while start < n:
+            stop = n
+            if self.history is not None:
+                stop = min(n, start + self.history.piece(self.model, self.rows))
+            part = slice(start, stop)
+            rows, y = block.rows[part], block.y[part]
+            w = None if block.weight is None else block.weight[part]
+            if self.history is not None and self.model.started:
+                self.history.test(self.model, rows, y, w)
+            with self._limit_blas_threads(rows.p):
+                cluster = None if block.cluster is None else block.cluster[part]
+                self.model.learn(rows, y, w, cluster)
+            self.rows += stop - start
+            start = stop
+            if self.history is not None and (point := self.history.record(self.model, self.rows)):
+                self._show(point, None)
+        self.position = block.position
+        self.any_weight = self.any_weight or block.weight is None or bool(np.any(block.weight))
+        if self.checkpoint is not None and self.checkpoint.due(self.rows):
+            self.checkpoint.write(self.model, self.rows, self.position)
+        self._show(None, measured)
+
+    def _show(self, point: Point | None, measured: tuple[float, int] | None) -> None:
+        if self.progress is None:
+            return
+        if point is not None:
+            self.progress.update(self.rows, (point.recent_loss, point.support), point)
+        elif self.progress.due(self.rows):
+            self.progress.update(self.rows, measured)
+
+    def _measure_ahead(self, block: Block) -> tuple[float, int] | None:
+        """Loss of the model on some rows to come, and its features, where progress can show them cheaply."""
+        model, progress, rows = self.model, self.progress, self.rows + len(block.rows)
+        if progress is None or self.history is not None or not self.rows or not progress.due(rows):
+            return None
+        if model.method.extracts:
+            few = hasattr(model.method, "averages") and model.p <= _MOST_EXTRACTED
+            if not few or not progress.doubled(rows):
+                return None
+            # a copy: reading merges rows that wait, in another order than learning would
+            model = copy.deepcopy(model)
+        y, w = block.y[:_SAMPLE], None if block.weight is None else block.weight[:_SAMPLE]
+        if model.classes is not None and not np.isin(y, model.classes).all():
+            return None
+        measures = Measures()
+        try:
+            measures.add(model, model.scores(block.rows[:_SAMPLE]), y, w, auc=False)
+        except ParamError:  # constraints on features that are still to come
+            return None
+        return measures.mean("loss"), len(model.support)
+
+    def _check_memory(self, p: int) -> None:
+        """Raise TooManyFeatures before memory is taken that the run may not have."""
+        if self.memory is None or p <= self.model.p:
+            return
+        need = bytes_needed(self.model.method, p, self.model.task.q if self.model.task is not None else 1)
+        allowed = bytes_allowed(self.model.method, self.memory)
+        if need > allowed:
+            raise TooManyFeatures(
+                f"After {counted(self.rows, 'row')} there are {p:,} features. {self.model.method_name} would "
+                f"take {format_bytes(need)} for them, and it may take {format_bytes(allowed)}."
+            )
+
+    def _limit_blas_threads(self, p: int) -> Any:
+        """One thread for narrow products: the others parse, and those of BLAS would spin waiting for them.
+
+        The width of the block decides, so that a run that was resumed sums as one that was not.
+        """
+        if p > _NARROW or not self.model.method.uses_blas:
+            return nullcontext()
+        return linalg.limit_threads(1)
+
+
+def join(parts: list[Block]) -> tuple[Rows, Any, Any, Any]:
+    """Rows, targets, weights and clusters of all blocks."""
+    rows = Rows.concat([part.rows for part in parts])
+    y, w, cluster = (
+        None if each[0] is None else np.concatenate(each) for each in zip(*(part[1:4] for part in parts))
+    )
+    return rows, y, w, cluster

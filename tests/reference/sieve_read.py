@@ -1,0 +1,80 @@
+"""Slow twin of how a sieve reads a model of squared loss, from the pseudocode of docs/how-it-works.md."""
+
+import numpy as np
+
+RIDGES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
+REFITS = (1.0, 10.0, 0.1)
+
+
+def ladder(most):
+    sizes = {*range(1, 12), *(round(12 * 2 ** (j / 2)) for j in range(30)), most}
+    return sorted((size for size in sizes if size <= most), reverse=True)
+
+
+def originals(Z):
+    """Columns that vary, without linear functions of one before them."""
+    kept = []
+    for j in np.flatnonzero(Z.std(axis=0) > 0):
+        if all(abs(np.corrcoef(Z[:, i], Z[:, j])[0, 1]) <= 1 - 1e-9 for i in kept):
+            kept.append(j)
+    return np.array(kept)
+
+
+def ridge_fit(Z, t, columns, ridge):
+    A, mean = Z[:, columns] - Z[:, columns].mean(axis=0), t.mean()
+    M = np.linalg.inv(A.T @ A / len(t) + ridge * np.eye(len(columns)))
+    B = M @ A.T @ (t - mean) / len(t)
+    return B, mean - B @ Z[:, columns].mean(axis=0), M
+
+
+def eliminate(Z, t, columns, ridge, sizes):
+    """Columns at each size: the one by which the objective loses least leaves."""
+    found = {}
+    while True:
+        if len(columns) in sizes:
+            found[len(columns)] = columns
+        if len(columns) == min(sizes):
+            return found
+        B, _, M = ridge_fit(Z, t, columns, ridge)
+        columns = np.delete(columns, np.argmin(B**2 / np.diag(M)))
+
+
+def read(X, y, fold, k="auto", criterion="cv"):
+    """Columns, weights and intercept; `fold` of each row is given."""
+    Z = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
+    t = (y - y.mean()) / y.std()
+    columns = originals(Z)
+    sizes = [min(k, len(columns))] if k != "auto" else ladder(min(len(columns), len(y)))
+    losses, best, worse = {}, np.inf, 0
+    for ridge in RIDGES:
+        for f in range(5):
+            rest, held = fold != f, fold == f
+            for size, S in eliminate(Z[rest], t[rest], columns, ridge, sizes).items():
+                for refit in REFITS:
+                    B, b, _ = ridge_fit(Z[rest], t[rest], S, ridge * refit)
+                    error = t[held] - Z[held][:, S] @ B - b
+                    losses.setdefault((ridge, size, refit), np.zeros(5))[f] = 0.5 * (error**2).sum()
+        least = min(loss.sum() for (r, _, _), loss in losses.items() if r == ridge)
+        best, worse = (least, 0) if least < best else (best, worse + 1)
+        if worse == 2:
+            break
+    if k == "auto":
+        constant = np.array([0.5 * ((t[fold == f] - t[fold != f].mean()) ** 2).sum() for f in range(5)])
+        all_losses = np.array(list(losses.values()))
+        others = all_losses.sum(axis=1)[:, None] - all_losses
+        gain = constant - all_losses[others.argmin(axis=0), np.arange(5)]
+        if gain.sum() <= 2.13 * gain.std(ddof=1) * 5**0.5:
+            return np.empty(0, dtype=int), np.empty(0), y.mean()
+    curve = {s: min((at for at in losses if at[1] == s), key=lambda at: losses[at].sum()) for s in sizes}
+    size = min(sizes, key=lambda s: losses[curve[s]].sum())
+    if criterion == "1se":
+        for s in sorted(sizes):
+            d = losses[curve[s]] - losses[curve[size]]
+            if d.sum() <= d.std(ddof=1) * 5**0.5:
+                size = s
+                break
+    ridge, _, refit = curve[size]
+    S = eliminate(Z, t, columns, ridge, [size])[size]
+    B, b, _ = ridge_fit(Z, t, S, ridge * refit)
+    coef = B / X.std(axis=0)[S] * y.std()
+    return S, coef, b * y.std() + y.mean() - coef @ X.mean(axis=0)[S]

@@ -1,0 +1,332 @@
+"""How a sieve reads a model: which features, how many, under which ridge; each rule has a test."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+
+from reference import sieve_read as twin
+from streamsieve import SieveClassifier, SieveRegressor
+from streamsieve.core.params import ParamError
+from streamsieve.core.rows import as_rows
+from streamsieve.methods.sieve import read
+from streamsieve.methods.sieve.solve import Problem
+
+
+def data(n=200, p=20, seed=0, corr=0.5, true=(3, 7, 11), noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + corr * rng.normal(size=(n, 1))
+    return X, X[:, list(true)] @ np.linspace(1, 2, len(true)) + noise * rng.normal(size=n)
+
+
+def fitted(X, y, k="auto", w=None, labels=False, **options):
+    model = SieveClassifier(k, **options) if labels else SieveRegressor(k, **options)
+    return model.fit(X, y > np.median(y) if labels else y, sample_weight=w)
+
+
+def support(model):
+    return set(model.get_support(indices=True))
+
+
+# ---------------------------------------------------------------- the whole rule
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("k", "criterion"), [(4, "cv"), ("auto", "cv"), ("auto", "1se")])
+def test_reading_equals_the_slow_twin(seed, k, criterion):
+    X, y = data(60 + 20 * seed, 12 + 4 * seed, seed, noise=1 + seed)
+    X[:, 1], X[:, 2] = 3 - 2 * X[:, 0], 5.0  # a copy, and a column that does not vary
+    X = X.astype(np.float32).astype(float)
+    model = fitted(X, y, k, criterion=criterion)
+    columns, coef, intercept = twin.read(X, y, read.folds_of(model.method_)[0], k, criterion)
+    assert_array_equal(model.get_support(indices=True), columns)
+    assert_allclose(model.coef_[columns], coef, rtol=1e-4)
+    assert_allclose(model.intercept_, intercept, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_of_noise_hardly_ever_a_feature_is_selected(labels):
+    chosen = []
+    for seed in range(14):
+        rng = np.random.default_rng(seed)
+        n, p = ((50, 300), (150, 30))[seed % 2]
+        X = rng.normal(size=(n, p)) if seed % 3 else rng.standard_t(2, size=(n, p))
+        y = rng.standard_t(2, size=n)
+        chosen.append(fitted(X, y, labels=labels).get_support().any())
+    assert sum(chosen) <= 2
+
+
+# ---------------------------------------------------------------- folds
+
+
+@pytest.mark.parametrize("kind", ["numbers", "words"])
+@pytest.mark.parametrize("labels", [False, True])
+def test_every_row_twice_selects_what_once_selects(labels, kind):
+    X, y = data(150, 25, noise=4)
+    X = X if kind == "numbers" else (X > 0.3) * 1.0
+    once = fitted(X, y, labels=labels)
+    for twice in (np.repeat(np.arange(150), 2), np.tile(np.arange(150), 2)):
+        again = fitted(X[twice], y[twice], labels=labels)
+        assert abs(len(support(again)) - len(support(once))) <= 1
+
+
+@pytest.mark.parametrize("k", [4, "auto"])
+@pytest.mark.parametrize("labels", [False, True])
+def test_weight_two_is_a_row_twice(labels, k):
+    X, y = data(150, 25, noise=2)
+    times = np.random.default_rng(0).integers(1, 4, 150)
+    rows = np.repeat(np.arange(150), times)
+    y = y > np.median(y) if labels else y  # once: repeats move the median
+    kind = SieveClassifier if labels else SieveRegressor
+    weighted, repeated = kind(k).fit(X, y, times.astype(float)), kind(k).fit(X[rows], y[rows])
+    assert support(weighted) == support(repeated)
+    assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("filled", [0.05, 0.1, 0.4, 0.8])
+@pytest.mark.parametrize("k", [5, "auto"])
+@pytest.mark.parametrize("labels", [False, True])
+def test_dense_equals_sparse(labels, k, filled):
+    X, y = data(300, 40, corr=0, noise=0.5)
+    X *= np.random.default_rng(1).random(X.shape) < filled
+    y = X[:, 3] + X[:, 7] + 0.3 * y
+    dense, sparse = fitted(X, y, k, labels=labels), fitted(csr_array(X), y, k, labels=labels)
+    assert support(dense) == support(sparse)
+    assert_allclose(dense.coef_, sparse.coef_, rtol=1e-4, atol=1e-5)
+
+
+def test_copies_of_a_row_are_left_out_together_and_many_of_them_apart():
+    key = np.repeat(np.arange(100, dtype=np.uint32) * 7919, 3)
+    label = np.repeat(np.arange(100) % 2, 3).astype(float)
+    one = np.ones(len(key), dtype=np.float32)
+    for number in (read.deal(key, one), read.deal(key, one, label)):
+        assert (number.reshape(100, 3) == number[::3, None]).all()
+    same = np.zeros(1000, dtype=np.uint32)  # one content, which is no row delivered again
+    assert (np.bincount(read.deal(same, np.ones(1000, dtype=np.float32)) % 5, minlength=5) > 150).all()
+
+
+def test_every_fold_has_its_share_of_a_rare_class():
+    rng = np.random.default_rng(0)
+    key, label = rng.integers(0, 2**32, 1000, dtype=np.uint32), (np.arange(1000) < 20) * 1.0
+    number = read.deal(key, np.ones(1000, dtype=np.float32), label)
+    assert (np.bincount(number[:20] % 5, minlength=5) == 4).all()
+
+
+def test_features_of_few_values_are_still_selected():
+    rng = np.random.default_rng(0)
+    X = (rng.random((400, 2)) < 0.5) * 1.0
+    y = X[:, 0] + 0.3 * rng.normal(size=400)
+    assert 0 in support(fitted(X, y))
+    assert 0 in support(fitted(X, y, labels=True))
+
+
+def test_of_very_many_values_one_fold_is_left_out(monkeypatch):
+    X, y = data(300, 30)
+    model = fitted(X, y, 3, labels=True)
+    assert len(read.folds_of(model.method_)[2]) == 5
+    monkeypatch.setattr(read, "BIG", 100)
+    fold, part, folds = read.folds_of(model.method_)
+    assert len(folds) == 1
+    assert len(np.unique(part[fold == folds[0]])) == 5  # errors are still those of five parts
+    assert support(fitted(X, y, 3, labels=True)) == {3, 7, 11}
+
+
+# ---------------------------------------------------------------- columns
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("labels", [False, True])
+def test_copies_and_complements_are_never_selected_together(labels, wide):
+    X, y = data(300, 300 if wide else 12, noise=0.3)
+    X[:, 0], X[:, 1], X[:, 2] = X[:, 3], 1 - X[:, 3], X[:, 7] * 1e-3 + 4
+    model = fitted(X, y, 5, labels=labels)
+    assert len(support(model)) == 5
+    assert len(support(model) & {0, 1, 3}) == 1
+    assert len(support(model) & {2, 7}) == 1
+
+
+def test_near_copies_are_not_copies():
+    X, y = data(300, 12, noise=0.3)
+    X[:, 0] = X[:, 3] + 1e-3 * X[:, 5]
+    problem = Problem((m := fitted(X, y, 4, labels=True).method_), *read.folds_of(m)[:2])
+    assert_array_equal(problem.distinct(np.arange(12, dtype=np.int32)), np.arange(12))
+
+
+def test_words_compete_in_one_unit_too():
+    """Frequent words that matter are found among rare ones whose deviations are small."""
+    X, y = data(400, 60, corr=0)
+    X = (np.random.default_rng(0).random(X.shape) < np.linspace(0.001, 0.1, 60)) * 1.0
+    model = fitted(csr_array(X), X[:, 50:].sum(axis=1) + 0.1 * y, 5, labels=True)
+    engines, _, _ = read.candidates(model.method_)
+    assert [np.ptp(e.problem.scale[engines[0].problem.deviation > 0]) > 0 for e in engines] == [True, False]
+    dense, _, _ = read.candidates(fitted(data()[0], data()[1], 3).method_)
+    assert len(dense) == 1
+
+
+# ---------------------------------------------------------------- size
+
+
+def test_sizes_are_all_up_to_twelve_then_two_in_an_octave_up_to_the_rows():
+    X, y = data(100, 300)
+    method = fitted(X, y).method_
+    engines, columns, folds = read.candidates(method)
+    sizes = read.sizes_of(method, engines[0].problem, columns, folds)
+    assert sizes == [100, 96, 68, 48, 34, 24, 17, *range(12, 0, -1)]
+
+
+def test_one_standard_error_is_the_smaller_model():
+    X, y = data(300, 40, noise=2)
+    best, near = fitted(X, y), fitted(X, y, criterion="1se")
+    assert best.sizes_ == near.sizes_
+    assert len(support(best)) == best.sizes_["cv"] > near.sizes_["1se"] == len(support(near))
+    assert f"{best.sizes_['1se']} are within one standard error" in best.method_.note
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_information_criteria_find_the_true_features(labels):
+    X, y = data(600, 60, seed=2, true=range(0, 60, 4), noise=0.5)
+    found = {c: support(fitted(X, y, criterion=c, labels=labels)) for c in ("ebic", "bic", "aic")}
+    assert found["ebic"] >= set(range(0, 60, 4))
+    assert len(found["ebic"]) <= 16  # 15 are true, between the sizes of the ladder
+    assert len(found["ebic"]) <= len(found["bic"]) <= len(found["aic"])
+
+
+# ---------------------------------------------------------------- ridges
+
+
+def test_both_strong_and_weak_ridges_are_of_use():
+    weak_signal, _ = data(60, 200, corr=0)
+    y = weak_signal[:, :40].sum(axis=1) + 4 * np.random.default_rng(1).normal(size=60)
+    assert fitted(weak_signal, y, 20).ridge_ >= 0.1
+    X, y = data(400, 30, corr=5, true=(3, 7), noise=1e-3)
+    y -= 2.5 * X[:, 7]  # a difference of columns that have nearly everything in common
+    assert fitted(X, y, 2).ridge_ < 1e-2
+
+
+def test_weaker_ridges_are_not_tried_after_two_that_are_worse():
+    X, y = data(60, 40, noise=5)
+    method = fitted(X, y, 20).method_
+    (engine,), columns, folds = read.candidates(method)
+    tried = list(read.held_out(engine, columns, read.RIDGES, [20], folds))
+    losses = [float(losses.sum(axis=-1).min()) for _, losses in tried]
+    assert len(tried) < len(read.RIDGES)
+    assert min(losses) == losses[-3]
+
+
+def test_refits_are_under_other_ridges_than_the_elimination():
+    chosen = {read.choose(*table_of(seed))[0].refit for seed in range(12)}
+    assert chosen == {0.1, 1.0, 10.0}
+
+
+def table_of(seed):
+    X, y = data(60, 20, seed, noise=0.5 + seed)
+    method = fitted(X, y, 5).method_
+    (engine,), columns, folds = read.candidates(method)
+    return (
+        [(engine, r, losses) for r, losses in read.held_out(engine, columns, read.RIDGES, [5], folds)],
+        [5],
+        "cv",
+    )
+
+
+# ---------------------------------------------------------------- constraints
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("labels", [False, True])
+def test_kept_features_are_in_every_model_and_count(labels, wide):
+    X, y = data(300, 300 if wide else 20)
+    model = fitted(X, y, 4, labels=labels, keep=[0])
+    assert support(model) == {0, 3, 7, 11}
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("labels", [False, True])
+def test_features_of_a_group_enter_together_and_k_counts_groups(labels, wide):
+    X, y = data(400, 300 if wide else 20, corr=0)
+    groups = [[3, 4], [7, 8, 9], [0, 1]]
+    assert support(fitted(X, y, 3, labels=labels, groups=groups)) == {3, 4, 7, 8, 9, 11}
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("labels", [False, True])
+def test_positive_weights(labels, wide):
+    X, y = data(400, 300 if wide else 20, corr=0)
+    y -= 3 * X[:, 5]
+    model = fitted(X, y, 3, labels=labels, positive=True)
+    assert (model.coef_ >= 0).all()
+    assert support(model) == {3, 7, 11}
+    assert 5 in support(fitted(X, y, 3, labels=labels))
+
+
+def test_positive_is_refused_for_many_classes():
+    X, y = data()
+    with pytest.raises(ParamError, match="positive"):
+        SieveClassifier(3, positive=True).fit(X, np.digitize(y, [-1, 1]))
+
+
+# ---------------------------------------------------------------- predictions
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_values_far_outside_are_clipped_and_counted(sparse):
+    X, y = data(200, 6, true=(3,), noise=0.1)
+    X *= np.random.default_rng(0).random(X.shape) < 0.4 if sparse else 1.0
+    y = X[:, 3] * 2
+    wild, edge, inside = X[:3].copy()
+    low, high = X[:, 3].min(), X[:, 3].max()
+    wild[3], edge[3], inside[3] = 1e9, high + 0.5 * (high - low), high + 0.4 * (high - low)
+    rows = np.array([wild, edge, inside])
+    as_given = csr_array if sparse else np.array
+    model = SieveRegressor(1).fit(as_given(X), y)
+    with pytest.warns(UserWarning, match="1 of 3 rows .* clipped to the range learned"):
+        clipped = model.predict(as_given(rows))
+    assert model.n_clipped_ == 1
+    assert_allclose(clipped[0], clipped[1], rtol=1e-6)
+    with pytest.warns(UserWarning, match="1 of 3 rows to predict lie outside"):
+        free = SieveRegressor(1, clip=False).fit(as_given(X), y).predict(as_given(rows))
+    assert_allclose(clipped[1:], free[1:], rtol=1e-5)
+    assert free[0] > 1e8
+    model.predict(as_given(X))
+    assert model.n_clipped_ == 1  # rows learned are within
+
+
+def test_ranges_do_not_depend_on_layout_or_cuts():
+    X, y = data(150, 12)
+    X *= np.random.default_rng(0).random(X.shape) < 0.3
+    limits = []
+    for rows in (X, csr_array(X)):
+        for step in (150, 40):
+            model = SieveRegressor(3)
+            for at in range(0, 150, step):
+                model.partial_fit(rows[at : at + step], y[at : at + step])
+            limits.append(model.method_.state.store.limits(150))
+    for other in limits:
+        assert_allclose(other, [X.min(axis=0), X.max(axis=0)], rtol=1e-6)
+
+
+def test_rare_positives_are_ranked():
+    """3 % positives: the area under the curve is not given up for the log-loss."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((6000, 60)) < rng.uniform(0.02, 0.3, 60)) * 1.0
+    margin = X[:, :12] @ np.full(12, 1.5) - 6
+    y = rng.random(6000) < 1 / (1 + np.exp(-margin))
+    model = SieveClassifier(10).fit(csr_array(X[:3000]), y[:3000])
+    from sklearn.metrics import roc_auc_score
+
+    best = roc_auc_score(y[3000:], margin[3000:])
+    assert roc_auc_score(y[3000:], model.decision_function(csr_array(X[3000:]))) > best - 0.05
+
+
+def test_rows_of_one_content_have_one_key():
+    from streamsieve import _core
+
+    X = np.array([[1.0, 0.0, -0.0, 2.5], [1.0, 0.0, 0.0, 2.5], [2.5, 0.0, 0.0, 1.0]])
+    keys = []
+    for rows in (X, X.astype(np.float32), csr_array(X)):
+        key = np.empty(3, dtype=np.uint32)
+        assert _core.sieve_row_keys(as_rows(rows)[0].kernel, key) == 6
+        keys.append(key)
+    assert_array_equal(keys[0], keys[1])
+    assert_array_equal(keys[0], keys[2])
+    assert keys[0][0] == keys[0][1] != keys[0][2]
