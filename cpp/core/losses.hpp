@@ -81,6 +81,22 @@ struct Huber : BaseLoss {
     }
 };
 
+// The smoothing is a parabola within `width` of the corner.
+struct Quantile : BaseLoss {
+    static constexpr const char* name = "quantile";
+    static constexpr bool has_units = true;
+    double quantile = 0, width = 0;
+    template <class Get>
+    void read(const Get& get) {
+        quantile = get("quantile"), width = get("width");
+    }
+    LossPoint at(double m, double y) const {
+        const double r = m - y, size = std::abs(r), tilt = 0.5 - quantile;
+        if (!(size > width)) return {0.25 * r * r / width + tilt * r, 0.5 * r / width + tilt, 0.5 / width};
+        return {0.5 * size - 0.25 * width + tilt * r, std::copysign(0.5, r) + tilt, 0.5 / size};
+    }
+};
+
 struct Poisson : BaseLoss {
     static constexpr const char* name = "poisson";
     static constexpr double curvature = std::numeric_limits<double>::infinity();
@@ -90,7 +106,7 @@ struct Poisson : BaseLoss {
     }
 };
 
-using AnyLoss = std::variant<Squared, Logistic, Hinge, SquaredHinge, Huber, Poisson>;
+using AnyLoss = std::variant<Squared, Logistic, Hinge, SquaredHinge, Huber, Quantile, Poisson>;
 
 class Loss {
   public:

@@ -218,6 +218,51 @@ class Huber(Loss):
 
 
 @dataclass(frozen=True)
+class Quantile(Loss):
+    """Pinball loss of r = m - y, |r| / 2 + (1 / 2 - quantile) r, a parabola within `width` of its corner.
+
+    It is at most width / 4 below the pinball loss.
+    """
+
+    name = "quantile"
+    tasks = ("regression",)
+    params = {
+        "quantile": Param(
+            0.5, Real(above=0, below=1), "Share of the targets below the prediction, by loss='quantile'."
+        )
+    }
+    corners = has_units = needs_units = True
+
+    quantile: float = 0.5
+    width: float = 0.01  # in deviations of the targets
+
+    def value(self, margin: Any, y: Any) -> Array:
+        r = np.subtract(margin, y)
+        size = np.abs(r)
+        near = 0.5 * np.square(np.minimum(size, self.width)) / self.width
+        return 0.5 * (near + np.maximum(size - self.width, 0.0)) + (0.5 - self.quantile) * r
+
+    def derivative(self, margin: Any, y: Any) -> Array:
+        r = np.subtract(margin, y)
+        return 0.5 * np.clip(r / self.width, -1.0, 1.0) + 0.5 - self.quantile
+
+    def bend(self, margin: Any, y: Any) -> Array:
+        return 0.5 / np.maximum(np.abs(np.subtract(margin, y)), self.width)
+
+    def constant(self, y: Array, w: Array | None = None) -> Array:
+        order = np.argsort(y, axis=0)
+        below = np.cumsum(shares(len(y), w)[order], axis=0)
+        at = np.minimum((below < self.quantile).sum(axis=0), len(y) - 1)
+        return np.take_along_axis(y, np.take_along_axis(order, at[None], axis=0), axis=0)[0]
+
+    def units(self, y: Array, centred: bool = True) -> tuple[Array, Array]:
+        return robust_units(y, centred)
+
+    def raw(self) -> Loss:
+        return Quantile(self.quantile, 1e-300)
+
+
+@dataclass(frozen=True)
 class Poisson(Loss):
     """exp(m) - y m: counts y of mean exp(m)."""
 
@@ -253,7 +298,7 @@ class Poisson(Loss):
 
 
 #: All losses at their default parameters; estimators show those of a task in this order.
-_ALL = (Logistic(), Hinge(), SquaredHinge(), Squared(), Huber(), Poisson())
+_ALL = (Logistic(), Hinge(), SquaredHinge(), Squared(), Huber(), Quantile(), Poisson())
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in _ALL}
 
 
