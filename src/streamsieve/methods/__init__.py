@@ -50,6 +50,7 @@ METHODS = {
         Entry("BAMD", "learners.bamd", "budgeted"),
         Entry("OFS", "learners.ofs", "budgeted", ("classification",)),
         Entry("SOFS", "learners.sofs", "budgeted", ("classification",)),
+        Entry("PassiveAggressive", "learners.passive_aggressive", "budgeted"),
         Entry("TruncatedGradient", "learners.truncated_gradient", "regularised"),
         Entry("FOBOS", "learners.fobos", "regularised"),
         Entry("RDA", "learners.rda", "regularised"),

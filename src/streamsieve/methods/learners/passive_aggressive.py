@@ -1,0 +1,91 @@
+"""Passive-aggressive learning, truncated: Crammer et al. (2006)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ... import _core
+from ...core.method import Method
+from ...core.params import OneOf, Param
+from ...core.rows import Array, Rows
+from ...core.state import State, check_finite, zeros
+from . import heap, steps
+from .heap import NOT_NEGATIVE, POSITIVE, check_heap, new_heap, resize_heap, set_heap
+from .start import INIT, start_by_gradient
+from .steps import check_clock
+
+
+class PassiveAggressive(Method):
+    """K features by the least change that corrects each row, truncated (passive-aggressive).
+
+    O(nnz + touched log k) a row whatever p is, and O(p) memory. There is no step to choose: a row whose loss
+    is zero changes nothing, and any other moves the weights just so far that it becomes zero, or as far as
+    `C` allows. More than two classes are learned jointly, one against the rest, and share the k features.
+
+    Notes
+    -----
+    Crammer, Dekel, Keshet, Shalev-Shwartz and Singer (2006), Figure 1. The loss l of a row is
+    ``max(0, 1 - y w'x)`` for labels and ``max(0, |y - w'x| - epsilon)`` for targets. Each row is learned by
+    ``w <- w + tau s x``, with s = y for labels and sign(y - w'x) for targets, and ``tau = min(C, l / |x|^2)``
+    (PA-I) or ``l / (|x|^2 + 1 / (2 C))`` (PA-II). Then all but the k largest weights are set to zero.
+
+    Differences from the paper: the truncation, which it does not have; several outputs are ranked by the norm
+    of their weights; ``fit_intercept`` adds a column of ones that is not counted; a row of weight r has r
+    times the `C`. Curves and tests of regressors measure the squared loss.
+    """
+
+    k = heap.K
+    C = Param(1.0, POSITIVE, "The larger, the more one row may change the model.", symbol="C", live=True)
+    variant = Param("PA-I", OneOf("PA-I", "PA-II"), "How `C` bounds a step (see Notes).", live=True)
+    epsilon = Param(
+        0.1, NOT_NEGATIVE, "Regression: errors up to this change nothing.", symbol="epsilon", live=True
+    )
+    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
+    refit, init = steps.REFIT, INIT
+    max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
+
+    losses = {"regression": ("squared",), "classification": ("hinge",)}
+    limit = heap.LIMIT
+    can_overflow = False
+    prepare = "units"
+
+    def start(self, p: int, q: int) -> State:
+        return State(
+            clock=heap.row_count(),
+            kept=new_heap(min(self.k, p)),
+            place=zeros(feature=p, dtype=np.int32),
+            weight=zeros(feature=p, output=q),
+            bias=zeros(output=q),
+        )
+
+    def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        rule = {
+            "C": self.C,
+            "epsilon": self.epsilon if self.loss == "squared" else -1.0,
+            "second": self.variant == "PA-II",
+            "fit_intercept": self.fit_intercept,
+        }
+        return _core.passive_aggressive(rows.kernel, self.loss_function, y, w, rule, self.state)
+
+    def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
+        if self.init == "gradient":
+            start_by_gradient(self, rows, y, w)
+
+    def set_weights(self, coef: Array, intercept: Array) -> None:
+        """Begin with weights (q, p) of at most k features, and intercepts (q,)."""
+        s, size = self.state, np.linalg.norm(coef, axis=0)
+        features = np.flatnonzero(size)
+        set_heap(s.kept, s.place, features, size[features])
+        s.weight[:], s.bias[:] = coef.T, intercept
+
+    def weights(self) -> tuple[Array, Array]:
+        return self.state.weight.T.copy(), self.state.bias.copy()
+
+    def resize(self, p: int) -> None:
+        super().resize(p)
+        resize_heap(self.state.kept, min(self.k, p))
+
+    def check_state(self) -> None:
+        check_finite(self.state)
+        check_clock(self.state.clock)
+        check_heap("kept", self.state.kept, self.state.place)
