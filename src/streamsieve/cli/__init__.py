@@ -15,6 +15,7 @@ VERBS = {
     "path": "Compare models of every size, by AIC, BIC and EBIC, from one pass.",
     "predict": "Predict the rows of a stream.",
     "evaluate": "Test, then train: measure how well a stream is predicted as it goes by.",
+    "compare": "Compare several methods on rows that none of them has learned.",
     "merge": "Merge the running averages of models fitted on different machines.",
     "inspect": "Show what a model or checkpoint holds.",
     "report": "Write a page about a model, to read in a browser.",
