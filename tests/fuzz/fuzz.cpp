@@ -29,6 +29,7 @@ const char* const CSV[] = {
     "\"1.5\", 2 ,\"a \"\"b\"\"\nc\",NaN\n,NA,,null\n",
     "1,2,3\n1,2,3,4,5\n\n\"open,2,3,4\n9,8,7,6\n",
     "123456789012345678901234567890,1e999,1e-999,.\n+1,-.5,5.e1,1e\n",
+    "\"1,234.5\",$5,10%,-\n\"1.234,5\",\"1 000\",€ 3,n/a\n",
 };
 const char* const WORDS[] = {"nan",
                              "inf",
@@ -172,6 +173,7 @@ struct CsvResult {
     CsvOutcome outcome;
     std::vector<double> X, others;
     std::vector<std::string> values;
+    std::vector<std::int64_t> odd;  // words among the numbers of each column
 };
 
 void parse(const char* begin, const char* end, const CsvRules& rules, CsvResult& r) {
@@ -181,7 +183,10 @@ void parse(const char* begin, const char* end, const CsvRules& rules, CsvResult&
     std::vector<double> X(rows * std::size_t(rules.features)), others(rows * std::size_t(rules.others));
     std::vector<std::int32_t> codes(rows * std::size_t(rules.texts));
     std::vector<Codes> met(std::size_t(rules.texts));
-    CsvOutcome o = csv(begin, end, rules, {X.data(), others.data(), codes.data()}, met);
+    std::vector<OddCells> odd(std::size_t(rules.columns));
+    CsvOutcome o = csv(begin, end, rules, {X.data(), others.data(), codes.data()}, met, odd.data());
+    r.odd.resize(odd.size());
+    for (std::size_t c = 0; c < odd.size(); ++c) r.odd[c] += odd[c].count;
     r.X.insert(r.X.end(), X.begin(), X.begin() + o.rows * rules.features);
     r.others.insert(r.others.end(), others.begin(), others.begin() + o.rows * rules.others);
     for (Index i = 0; i < o.rows * rules.texts; ++i) {
@@ -189,17 +194,19 @@ void parse(const char* begin, const char* end, const CsvRules& rules, CsvResult&
         const auto& values = met[std::size_t(i % rules.texts)].values();
         r.values.push_back(code < 0 ? "missing" : "is " + std::string(values.at(std::size_t(code)).text()));
     }
-    o.rows += r.outcome.rows, o.bad += r.outcome.bad;
+    o.rows += r.outcome.rows, o.bad += r.outcome.bad, o.left_out += r.outcome.left_out;
     r.outcome = o;
 }
 
 void check_csv(const Padded& text, Random& random) {
     const std::int32_t roles[] = {0, 1, ~0, 2}, many[] = {~1, 0, IGNORED, 1, ~0};
-    const std::uint8_t missing[] = {std::uint8_t(below(random, 3)), std::uint8_t(below(random, 3)),
-                                    std::uint8_t(below(random, 3)), 0, 0};
+    std::uint8_t gaps[5], styles[5];
+    for (std::uint8_t& gap : gaps) gap = std::uint8_t(below(random, 3));
+    for (std::uint8_t& style : styles) style = std::uint8_t(below(random, 2) ? 0 : below(random, 3));
+    const double fills[] = {0, -1.5, 2, 1e300, 3};
     const bool skip = below(random, 2) == 1;
-    const CsvRules rules = below(random, 4) ? CsvRules{',', roles, 4, 2, 1, 1, missing, 2, skip}
-                                            : CsvRules{',', many, 5, 1, 1, 2, missing, -1, skip};
+    const CsvRules rules = below(random, 4) ? CsvRules{',', roles, 4, 2, 1, 1, gaps, styles, fills, 2, skip}
+                                            : CsvRules{',', many, 5, 1, 1, 2, gaps, styles, fills, -1, skip};
     CsvResult a, b;
     parse(text.begin(), text.end(), rules, a);
     const bool quoted = std::memchr(text.begin(), '"', text.n) != nullptr;
@@ -207,7 +214,8 @@ void check_csv(const Padded& text, Random& random) {
     parse(text.begin(), middle, rules, b);
     parse(middle, text.end(), rules, b);
     require(a.outcome.rows == b.outcome.rows && a.outcome.at == b.outcome.at &&
-                a.outcome.fault == b.outcome.fault && a.outcome.bad == b.outcome.bad,
+                a.outcome.fault == b.outcome.fault && a.outcome.bad == b.outcome.bad &&
+                a.outcome.left_out == b.outcome.left_out && a.odd == b.odd,
             "csv outcome", text);
     require(same(a.X, b.X, a.outcome.rows * rules.features), "csv numbers", text);
     require(same(a.others, b.others, a.outcome.rows * rules.others), "csv targets", text);
