@@ -27,9 +27,9 @@ from streamsieve import (
     load,
     save,
 )
-from streamsieve.core.clusters import hash_ids
 from streamsieve.methods import inference
 from streamsieve.methods.sieve.read import folds_of
+from streamsieve.statistics.folds import hash_ids
 from streamsieve.statistics.linear_model import LinearModel
 
 # ---------------------------------------------------------------- least squares

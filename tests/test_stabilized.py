@@ -21,8 +21,8 @@ from streamsieve import (
     StabilizedSGDRegressor,
     TruncatedGradientClassifier,
 )
-from streamsieve.core.row_buffer import RowBuffer
 from streamsieve.core.rows import Rows
+from streamsieve.core.state import RowBuffer
 from streamsieve.estimators.make import expected_failed_checks
 from streamsieve.methods.learners.paths import Paths
 from streamsieve.metrics import selection_stability

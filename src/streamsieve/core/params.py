@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -111,6 +112,31 @@ class Bool:
         if not isinstance(value, bool | np.bool_):
             raise ValueError
         return bool(value)
+
+
+class Bytes:
+    """A number of bytes, at least `least`, or a text such as '256MB'; powers of 1024."""
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def __str__(self) -> str:
+        return f"int >= {self.least} or str such as '256MB'"
+
+    def accept(self, value: Any) -> int | str:
+        if size_of(value) < self.least:
+            raise ValueError
+        return value if isinstance(value, str) else int(value)
+
+
+def size_of(value: Any) -> int:
+    """Bytes, of a number or a text; ValueError for anything else."""
+    if not isinstance(value, str):
+        return Int().accept(value)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?)B?\s*", value.upper())
+    if match is None:
+        raise ValueError
+    return int(float(match[1]) * 1024 ** " KMG".index(match[2] or " "))
 
 
 class OneOf:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..core.params import ParamError
-from ..core.sizes import size_of
+from ..core.params import ParamError, size_of
 from ..sources import BadData, Stream, read
 from ..sources.files import Bytes, File, find
 from ..sources.formats import FORMATS

@@ -15,7 +15,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import validate_data
 
-from ..core.clusters import hash_ids
 from ..core.method import Method
 from ..core.params import Parameter
 from ..core.rows import Array, Rows, as_rows, check_any_weight, is_sparse
@@ -23,6 +22,7 @@ from ..core.tasks import Task
 from ..core.words import counted
 from ..sources.schema import Schema
 from ..sources.stream import Stream
+from ..statistics.folds import hash_ids
 from ..training.memory import machine_memory
 from ..training.model import Model
 from ..training.outside import reach_of

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.clusters import hash_ids
 from ..core.rows import Rows
+from ..statistics.folds import hash_ids
 from .cells import STYLES, Array, as_days, as_numbers, bucket_of, labels_of, words_of
 from .examples import Examples
 from .infer import MAJORITY, Sample, infer

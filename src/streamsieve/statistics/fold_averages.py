@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.clusters import hash_ids
 from ..core.params import Int, Or, Param
 from ..core.rows import Array, Rows, as_weights
 from ..core.state import State
 from .buffer import BLOCK
 from .combine import both_locks
+from .folds import hash_ids
 from .forgetting import Decay, Forgetting, decay_per_row
 from .interactions import Pairs
 from .running import RunningAverages

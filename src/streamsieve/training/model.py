@@ -201,7 +201,7 @@ class Model:
         return rows, Y, w, cluster
 
     def learn(self, rows: Rows, y: Any, w: Any = None, cluster: Any = None) -> None:
-        """Learn the next rows of a stream; `cluster` are `clusters.hash_ids` of the rows' clusters."""
+        """Learn the next rows of a stream; `cluster` are `folds.hash_ids` of the rows' clusters."""
         rows, Y, w, cluster = self.encode(rows, y, w, cluster)
         if not self.started:
             self.begin(rows.p, Y.shape[1])

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from .. import _core
 from ..core.losses import or_one, shares
 from ..core.method import Method
-from ..core.row_buffer import RowBuffer
 from ..core.rows import Array, ColumnMap, Rows
-from ..core.state import State, array, zeros
+from ..core.state import RowBuffer, State, array, zeros
 from ..core.transaction import Undo
 
 ROWS = 100  # that decide on centre and unit: a tenth of a deviation off, in the mean

@@ -277,7 +277,7 @@ class AveragesMethod(Method):
     def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
         """Add checked rows; all or none, see `RunningAverages.add`.
 
-        `cluster` are `clusters.hash_ids` of the rows' clusters, which decide on their folds.
+        `cluster` are `folds.hash_ids` of the rows' clusters, which decide on their folds.
         """
         self.learn(rows, y, w, cluster)
         self.p = self.averages.n_features_in_

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from ...core.method import Extent, Method
 from ...core.params import Int, Or, Param, Real
-from ...core.row_buffer import RowBuffer
 from ...core.rows import Array, Rows, threads
-from ...core.state import State
+from ...core.state import RowBuffer, State
 from ...core.transaction import Undo
 from . import steps
 from .paths import STAGE, Paths

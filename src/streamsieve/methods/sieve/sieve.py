@@ -12,9 +12,8 @@ from ... import _core
 from ...core import linalg
 from ...core.losses import loss_names
 from ...core.method import Extent, Method
-from ...core.params import Bool, Int, OneOf, Or, Param, ParamError, Real
+from ...core.params import Bool, Bytes, Int, OneOf, Or, Param, ParamError, Real, size_of
 from ...core.rows import Array, Rows, threads
-from ...core.sizes import EXTRA, Bytes, size_of
 from ...core.state import State, check_array, optional, zeros
 from ...core.transaction import transaction
 from ...statistics import constraints
@@ -25,7 +24,7 @@ from .read import Reading, read, strengths
 from .screen import best_columns, check_marginals, marginal, measure, new_marginals
 from .solve import KEPT, POSITIVE
 from .store import Ints, Store
-from .undo import SieveUndo
+from .undo import EXTRA, SieveUndo
 
 WIDER = 0.5  # of the range of a feature, on each side: predicted as learned up to there
 BLOCK = 4096  # rows after which squared loss goes into the summary, where correlations are formed anyway

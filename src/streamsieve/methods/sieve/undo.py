@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...core.rows import Rows
-from ...core.sizes import EXTRA
 from ...core.state import State
 from ...core.transaction import Undo
+
+EXTRA = 32 << 20  # bytes for work, beside the memory of a sieve
 
 
 class SieveUndo(Undo):
