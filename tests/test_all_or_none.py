@@ -31,7 +31,7 @@ from streamsieve.methods import ESTIMATORS
 from streamsieve.methods.sieve import room
 from streamsieve.methods.sieve.sieve import Sieve
 from streamsieve.methods.sieve.store import Store
-from streamsieve.statistics import undo
+from streamsieve.statistics import running
 from streamsieve.statistics.moments import Moments
 from streamsieve.training import saved as models
 from test_laws import LEARNERS, begin, data, feed
@@ -186,7 +186,7 @@ def test_averages_take_all_rows_of_a_call_or_none(kind, options, layout, begun, 
 
 
 def test_large_averages_hold_an_interrupt_back(monkeypatch):
-    monkeypatch.setattr(undo, "LARGE", 0)
+    monkeypatch.setattr(running, "LARGE", 0)
     X = np.random.default_rng(0).normal(size=(5000, 4))
     averages, whole = RunningAverages().update(X[:9], X[:9, 1]), RunningAverages().update(X[:9], X[:9, 1])
     add_block = Moments.add_block

@@ -20,7 +20,7 @@ from streamsieve.methods import METHODS
 from streamsieve.methods.averages.penalized import DEFAULTS, Walk, penalties_for, walk_to_alpha
 from streamsieve.statistics.constraints import Constraints
 from streamsieve.statistics.linear_model import as_standardized
-from streamsieve.statistics.reduce import members, restore
+from streamsieve.statistics.standardize import members, restore
 
 PENALISED = {
     "lasso": extract.olasso,

@@ -10,7 +10,7 @@ from streamsieve.methods.averages.obestsubset import obestsubset
 from streamsieve.methods.averages.ofsa import ofsa
 from streamsieve.methods.averages.olasso import olasso
 from streamsieve.methods.averages.olsth import olsth
-from streamsieve.statistics import band
+from streamsieve.statistics import ridge as ridges
 from streamsieve.statistics.least_squares import ols, ols_weights
 from streamsieve.statistics.ridge import likeliest_ridge, low_rank_ridge
 from streamsieve.statistics.running import RunningAverages
@@ -204,8 +204,8 @@ def test_a_band_solves_as_the_matrix_does(blocked, p, q, seed):
     A = A @ A.T
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"BLOCKED": blocked, "WIDTH": 3, "ROWS": 6}.items():
-            patch.setattr(band, name, value)
-        form = band.Band(A.copy())
+            patch.setattr(ridges, name, value)
+        form = ridges.Band(A.copy())
         x, log_det = form.solve(0.1, form.turn(z))
         assert_allclose(form.turn_back(x), np.linalg.solve(A + 0.1 * np.eye(p), z), rtol=1e-8, atol=1e-10)
         assert_allclose(log_det, np.linalg.slogdet(np.eye(p) + A / 0.1)[1], rtol=1e-10)
@@ -218,7 +218,7 @@ def test_a_band_of_many_diagonals_has_the_same_ridge(monkeypatch, shape):
     s = standardized(X, y)
     expected, ridge = ols_weights(s, rows_per_feature=4.0)
     for name, value in {"BLOCKED": 50, "WIDTH": 16, "ROWS": 64}.items():
-        monkeypatch.setattr(band, name, value)
+        monkeypatch.setattr(ridges, name, value)
     weights, lam = ols_weights(s, rows_per_feature=4.0)
     assert_allclose(lam, ridge, rtol=1e-6)
     assert_allclose(weights, expected, rtol=1e-6, atol=1e-9)

@@ -20,10 +20,9 @@ from streamsieve.methods.averages.omcp import omcp
 from streamsieve.methods.averages.oscad import oscad
 from streamsieve.methods.averages.penalized import DEFAULTS, penalties_for, penalty_path
 from streamsieve.statistics.least_squares import ols_weights
-from streamsieve.statistics.linear_model import unexplained
+from streamsieve.statistics.linear_model import strongest, unexplained
 from streamsieve.statistics.newton import Factor, Solver
 from streamsieve.statistics.penalties import L1L2, MCP, SCAD
-from streamsieve.statistics.rank import strongest
 from streamsieve.statistics.standardize import Standardized
 
 EXTRACTORS = {

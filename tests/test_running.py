@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.running import running_averages
 from streamsieve import OFSARegressor
-from streamsieve.statistics import buffer
+from streamsieve.statistics import running
 from streamsieve.statistics.fold_averages import FoldAverages
 from streamsieve.statistics.interactions import Pairs
 from streamsieve.statistics.running import RunningAverages
@@ -31,7 +31,7 @@ P = 7
 def small_blocks():
     """So that a few hundred rows fill several blocks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(buffer, "BLOCK", 64)
+        patch.setattr(running, "BLOCK", 64)
         yield
 
 
@@ -85,7 +85,7 @@ def test_chunks_do_not_matter(cuts, weighted):
 
 
 def test_one_row_calls_equal_one_call():
-    X, y = data(buffer.BLOCK * 2 + 3)
+    X, y = data(running.BLOCK * 2 + 3)
     parts = RunningAverages()
     for i in range(len(X)):
         parts.update(X[i : i + 1], y[i])
@@ -653,7 +653,7 @@ def test_values_whose_products_overflow_are_refused(dtype, size, make):
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 def test_several_threads_may_read(make):
-    X = np.random.default_rng(0).normal(size=(buffer.BLOCK - 1, 200)) * (np.arange(200) % 50 == 0)
+    X = np.random.default_rng(0).normal(size=(running.BLOCK - 1, 200)) * (np.arange(200) % 50 == 0)
     expected = np.cov(X.T, bias=True)
     together, interval = Barrier(3), sys.getswitchinterval()
 

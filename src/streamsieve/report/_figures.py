@@ -52,10 +52,8 @@ def calibration(bins: list[list[float]]) -> str:
 
 def drift(bank: Any) -> str:
     """The half-life along the stream, and where it changed."""
-    from ..statistics._plot_bank import plot_bank
-
     with _style():
-        return _svg(plot_bank(bank, _axes(1)[0]).figure, "half-life along the stream, and where it changed")
+        return _svg(bank.plot(_axes(1)[0]).figure, "half-life along the stream, and where it changed")
 
 
 def _style() -> Any:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from ..core.rows import Array, Rows
 from ..core.state import State, array, zeros
-from .buffer import DenseBuffer
+from .batch import check_batch
 from .interactions import Pairs
+from .moments import DenseBuffer
 from .running import DTYPE, INTERACTIONS, RunningAverages
 
 HALF_LIVES = (*(100.0 * 2**i for i in range(8)), math.inf)
@@ -143,7 +144,7 @@ class AveragesBank(State):
             first = self.blocks[-1] if self.blocks else RunningAverages(
                 dtype=self.dtype, interactions=self.interactions
             )  # fmt: skip
-            rows, y, w, _ = first.check_batch(X, y, sample_weight)
+            rows, y, w, _ = check_batch(first, X, y, sample_weight)
             return self.add(rows, y, w)
 
     def add(self, rows: Rows, y: Array, w: Array | None = None) -> Self:
@@ -309,9 +310,24 @@ class AveragesBank(State):
 
     def plot(self, ax: Any = None) -> Any:
         """Half-life and error along the stream, and the rows before which it changed (needs matplotlib)."""
-        from ._plot_bank import plot_bank
+        import matplotlib.pyplot as plt
 
-        return plot_bank(self, ax)
+        if ax is None:
+            ax = plt.subplots(figsize=(7, 3), layout="constrained")[1]
+        rows, life, error = self.trace_.T
+        longest = self.half_lives[np.isfinite(self.half_lives)].max(initial=1.0)
+        ax.step(rows, np.minimum(life, 2 * longest), where="post", color="C0")
+        ax.set_yscale("log")
+        ax.set_xlabel("rows")
+        ax.set_ylabel("half-life (rows)", color="C0")
+        beside = ax.twinx()
+        beside.plot(rows, error, color="C7", lw=0.8)
+        beside.set_ylabel("squared error before learning", color="C7")
+        for i, row in enumerate(self.drift_):
+            ax.axvline(row, color="C3", ls="--", lw=1, label="drift" if i == 0 else None)
+        if self.drift_:
+            ax.legend(loc="upper left", frameon=False)
+        return ax
 
     # ---------------------------------------------------------------- files
 

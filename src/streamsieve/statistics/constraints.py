@@ -1,7 +1,7 @@
 """Constraints on the weights, as users state them: by names, by group or by index.
 
-`Constraints` holds them, `resolve` turns names into places; `reduce.py` builds them into the averages, so
-that an extractor sees them only where its own scalar problem does.
+`Constraints` holds them, `resolve` turns names into places; `standardize.py` builds them into the averages,
+so that an extractor sees them only where its own scalar problem does.
 """
 
 from __future__ import annotations

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from ..core.params import Int, Or, Param
 from ..core.rows import Array, Rows, as_weights
 from ..core.state import State
-from .buffer import BLOCK
+from .batch import check_batch
 from .combine import both_locks
 from .folds import hash_ids
 from .forgetting import Decay, Forgetting, decay_per_row
 from .interactions import Pairs
+from .moments import BLOCK
 from .running import RunningAverages
 
 N_FOLDS = Param(
@@ -100,7 +101,7 @@ class FoldAverages(State):
             pass `fold_of(cluster)`, with the ids of their clusters.
         """
         with self._lock:
-            rows, Y, w, names = self.folds_[0].check_batch(X, y, sample_weight)
+            rows, Y, w, names = check_batch(self.folds_[0], X, y, sample_weight)
             if fold is not None:
                 fold = self._check_folds(fold)
                 if sample_weight is not None and len(fold) > len(rows):  # rows of weight 0 are gone

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.rows import Array, Rows
 from ..core.state import State, optional
+from .batch import check_batch
 from .combine import both_locks
 from .interactions import Pairs
 from .running import RunningAverages
@@ -80,7 +81,7 @@ class FourthMoments(State):
                 self.n_features_in_,
                 self.n_targets_,
             )
-            return self.add(*plain.check_batch(X, y, sample_weight))
+            return self.add(*check_batch(plain, X, y, sample_weight))
 
     def add(self, rows: Rows, y: Array, w: Array | None = None, names: list[str] | None = None) -> Self:
         """Add checked rows with targets (n, q), none of weight 0."""

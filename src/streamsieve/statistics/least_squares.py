@@ -10,9 +10,9 @@ import numpy as np
 from ..core import linalg
 from ..core.rows import Array
 from .constraints import Constraints
-from .linear_model import LinearModel, as_standardized, block, cholesky, finish
+from .linear_model import LinearModel, as_standardized, finish
 from .newton import within
-from .ridge import likeliest_ridge, low_rank_ridge
+from .ridge import block, cholesky, likeliest_ridge, low_rank_ridge
 from .standardize import Standardized
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import RLock
 from typing import Any, Literal, Self
@@ -14,19 +14,17 @@ from .. import _core
 from ..core.params import Bool, OneOf, Param
 from ..core.rows import Array, Rows
 from ..core.state import State, optional, zeros
-from ..core.transaction import transaction
-from . import buffer
+from ..core.transaction import Undo, transaction
 from .batch import check_batch
-from .buffer import DenseBuffer, SparseBuffer
 from .combine import combine
 from .forgetting import Decay, Forgetting, decay_per_row
 from .interactions import Pairs
-from .moments import Moments
-from .undo import AveragesUndo
+from .moments import BLOCK, DenseBuffer, Moments, SparseBuffer
 
 DENSIFY = 30  # BLAS multiplies about that many times faster than entries are scattered one by one
 # How far forgetting lets weights grow before all are scaled down.
 GROWTH = {"float64": 1e60, "float32": 1e12}
+LARGE = 8 << 20  # bytes of sums, of about 1000 features, of which no second copy is made
 
 MISSING = Param(
     "error",
@@ -131,7 +129,7 @@ class RunningAverages(State):
             missing=MISSING.check("missing", missing),
             interactions=INTERACTIONS.check("interactions", interactions),
             forgets=decay is not None,  # whether old rows lose weight
-            block=buffer.BLOCK,  # dense rows that are multiplied at once
+            block=BLOCK,  # dense rows that are multiplied at once
             forgetting=Forgetting(decay, GROWTH[name]),
             names=optional(),
             n_samples_=0,
@@ -177,12 +175,8 @@ class RunningAverages(State):
             Weights; a row of weight 0 is left out.
         """
         with self._lock:
-            rows, y, w, names = self.check_batch(X, y, sample_weight)
+            rows, y, w, names = check_batch(self, X, y, sample_weight)
             return self.add(rows, y, w, names)
-
-    def check_batch(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Array, Array | None, Any]:
-        """Checked rows, targets and weights without rows of weight 0, and names. Changes nothing."""
-        return check_batch(self, X, y, sample_weight)
 
     def add(self, rows: Rows, y: Array, w: Array | None = None, names: list[str] | None = None) -> Self:
         """Add checked rows with targets (n, q), none of weight 0; columns beyond those before are new.
@@ -212,17 +206,19 @@ class RunningAverages(State):
             self._undo = None
 
     def _before_sums_change(self) -> None:
-        if self._undo is not None:
-            self._undo.keep_sums()
+        """Hold a copy of the O(p^2) sums, so that the call can be undone, unless they are `LARGE`."""
+        undo = self._undo
+        if undo is not None and undo.begun:
+            undo.keep(self.moments.sums.nbytes, undo.copy_sums)
 
     def place(self, rows: Rows, y: Array) -> None:
         """Choose the centre by the first rows, unless too few to tell a dense column from a sparse one."""
         if self.moments.placed or len(y) == 0 or (rows.sparse and not self.interactions and len(y) < 8):
             return
         if self.pairs is not None:
-            rows = Rows(self.pairs.expand(rows[: buffer.BLOCK].to_array()))
-        first = rows[: 16 * buffer.BLOCK] if rows.sparse else rows[: buffer.BLOCK]
-        self.moments.place(first, y[: buffer.BLOCK])
+            rows = Rows(self.pairs.expand(rows[:BLOCK].to_array()))
+        first = rows[: 16 * BLOCK] if rows.sparse else rows[:BLOCK]
+        self.moments.place(first, y[:BLOCK])
 
     def add_weighted(
         self, rows: Rows, y: Array, w: Array | None, growth: Array | None, counts: Array | None
@@ -508,3 +504,52 @@ class RunningAverages(State):
             raise ValueError(f"{len(self.names)} names are given to {p} columns.")
         if self.n_samples_ < 0:
             raise ValueError(f"{self.n_samples_} rows have been learned.")
+
+
+class AveragesUndo(Undo):
+    """Averages as they are now. Most calls only append to buffers: O(1), or O(p) where values are imputed."""
+
+    def __init__(self, a: RunningAverages) -> None:
+        super().__init__(self._put_back, LARGE, lambda: a.n_samples_)
+        self.averages, self.fields = a, a.fields()
+        self.numbers = a.forgetting.unit, a.forgetting.total, a.forgetting.pace
+        self.begun = a.moments is not None
+        if not self.begun:
+            return
+        if a.missing == "mean":
+            for name in ("n_imputed_", "imputer_sums"):
+                self.fields[name] = self.fields[name].copy()
+        self.placed, self.packed = a.moments.placed, a.dense.rows
+        self.lists = a.sparse.rows, a.sparse.targets, a.sparse.weights
+        self.buffered, self.n_values = len(a.sparse.rows), a.sparse.n_values
+
+    def _put_back(self) -> None:
+        a = self.averages
+        for name, value in self.fields.items():
+            setattr(a, name, value)
+        a.forgetting.unit, a.forgetting.total, a.forgetting.pace = self.numbers
+        a._changes += 1
+        if not self.begun:
+            return
+        if not self.placed:
+            a.moments.center[:] = 0.0
+            a.moments.placed = False
+        a.dense.rows = self.packed
+        for parts in self.lists:
+            del parts[self.buffered :]
+        a.sparse.rows, a.sparse.targets, a.sparse.weights = self.lists
+        a.sparse.n_values = self.n_values
+
+    def copy_sums(self) -> Callable[[], None]:
+        a = self.averages
+        if a.missing != "mean":
+            self.fields["imputer_sums"] = self.fields["imputer_sums"].copy()
+        moments, packed, placed = a.moments.copy(), self.packed.copy(), self.placed
+
+        def put_back() -> None:
+            a.moments, a.dense.rows = moments, packed
+            if not placed:
+                a.moments.center[:] = 0.0
+                a.moments.placed = False
+
+        return put_back

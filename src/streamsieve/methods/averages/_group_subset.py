@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.rows import Array
-from ...statistics.reduce import members
-from ...statistics.standardize import Standardized
+from ...statistics.standardize import Standardized, members
 from .path import Ints
 
 IMPROVES = 1e-9  # of the target's variance: less is rounding

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from ...core.rows import Array
 from ...statistics.fold_averages import FoldAverages
 from ...statistics.linear_model import LinearModel, finish, least_squares, original_units
-from ...statistics.reduce import n_kept, n_units, restore, whole_support
 from ...statistics.running import RunningAverages
-from ...statistics.standardize import Standardized
+from ...statistics.standardize import Standardized, n_kept, n_units, restore, whole_support
 from .path import as_method, largest_size, path, some_sizes
 
 if TYPE_CHECKING:

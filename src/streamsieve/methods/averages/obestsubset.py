@@ -14,15 +14,8 @@ from ...core.params import Int, Param, ParamError
 from ...core.rows import Array
 from ...statistics.constraints import Constraints
 from ...statistics.fold_averages import N_FOLDS
-from ...statistics.linear_model import (
-    SINGULAR,
-    LinearModel,
-    as_standardized,
-    block,
-    check_k,
-    cholesky,
-    finish,
-)
+from ...statistics.linear_model import LinearModel, as_standardized, check_k, finish
+from ...statistics.ridge import SINGULAR, block, cholesky
 from ...statistics.standardize import Standardized
 from ._group_subset import GroupSubset
 from .method import CRITERION, HONEST, STABILITY, AveragesMethod, K

@@ -13,8 +13,7 @@ from ...core.rows import Array
 from ...statistics.annealing import RELAXATION, schedule
 from ...statistics.fold_averages import N_FOLDS
 from ...statistics.linear_model import LinearModel, as_standardized, check_k, finish
-from ...statistics.reduce import n_units
-from ...statistics.standardize import Standardized
+from ...statistics.standardize import Standardized, n_units
 from .method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 from .path import Ints, Path, path_over_supports, some_sizes
 

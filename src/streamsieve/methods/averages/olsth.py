@@ -10,8 +10,7 @@ from ...core.params import Param
 from ...core.rows import Array
 from ...statistics.fold_averages import N_FOLDS
 from ...statistics.least_squares import Ridge, ols_weights
-from ...statistics.linear_model import LinearModel, as_standardized, check_k, finish
-from ...statistics.rank import strongest
+from ...statistics.linear_model import LinearModel, as_standardized, check_k, finish, strongest
 from ...statistics.standardize import Standardized
 from .method import CRITERION, HONEST, RIDGE, STABILITY, AveragesMethod, K
 from .path import Ints, Path, largest_size, path_over_order

@@ -13,10 +13,7 @@ from ...core.rows import Array
 from ...statistics.constraints import PARAMS as CONSTRAINTS
 from ...statistics.criteria import ROUNDING, aic, bic, ebic, gaussian_deviance
 from ...statistics.linear_model import (
-    SINGULAR,
     LinearModel,
-    block,
-    cholesky,
     crowded,
     degrees,
     finish,
@@ -24,8 +21,8 @@ from ...statistics.linear_model import (
     original_units,
     ridge_refit,
 )
-from ...statistics.reduce import kept_features, n_kept, n_units, restore, whole_support
-from ...statistics.standardize import Standardized
+from ...statistics.ridge import SINGULAR, block, cholesky
+from ...statistics.standardize import Standardized, kept_features, n_kept, n_units, restore, whole_support
 from .. import METHODS
 
 if TYPE_CHECKING:

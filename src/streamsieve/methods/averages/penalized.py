@@ -13,12 +13,10 @@ from numpy.typing import ArrayLike
 from ...core.rows import Array
 from ...statistics.group_descent import GroupSolver
 from ...statistics.least_squares import ols_weights
-from ...statistics.linear_model import LinearModel, as_standardized, finish, unexplained
+from ...statistics.linear_model import LinearModel, as_standardized, finish, strongest, unexplained
 from ...statistics.newton import Solver, solve
 from ...statistics.penalties import L1L2, MCP, SCAD, Penalty
-from ...statistics.rank import strongest
-from ...statistics.reduce import n_units, selectable
-from ...statistics.standardize import Standardized
+from ...statistics.standardize import Standardized, n_units, selectable
 
 if TYPE_CHECKING:
     from ...statistics.running import RunningAverages

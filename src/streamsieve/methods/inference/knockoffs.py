@@ -11,7 +11,8 @@ from ... import _core
 from ...core import linalg
 from ...core.rows import Array
 from ...statistics.annealing import RELAXATION, schedule
-from ...statistics.linear_model import LinearModel, block, finish
+from ...statistics.linear_model import LinearModel, finish
+from ...statistics.ridge import block
 from ...statistics.standardize import Standardized
 from ..averages.penalized import penalty_path
 from .choice import check_count, check_share, refuse_forgetting

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...core import linalg
 from ...core.rows import Array
 from ...statistics.fourth import FourthMoments
-from ...statistics.linear_model import SINGULAR, block
+from ...statistics.ridge import SINGULAR, block
 from ...statistics.standardize import Standardized
 
 

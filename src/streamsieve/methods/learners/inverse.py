@@ -11,9 +11,8 @@ from ... import _core
 from ...core import linalg
 from ...core.rows import Array, Rows
 from ...core.state import State, optional, square, zeros
-from ...statistics.cholesky import block, cholesky
-from ...statistics.rank import TIE, largest_rows
-from ...statistics.ridge import likeliest_ridge
+from ...statistics.linear_model import TIE, largest_rows
+from ...statistics.ridge import block, cholesky, likeliest_ridge
 from ..averages.olsth import CROWDED
 
 BLOCK = 64  # rows between two updates of the p x p matrices: BLAS adds 64 for the price of a dozen
