@@ -46,7 +46,7 @@ html_theme_options = {
     "logo": {"text": "streamsieve"},
 }
 #: Pages without others beside them need no navigation on the left.
-ALONE = "index install start choosing how-it-works commands benchmarks changelog citing"
+ALONE = "index install start choosing evidence how-it-works commands benchmarks changelog citing"
 html_sidebars = {name: [] for name in ALONE.split()}
 
 sphinx_gallery_conf = {

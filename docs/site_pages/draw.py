@@ -34,6 +34,12 @@ class Picture:
             f'style="fill:{INK};font-weight:{weight}">{text}</text>'
         )
 
+    def link(self, x: float, y: float, name: str, page: str, note: str) -> None:
+        self.parts.append(
+            f'<text x="{x}" y="{y}"><a href="{page}" style="fill:{BLUE};font-weight:600">{name}</a>'
+            f'<tspan dx="8" style="fill:{INK}">{note}</tspan></text>'
+        )
+
     def arrow(self, *points: tuple[float, float]) -> None:
         path = "M" + "L".join(f"{x} {y}" for x, y in points)
         self.parts.append(
@@ -51,27 +57,31 @@ class Picture:
 
 def choosing() -> None:
     questions = [
-        (["Not sure? Labels, counts or outliers?", "k not known?"], ["Sieve"]),
-        (["p² numbers fit, and you want every size,", "merging, forgetting or standard errors?"],
-         ["OFSA, k known", "OLSth or OMCP, k not known"]),
-        (["Wide sparse rows, and the model", "is read now and then?"], ["SFSA, or FTRLProximal"]),
-        (["Never more than k weights,", "after every single row?"],
-         ["BARDA, sparse rows", "BAMD, dense and few"]),
-        (["The same features", "whatever the order of the rows?"], ["StabilizedSGD"]),
-        (["All features, as a baseline?"], ["OLS, or SGD"]),
+        (["Do you need standard errors, every size,", "merging or forgetting, with p up to 10,000?"],
+         [("OFSA", "OFSA", "k known"), ("OLSth", "OLSth", "k not known")]),
+        (["Must the model never hold more than k", "weights, after every single row?"],
+         [("BARDA", "BARDA", "k features, exactly")]),
+        (["Must the same features come out", "whatever the order of the rows?"],
+         [("StabilizedSGD", "StabilizedSGD", "few features")]),
+        (["Are there millions of features, and", "must each row cost as little as possible?"],
+         [("TSGD", "TSGD", "O(nnz) a row"), ("SFSA", "SFSA", "fewer features as it learns")]),
     ]  # fmt: skip
     picture = Picture(
-        680, 92 * len(questions), "A decision picture: questions from top to bottom, methods on the right"
+        680, 88 * len(questions) + 76, "Questions from top to bottom; the method for each yes on the right"
     )
-    for i, (question, answer) in enumerate(questions):
-        y = 10 + 92 * i
+    for i, (question, answers) in enumerate(questions):
+        y = 10 + 88 * i
         picture.box(10, y, 330, 60, question)
-        picture.box(430, y, 240, 60, answer, strong=True)
+        picture.box(430, y, 240, 60, [])
+        for j, (name, page, note) in enumerate(answers):
+            picture.link(446, y + 35 + 22 * (j - (len(answers) - 1) / 2), name, f"methods/{page}.html", note)
         picture.arrow((340, y + 30), (428, y + 30))
         picture.text(384, y + 22, "yes")
-        if i + 1 < len(questions):
-            picture.arrow((175, y + 60), (175, y + 90))
-            picture.text(198, y + 80, "no")
+        picture.arrow((175, y + 60), (175, y + 86))
+        picture.text(198, y + 78, "no")
+    y = 10 + 88 * len(questions)
+    picture.box(10, y, 330, 56, [])
+    picture.link(46, y + 33, "Sieve", "methods/Sieve.html", "the default; it chooses k for you")
     picture.save("choosing.svg")
 
 
