@@ -110,7 +110,7 @@ def measure_competitors(data: str, loss: str, rows: str, seed: int) -> dict[str,
     return out
 
 
-def measure_stabilized(data: str, loss: str, rows: str, quick: bool, seed: int) -> dict[str, Any]:
+def measure_stabilized(data: str, loss: Any, rows: str, quick: bool, seed: int) -> dict[str, Any]:
     """By parameters: test error and share of the features (%), one order of the rows."""
     X, y, X_test, y_test = read_rows(data, rows)
     order = np.random.default_rng(1 + seed).permutation(len(y))

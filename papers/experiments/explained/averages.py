@@ -148,7 +148,8 @@ def measure_time(seed: int) -> dict[str, Any]:
     extract.olsth(_averages(10, 10, 1.0, 0)[1], 1)  # what the first ridge imports is not timed
     seconds: dict[str, float] = {}
     out: dict[str, Any] = {}
-    for name, ridge in (("auto", "auto"), ("0", 0.0)):
+    ridges: dict[str, Any] = {"auto": "auto", "0": 0.0}
+    for name, ridge in ridges.items():
         with timed(seconds, name, reset=True):
             model = extract.olsth(s, WIDE // 10, ridge=ridge)
         out[name] = {"seconds": seconds[name], "found": found(model.support, stream)}
