@@ -25,8 +25,7 @@ def block_part(like: Model, number: int, X: Any, y: Any, weight: Any, columns: C
     title = block_title(number)
     with named(title), one_blas_thread():
         model = fresh(like)
-        nan_ok = getattr(model.method, "missing", "error") == "mean"
-        rows = as_rows(X, nan_ok=nan_ok, limit=model.method.limit)[0]
+        rows = as_rows(X, nan_ok=model.nan_ok, limit=model.method.limit)[0]
         rows = rows if columns is None else columns.select(rows)
         if len(rows) != len(y) or (weight is not None and len(weight) != len(y)):
             raise ValueError(f"X has {len(rows)} rows and y {len(y)}; cut both into the same chunks.")

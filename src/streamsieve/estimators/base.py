@@ -1,9 +1,10 @@
-"""What the estimators share: validation, labels, names of features, prediction, selection."""
+"""What the estimators share: validation, labels, names of features, prediction, selection, single rows."""
 
 from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Mapping
 from threading import Lock, RLock
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
@@ -15,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import validate_data
 
+from .. import _core
 from ..core.method import Method
 from ..core.params import Parameter
 from ..core.rows import Array, Rows, as_rows, check_any_weight, is_sparse
@@ -89,13 +91,14 @@ class Estimator(SelectorMixin, BaseEstimator):
                 setattr(method, name, before)
                 raise
 
-    def _rows(self, X: Any, method: Method, *, first: bool) -> Rows:
+    def _rows(self, X: Any, *, first: bool = False) -> Rows:
         """Checked rows, of the width and with the names seen before."""
-        if is_table(X) and (rows := self._table_rows(X, method, first=first)) is not None:
+        model = self._model
+        if is_table(X) and (rows := self._table_rows(X, first=first)) is not None:
             return rows
         names = None if first or hasattr(self, "schema_") else getattr(self, "feature_names_in_", None)
         plain = type(X) is np.ndarray or is_sparse(X) or isinstance(X, Rows)
-        rows, _ = as_rows(X, names=names, nan_ok=_nan_ok(method), limit=method.limit)
+        rows, _ = as_rows(X, names=names, nan_ok=model.nan_ok, limit=model.method.limit)
         if rows.p == 0 and (first or not plain):
             raise ValueError(f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
         if not plain or names is not None or (first and not is_sparse(X)):
@@ -103,7 +106,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         if first:
             self.n_features_in_: int = rows.p
         elif rows.p != (width := self._width(rows)):
-            if not (rows.sparse and (method.state is None or getattr(method, "grow", False))):
+            if not (rows.sparse and (not model.started or getattr(model.method, "grow", False))):
                 raise ValueError(
                     f"X has {rows.p} features, but {type(self).__name__} is expecting "
                     f"{width} features as input."
@@ -111,16 +114,17 @@ class Estimator(SelectorMixin, BaseEstimator):
             rows = rows if rows.p > width else rows.with_width(width)
         return rows
 
-    def _table_rows(self, X: Any, method: Method, *, first: bool) -> Rows | None:
+    def _table_rows(self, X: Any, *, first: bool) -> Rows | None:
         """Rows of a frame by its schema, which the first rows make; None where it holds numbers alone."""
+        model = self._model
         if first:
-            schema = frame_schema(X, _nan_ok(method))
+            schema = frame_schema(X, model.nan_ok)
             if schema is None:
                 return None
             self._set_schema(schema)
         elif not hasattr(self, "schema_"):
             return None
-        return as_rows(rows_of_frame(X, self.schema_), nan_ok=_nan_ok(method), limit=method.limit)[0]
+        return as_rows(rows_of_frame(X, self.schema_), nan_ok=model.nan_ok, limit=model.method.limit)[0]
 
     def _set_schema(self, schema: Schema) -> None:
         """Know features by the schema of a table, and its columns as what comes in."""
@@ -157,7 +161,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         if cluster is not None:
             model.method.check_clusters()
             cluster = hash_ids(cluster)
-        rows = self._rows(X, model.method, first=first)
+        rows = self._rows(X, first=first)
         if first:
             model.task = self._first_task(y, len(rows), classes)
             model.feature_names = self._feature_names()
@@ -231,7 +235,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         return self._become(fresh)
 
     def _check_block(self, X: Any, first: bool, source: Any) -> Rows:
-        rows = self._rows(X, self._model.method, first=first)
+        rows = self._rows(X, first=first)
         if first:
             if isinstance(source, Stream) and source.schema is not None:
                 self._set_schema(source.schema)
@@ -279,7 +283,7 @@ class Estimator(SelectorMixin, BaseEstimator):
     def _scores(self, X: Any) -> Array:
         self._check_fitted()
         self._check_unchanged()
-        rows = self._rows(X, self._model.method, first=False)
+        rows = self._rows(X)
         if not self._model.warned_of_outside and (reach := reach_of(self._model)) is not None:
             n = np.count_nonzero(reach.n_outside(rows))
             if n:
@@ -307,12 +311,12 @@ class Estimator(SelectorMixin, BaseEstimator):
         pairs = getattr(self.method_, "pairs", None)
         if pairs is None and hasattr(self, "schema_"):
             selected = self.get_support(indices=True)
-            return self._rows(X, self.method_, first=False).columns(selected).to_array()
+            return self._rows(X).columns(selected).to_array()
         if pairs is None:
             if is_sparse(X):
                 as_rows(X, nan_ok=True)  # SciPy follows indices without a look
             return super().transform(X)
-        rows = self._rows(X, self.method_, first=False)
+        rows = self._rows(X)
         return pairs.expand(rows.to_array(), self.get_support(indices=True))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -328,6 +332,81 @@ class Estimator(SelectorMixin, BaseEstimator):
             with self._model.lock:  # new names come with new weights
                 return np.array(list(self.names_), dtype=object)[self.get_support()]
         return super().get_feature_names_out(input_features)
+
+    # ---------------------------------------------------------------- one row at a time
+
+    def _one_row(self, x: Mapping[Any, float], *, grow: bool) -> Rows:
+        """A mapping as a row; unknown names are new features if `grow`, else left out."""
+        if type(x) is not dict and not isinstance(x, Mapping):
+            raise TypeError(f"x = {shortened(x)}; a row is a mapping of feature names to values.")
+        limit, n = self.method_.limit, len(x)
+        indptr, indices, values = np.zeros(2, np.int32), np.empty(n, np.int32), np.empty(n)
+        row = x if type(x) is dict else dict(x)
+        try:
+            n = _core.index_features(row, self._feature_index(), indices, values, limit, grow)
+        except (TypeError, ValueError, OverflowError):
+            n = -1
+        if n < 0:
+            bad = next(name for name, value in x.items() if not _within(value, limit))
+            raise ValueError(
+                f"Feature {bad!r} is {shortened(x[bad])}; values must be finite and within {limit:g}: "
+                "drop or impute it first."
+            )
+        indptr[1] = n
+        return Rows(p=max(len(self.names_), self.method_.p), csr=(indptr, indices[:n], values[:n]))
+
+    def _feature_index(self) -> dict[Any, int]:
+        """Feature names and their indices, as `learn_one` has met them."""
+        if not hasattr(self, "names_"):
+            known = getattr(self, "feature_names_in_", range(self.method_.p))
+            self.names_: dict[Any, int] = {name: j for j, name in enumerate(known)}
+        return self.names_
+
+    def _learn_one(self, x: Mapping[Any, float], y: Any, w: float, classes: Any) -> Self:
+        if not hasattr(self, "_model"):
+            with first_call(self):
+                if not hasattr(self, "_model"):
+                    fresh = self._fresh()
+                    fresh._model.task = task = fresh._first_task_of_one(y, classes)
+                    fresh._model.begin(0, task.q)
+                    fresh.n_features_in_ = 0
+                    fresh._model.feature_names = fresh._feature_index()
+                    fresh._learn_one(x, y, w, None)
+                    return self._become(fresh)
+        with self._model.lock:  # the names of features are state too
+            return self._learn_next(x, y, w)
+
+    def _learn_next(self, x: Mapping[Any, float], y: Any, w: float) -> Self:
+        limit = self.method_.weight_limit
+        if not isinstance(w, int | float | np.integer | np.floating) or not (
+            w == 0 or 1 / limit <= float(w) <= limit
+        ):
+            raise ValueError(f"w={w!r}; a weight is 0 or within {1 / limit:g} and {limit:g}.")
+        self._check_unchanged()
+        known = len(self._feature_index())
+        try:
+            Y = self._encode_one(y)
+            row = self._one_row(x, grow=True)
+            if w == 0:
+                self._model.resize(row.p)
+                self.n_features_in_ = row.p
+            else:
+                self._learn(row, Y, None if w == 1 else np.array([w], dtype=np.float64))
+        except BaseException:
+            for name in list(self.names_)[max(known, self.method_.p) :]:
+                del self.names_[name]
+            raise
+        return self
+
+    def _first_task_of_one(self, y: Any, classes: Any) -> Task:
+        raise NotImplementedError  # pragma: no cover
+
+    def _encode_one(self, y: Any) -> Array:
+        raise NotImplementedError  # pragma: no cover
+
+    def _score_one(self, x: Mapping[Any, float]) -> Array:
+        self._check_unchanged()
+        return self._model.scores(self._one_row(x, grow=False))
 
     # ---------------------------------------------------------------- copies
 
@@ -366,5 +445,17 @@ def first_call(estimator: Estimator) -> RLock:
         return _FIRST_CALLS.setdefault(estimator, RLock())
 
 
-def _nan_ok(method: Method) -> bool:
-    return getattr(method, "missing", "error") == "mean"
+def _within(value: Any, limit: float) -> bool:
+    try:
+        return not isinstance(value, str) and abs(float(value)) <= limit
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def shortened(value: Any, most: int = 80) -> str:
+    """The value as Python shows it, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not print integers of thousands of digits
+        text = f"an {type(value).__name__} of {value.bit_length()} bits"
+    return text if len(text) <= most else text[:most] + "..."

@@ -10,8 +10,7 @@ from ..core.params import Parameter
 from ..methods import ESTIMATORS, SUFFIX
 from ..training.passes import has_passes
 from .base import Estimator
-from .class_weight import CLASS_WEIGHT
-from .classifier import Classifier
+from .classifier import CLASS_WEIGHT, Classifier
 from .regressor import Regressor
 
 #: Checks of scikit-learn that compare a row of weight 2 with that row twice.

@@ -10,10 +10,10 @@ from sklearn.base import RegressorMixin
 
 from ..core.rows import Array
 from ..core.tasks import Regression, Task
-from .one_row import OneRow, shortened
+from .base import Estimator, shortened
 
 
-class Regressor(RegressorMixin, OneRow):
+class Regressor(RegressorMixin, Estimator):
     _task_name = "regression"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cluster: Any = None) -> Self:

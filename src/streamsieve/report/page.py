@@ -213,7 +213,7 @@ def _data(model: Model, trace: dict[str, Any] | None) -> dict[str, Any]:
     data: dict[str, Any] = {"rows learned": model.n_rows, "features": model.p}
     if trace:
         data["sum of the weights"] = float(trace["weight"])
-        if getattr(model.method, "missing", "error") == "mean":
+        if model.nan_ok:
             data["values missing"] = int(trace["missing"])
     read = (about.get("source") or {}).get("read", {})
     if read.get("missing") == "zero":

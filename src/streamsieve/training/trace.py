@@ -66,7 +66,7 @@ class Trace:
 
     def _count(self, model: Model, block: Any) -> None:
         self.weight += len(block.rows) if block.weight is None else float(np.sum(block.weight))
-        if getattr(model.method, "missing", "error") == "mean":
+        if model.nan_ok:
             values = block.rows.data if block.rows.sparse else block.rows.values
             self.missing += int(np.isnan(values).sum())
 

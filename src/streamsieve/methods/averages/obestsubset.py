@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from ...statistics.constraints import Constraints
 from ...statistics.fold_averages import N_FOLDS
 from ...statistics.linear_model import LinearModel, as_standardized, check_k, finish
 from ...statistics.ridge import SINGULAR, block, cholesky
-from ...statistics.standardize import Standardized
-from ._group_subset import GroupSubset
+from ...statistics.standardize import Standardized, members
 from .method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 from .path import Ints, Path, largest_size, path_over_supports
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from ...statistics.running import RunningAverages
 
 IMPROVES = 1e-9  # of the target's variance: less is rounding, and an exchange for it could be undone for ever
+EXPLAINED = 1e-8  # share of a direction's variance below which other groups explain it
 ANEW = 50  # updates of the fit before it is computed from scratch, lest rounding adds up
 ROUNDS = 3  # times that a path is walked down and up again, unless nothing improves before
 PATIENCE = 20  # sizes without a lower BIC after which a path ends, or as many as the best has features
@@ -253,10 +253,102 @@ class Subset:
         return False
 
 
-Set = TypeVar("Set", Subset, GroupSubset)
+class GroupSubset(Subset):
+    """A set A of groups, and what its least squares fit explains: as `Subset`, a group for a feature.
+
+    What a group would add is ``c_g' V_g^-1 c_g``, with V_g the part of its covariance that A does not
+    explain; what is lost without a group of A is ``b_g' (G_gg)^-1 b_g``. O(m^3) for a set of m features, and
+    one such fit for each group of A to find the best exchange.
+    """
+
+    def __init__(self, s: Standardized) -> None:
+        self.R, self.r = s.R, s.r
+        self.members = [at[s.usable[at]] for at in members(s)]
+        self.members = [at for at in self.members if len(at)]
+        self.exchanges = 0
+        self.fit(np.empty(0, dtype=np.int64))
+
+    @property
+    def support(self) -> Ints:
+        """The columns of the groups."""
+        parts = [self.members[g] for g in self.at]
+        return np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+
+    def fit(self, at: Ints) -> None:
+        """Become this set."""
+        self.at = at
+        parts = [self.members[g] for g in at]
+        self.ends = np.cumsum([0, *map(len, parts)])
+        self.columns = np.concatenate([*parts, np.empty(0, dtype=np.int64)]).astype(np.int64)
+        S = self.R[self.columns]
+        self.G = np.linalg.pinv(S[:, self.columns], rcond=EXPLAINED, hermitian=True)
+        self.T = self.G @ S
+        self.b = self.G @ self.r[self.columns]
+        self.c = self.r - S.T @ self.b
+        self.explained = float((self.b * self.r[self.columns]).sum())
+
+    @property
+    def forward(self) -> Array:
+        """What the explained share grows by with each group, -1 for those of A and what A explains."""
+        gain = np.full(len(self.members), -1.0)
+        for g in np.setdiff1d(np.arange(len(gain)), self.at):
+            at = self.members[g]
+            V = self.R[np.ix_(at, at)] - self.R[np.ix_(at, self.columns)] @ self.T[:, at]
+            values, vectors = np.linalg.eigh(V)
+            left = values > EXPLAINED
+            if left.any():
+                u = vectors[:, left].T @ self.c[at]
+                gain[g] = float((u**2 / values[left, None]).sum())
+        return gain
+
+    @property
+    def backward(self) -> Array:
+        """What it falls by without each group of A."""
+        lost = np.empty(len(self.at))
+        for i in range(len(lost)):
+            mine = slice(self.ends[i], self.ends[i + 1])
+            lost[i] = (self.b[mine] * np.linalg.lstsq(self.G[mine, mine], self.b[mine])[0]).sum()
+        return lost
+
+    def add(self, j: int) -> None:
+        self.fit(np.append(self.at, j))
+
+    def remove(self, i: int) -> None:
+        self.fit(np.delete(self.at, i))
+
+    def splice(self, max_exchange: int) -> None:
+        """Exchange groups while the error falls: the best pair, or several at once by their sacrifices."""
+        while len(self.at):
+            at, explained = self._after_best_pair()
+            for C in range(2, min(max_exchange, len(self.at), len(self.members) - len(self.at)) + 1):
+                if explained > self.explained + IMPROVES:
+                    break
+                out = np.argsort(np.round(self.backward / IMPROVES), kind="stable")[:C]
+                inwards = np.argsort(np.round(-self.forward / IMPROVES), kind="stable")[:C]
+                at, explained = self._explained(np.append(np.delete(self.at, out), inwards))
+            if explained <= self.explained + IMPROVES:
+                return
+            self.exchanges += len(np.setdiff1d(at, self.at))
+            self.fit(at)
+
+    def _explained(self, at: Ints) -> tuple[Ints, float]:
+        other = copy(self)
+        other.fit(at)
+        return at, other.explained
+
+    def _after_best_pair(self) -> tuple[Ints, float]:
+        best, most, other = self.at, self.explained, copy(self)
+        for i in range(len(self.at)):
+            other.fit(np.delete(self.at, i))
+            gain = other.forward
+            gain[self.at[i]] = -1.0
+            g = first(gain)
+            if other.explained + gain[g] > most + IMPROVES:
+                best, most = np.append(other.at, g), other.explained + gain[g]
+        return best, most
 
 
-def new_subset(s: Standardized) -> Any:
+def new_subset(s: Standardized) -> Subset:
     """The empty set, of features or of groups."""
     factor = np.ones(1) if s.factor is None or s.group is not None else s.factor[s.usable]
     if s.box is not None:
@@ -270,7 +362,7 @@ def new_subset(s: Standardized) -> Any:
     return Subset(s) if s.group is None else GroupSubset(s)
 
 
-def better(a: Set, b: Set) -> Set:
+def better(a: Subset, b: Subset) -> Subset:
     """The one that explains more; the first, if that is rounding."""
     return b if b.explained > a.explained + IMPROVES else a
 
@@ -308,7 +400,7 @@ def subsets(s: Standardized, sizes: Ints | None, max_exchange: int) -> list[Ints
     return supports
 
 
-def _revise(subset: Any, best: dict[int, tuple[float, Ints]], sizes: list[int], max_exchange: int) -> bool:
+def _revise(subset: Subset, best: dict[int, tuple[float, Ints]], sizes: list[int], max_exchange: int) -> bool:
     """Search from the best set of each size for a better one of the next; whether any was found."""
     improved = False
     for before, k in pairwise(sizes):
