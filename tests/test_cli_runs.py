@@ -16,7 +16,7 @@ from cli_data import LIMIT, PROGRAM, N, good, run, table, write_files
 from streamsieve import read_checkpoint
 from streamsieve.sources.prefetch import prefetch
 from streamsieve.training.checkpoint import CheckpointPolicy
-from streamsieve.training.signals import Interrupted, Signals
+from streamsieve.training.trainer import Interrupted, Signals
 
 
 @pytest.fixture(scope="module")

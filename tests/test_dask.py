@@ -20,6 +20,7 @@ from streamsieve import (
     OLSthClassifier,
     OLSthRegressor,
     SieveRegressor,
+    TSGDClassifier,
     TSGDRegressor,
     cross_validate,
     distributed,
@@ -204,6 +205,19 @@ def test_arrays(client):
     two = fit(OLSthRegressor(2), lazy, da.from_array(np.c_[y, -y], chunks=(300, 1)), client=client)
     assert_allclose(two.coef_, OLSthRegressor(2).fit(X, np.c_[y, -y]).coef_, rtol=1e-9)
     assert_array_equal(selector.predict(X[:5]), selector.estimator_.predict(X[:5]))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_lazy_probabilities_are_those_of_the_estimator(classes):
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    y = np.digitize(X[:, 1], [0.0, 0.7][: classes - 1])
+    selector = DaskSelector(TSGDClassifier(2))
+    selector.estimator_ = TSGDClassifier(2).fit(X, y)
+    for name in ("predict_proba", "decision_function", "predict"):
+        lazy = getattr(selector, name)(da.from_array(X, chunks=(100, 5)))
+        assert_allclose(
+            lazy.compute(scheduler="synchronous"), getattr(selector.estimator_, name)(X), rtol=1e-9
+        )
 
 
 def test_frames_wide_and_narrow(client):

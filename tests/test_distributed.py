@@ -327,13 +327,13 @@ def test_rows_that_fade_are_refused(tmp_path):
 
 
 def test_a_restarted_run_skips_finished_units(tmp_path, monkeypatch):
-    from streamsieve.distributed import job
+    from streamsieve.distributed import parts
 
     file = write_csv(tmp_path / "rows.csv")
     folder = tmp_path / "units"
     units = distributed.plan(file, "60KB", target="y")
     calls = []
-    real = job.accumulate
+    real = parts.accumulate
 
     def counted(unit, like, columns=None):
         calls.append(unit.number)
@@ -341,7 +341,7 @@ def test_a_restarted_run_skips_finished_units(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return real(unit, like, columns)
 
-    monkeypatch.setattr(job, "accumulate", counted)
+    monkeypatch.setattr(parts, "accumulate", counted)
     with pytest.raises(KeyboardInterrupt):
         distributed.fit(OLSthRegressor(2), units, folder=folder)
     assert sorted(os.listdir(folder)) == [f"unit-{i:06d}.sieve" for i in range(3)]

@@ -55,8 +55,8 @@ def command(
     import json
 
     from ..training.history import History
-    from ..training.signals import Interrupted, Signals
     from ..training.source import UnknownLabel
+    from ..training.trainer import Interrupted, Signals
     from .files import writing
     from .learning import label_text, meter_of, prepare_evaluation
     from .output import emit, leave, plain

@@ -13,8 +13,8 @@ from ..sources import read
 from ..training.checkpoint import CheckpointPolicy
 from ..training.history import History
 from ..training.model import Model, TooManyFeatures
-from ..training.signals import Interrupted, Signals
 from ..training.source import Source, SourceRun, UnknownLabel, input_files
+from ..training.trainer import Interrupted, Signals
 from .files import check_outputs
 from .method_choice import ERRORS, FIELDS, MethodChoice
 from .model_files import schema_of_model

@@ -16,9 +16,9 @@ from ..core.rows import unique_labels
 from ..core.tasks import Classification, Regression, Task
 from ..core.words import counted
 from ..methods import METHODS, method_class
-from ..training.memory import machine_memory
 from ..training.model import Model
 from ..training.source import as_labels
+from ..training.trainer import machine_memory
 from .messages import SHORTHANDS, option_name, setting_text
 from .output import Console
 from .shorthand import able

@@ -151,8 +151,7 @@ def merge_shards(files: tuple[str, ...]) -> Model | None:
     CheckpointError names a part that is missing, double or of another plan.
     """
     from ..distributed.fit import finished_model
-    from ..distributed.job import part_of
-    from ..distributed.parts import merge_in_order
+    from ..distributed.parts import merge_in_order, part_of
 
     notes: dict[str, Any] = {file: read_plain(file).about.get("part") for file in files}
     if not any(notes.values()):

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from ..distributed.fit import finished_model, make_folder, parts, prepare
-from ..distributed.job import Job, describe_part
-from ..distributed.parts import check_mergeable, merge_in_order
+from ..distributed.parts import Job, check_mergeable, describe_part, merge_in_order
 from ..distributed.plan import Plan, plan
 from ..training.model import Model
 from ..training.source import Source, SourceRun, input_files

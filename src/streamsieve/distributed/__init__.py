@@ -10,8 +10,7 @@ Averages merge exactly, so the result depends on the plan alone: not on who did 
 """
 
 from .fit import fit, prepare
-from .job import Job
-from .parts import Part, PartError, UnitError, accumulate, merge, merge_in_order
+from .parts import Job, Part, PartError, UnitError, accumulate, merge, merge_in_order
 from .plan import Plan, Unit, plan
 
 __all__ = [

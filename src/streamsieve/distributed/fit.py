@@ -15,12 +15,11 @@ from ..core.tasks import Classification, Regression
 from ..sources.schema import Schema
 from ..training.model import Model
 from ..training.source import as_labels
-from .job import Job
 from .parts import (
     Columns,
+    Job,
     Part,
     check_mergeable,
-    is_mergeable,
     merge_in_order,
     named,
 )
@@ -200,10 +199,10 @@ def learn(
         What was learned; the candidates that the averages are of.
     """
     is_sieve = like.method.screens
-    if candidates is not None and not is_sieve and not is_mergeable(like):
+    if candidates is not None and not is_sieve and not like.method.merges:
         raise ParamError("candidates", candidates, f"expected None: {like.name} needs no p^2 averages.")
     if not is_sieve and candidates is None:
-        if not is_mergeable(like):
+        if not like.method.merges:
             return run_serially(like), None
         check_mergeable(like)
         return run(like, None), None

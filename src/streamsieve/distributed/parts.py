@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,11 +17,13 @@ import numpy as np
 from ..core import linalg
 from ..core.params import ParamError
 from ..core.rows import Rows
+from ..persist import CheckpointError
 from ..sources import BadData
 from ..training.model import Model
+from ..training.saved import read_plain, save
 from ..training.source import checked_block
 from ..training.trainer import Block, Trainer
-from .plan import Unit
+from .plan import Plan, Unit
 
 
 class UnitError(ValueError):
@@ -98,15 +101,10 @@ def _received(cls: Any, values: dict[str, Any], fields: dict[str, Any], numbers:
     return Part(model, first, last, rows, rows_bad)
 
 
-def is_mergeable(model: Model) -> bool:
-    """Whether parts of the method merge exactly: those on running averages."""
-    return model.method.merges
-
-
 def check_mergeable(model: Model) -> None:
     """Raise ValueError for a method whose parts cannot be merged exactly."""
     method: Any = model.method
-    if not is_mergeable(model):
+    if not model.method.merges:
         raise ValueError(
             f"{model.name} learns row by row, and its parts cannot be merged; pass an estimator on running "
             "averages (OLSth, OFSA, OLasso, ...), or fit it serially."
@@ -173,7 +171,7 @@ def finish(model: Model, number: int, rows: int, rows_bad: int, names: list[str]
             model.resize(len(names))
     if hasattr(model.method, "end_unit"):
         model.method.end_unit()
-    if is_mergeable(model):
+    if model.method.merges:
         model.method.averages.pack()  # type: ignore[attr-defined]
     return Part(model, number, number + 1, rows, int(rows_bad))
 
@@ -211,41 +209,36 @@ def match_features(mine: Model, theirs: Model) -> tuple[Any, int, list[Any] | No
     return where, len(at), list(at)
 
 
-def merge_in_order(parts: Iterable[Part]) -> Part:
+def merge_in_order(parts: Iterable[Any], join: Callable[[Any, Any], Any] = merge) -> Any:
     """All parts, merged in a tree that depends on the numbers of their units alone.
 
     Parts come in the order of their units. Of the subtrees that are whole, no two of one height are held: for
     n parts at most log2(n) + 1.
     """
-    held: list[tuple[int, Part]] = []  # height and part
+    held: list[tuple[int, Any]] = []  # height and part
     for part in parts:
         height = 0
         while held and held[-1][0] == height:
-            part, height = merge(held.pop()[1], part), height + 1
+            part, height = join(held.pop()[1], part), height + 1
         held.append((height, part))
     if not held:
         raise PartError("There are no parts to merge.")
     whole = held.pop()[1]
     while held:
-        whole = merge(held.pop()[1], whole)
+        whole = join(held.pop()[1], whole)
     return whole
 
 
-def tree(n: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def tree(n: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """The merges of n units, as `merge_in_order` does them: pairs of ranges (first, last)."""
-    held: list[tuple[int, tuple[int, int]]] = []
-    for i in range(n):
-        height, span = 0, (i, i + 1)
-        while held and held[-1][0] == height:
-            left = held.pop()[1]
-            yield left, span
-            height, span = height + 1, (left[0], span[1])
-        held.append((height, span))
-    span = held.pop()[1] if held else (0, 0)
-    while held:
-        left = held.pop()[1]
-        yield left, span
-        span = (left[0], span[1])
+    merges = []
+
+    def join(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+        merges.append((left, right))
+        return left[0], right[1]
+
+    merge_in_order(((i, i + 1) for i in range(n)), join)
+    return merges
 
 
 def settings_digest(plan_digest: str, like: Model, columns: Columns | None = None) -> str:
@@ -255,6 +248,79 @@ def settings_digest(plan_digest: str, like: Model, columns: Columns | None = Non
     numbers = None if columns is None else columns.numbers.tolist()
     settings = [plan_digest, like.name, values, classes, numbers]
     return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every worker is given: the units, what to learn of them, and where finished ones are kept.
+
+    Attributes
+    ----------
+    plan : Plan
+    like : Model
+    folder : str or None
+        Finished units are written there, and read instead of computed.
+    columns : Columns or None
+        The features to learn; None for all.
+    """
+
+    plan: Plan
+    like: Model
+    folder: str | None = None
+    columns: Columns | None = None
+
+    @property
+    def digest(self) -> str:
+        """Tells plan and settings."""
+        return settings_digest(self.plan.digest, self.like, self.columns)
+
+    def file(self, number: int) -> str | None:
+        return None if self.folder is None else os.path.join(self.folder, f"unit-{number:06d}.sieve")
+
+    def part(self, number: int) -> Part:
+        """The part of a unit: from its file, or else accumulated and written to it."""
+        file = self.file(number) if self.like.method.merges else None  # votes are not kept
+        found = None if file is None else self._kept(number, file)
+        if found is not None:
+            return found
+        part = accumulate(self.plan[number], self.like, self.columns)
+        if file is not None:
+            with named(self.plan[number]):
+                save(part.model, file, about={"part": describe_part(part, self.digest)})
+        return part
+
+    def _kept(self, number: int, file: str) -> Part | None:
+        """The part in a file; None where there is none, or a damaged one."""
+        if not os.path.exists(file):
+            return None
+        try:
+            held = read_plain(file)
+        except CheckpointError:
+            return None
+        part = part_of(held.object, held.about)
+        if part is None or held.about["part"]["digest"] != self.digest or part.first != number:
+            raise PartError(
+                f"{file} is not unit {number} of this plan with these settings; empty the folder, or pass "
+                "another."
+            )
+        return part
+
+
+def describe_part(part: Part, digest: str, **more: Any) -> dict[str, Any]:
+    """What a file says of the part it holds."""
+    return {
+        "digest": digest, "first": part.first, "last": part.last, "rows": part.rows,
+        "rows_bad": part.rows_bad, **more,
+    }  # fmt: skip
+
+
+def part_of(model: Any, about: dict[str, Any]) -> Part | None:
+    """The part that a file holds; None where it holds another thing."""
+    note = about.get("part")
+    if not isinstance(model, Model) or not isinstance(note, dict):
+        return None
+    model = replace(model, about={name: value for name, value in model.about.items() if name != "part"})
+    return Part(model, int(note["first"]), int(note["last"]), int(note["rows"]), int(note["rows_bad"]))
 
 
 @contextmanager

@@ -11,19 +11,12 @@ from ..core.rows import Rows, as_rows
 from ..sources import BadData, read
 from ..training.model import Model
 from ..training.trainer import Block
-from .job import Job
-from .parts import Columns, Part, finish, fresh, learn_blocks, named, one_blas_thread
-
-
-def unit_part(job: Job, number: int) -> Part:
-    """The part of a unit of files."""
-    return job.part(number)
+from .parts import Columns, Job, Part, finish, fresh, learn_blocks, named, one_blas_thread
 
 
 def block_part(like: Model, number: int, X: Any, y: Any, weight: Any, columns: Columns | None = None) -> Part:
     """The part of a block of an array, dense or sparse."""
-    title = block_title(number)
-    with named(title), one_blas_thread():
+    with named(f"unit {number}"), one_blas_thread():
         model = fresh(like)
         rows = as_rows(X, nan_ok=model.nan_ok, limit=model.method.limit)[0]
         rows = rows if columns is None else columns.select(rows)
@@ -35,7 +28,7 @@ def block_part(like: Model, number: int, X: Any, y: Any, weight: Any, columns: C
 
 def table_part(like: Model, number: int, rows: Any, options: dict[str, Any]) -> Part:
     """The part of a data frame, or of a sequence of dicts; `options` are those of `read`."""
-    with named(block_title(number)), one_blas_thread():
+    with named(f"unit {number}"), one_blas_thread():
         model = fresh(like)
         rows = rows if hasattr(rows, "columns") else list(rows)
         if not len(rows):
@@ -47,7 +40,7 @@ def table_part(like: Model, number: int, rows: Any, options: dict[str, Any]) -> 
 
 def joined_part(like: Model, number: int, frame: Any, y: Any, weight: Any, options: dict[str, Any]) -> Part:
     """The part of a data frame whose targets (and weights) are series of their own."""
-    with named(block_title(number)):
+    with named(f"unit {number}"):
         if len(frame) != len(y) or (weight is not None and len(weight) != len(y)):
             raise ValueError(f"X has {len(frame)} rows and y {len(y)}; partition both alike.")
         more = {TARGET: np.asarray(y)} | ({} if weight is None else {WEIGHT: np.asarray(weight)})
@@ -61,7 +54,7 @@ TARGET, WEIGHT = "target of streamsieve", "weight of streamsieve"  # columns bes
 
 def narrow_part(like: Model, number: int, frame: Any, target: Any, columns: tuple[str, str]) -> Part:
     """The part of a narrow frame: one line (row, feature, value) for each value, the index being the row."""
-    with named(block_title(number)), one_blas_thread():
+    with named(f"unit {number}"), one_blas_thread():
         model = fresh(like)
         if not len(frame):
             return finish(model, number, 0, 0, None)
@@ -101,10 +94,6 @@ def from_narrow(frame: Any, target: Any, columns: tuple[str, str]) -> tuple[Rows
     indptr = np.zeros(len(ids) + 1, dtype=np.int32)
     np.cumsum(np.bincount(row, minlength=len(ids)), out=indptr[1:])
     return Rows(p=p, csr=(indptr, place.astype(np.int32), value[order])), y, names
-
-
-def block_title(number: int) -> str:
-    return f"unit {number}"
 
 
 # ---------------------------------------------------------------- learners that cannot be merged

@@ -25,11 +25,10 @@ from ..core.words import counted
 from ..sources.schema import Schema
 from ..sources.stream import Stream
 from ..statistics.folds import hash_ids
-from ..training.memory import machine_memory
 from ..training.model import Model
 from ..training.outside import reach_of
-from ..training.start import continue_from
-from ..training.trainer import Trainer
+from ..training.passes import continue_from
+from ..training.trainer import Trainer, machine_memory
 from .blocks import CheckedBlocks, is_source
 from .frames import columns_of, frame_schema, is_table, rows_of_frame
 

@@ -20,12 +20,10 @@ from ..sources.files import find
 from ..sources.schema import Schema
 from .checkpoint import CheckpointPolicy
 from .history import History
-from .memory import machine_memory, most_features
 from .model import Model, TooManyFeatures
 from .quality import Quality, of_first_rows, quality_of
-from .signals import Signals
 from .trace import Trace
-from .trainer import Block, Progress, Trainer, wants_all_rows
+from .trainer import Block, Progress, Signals, Trainer, machine_memory, most_features, wants_all_rows
 
 _FIRST_ROWS, _FIRST_BYTES = 10_000, 64 << 20  # looked at to tell the task, the labels and the width
 _REREAD = 1 << 30  # bytes that are read again to name the line of a feature that is too far

@@ -9,30 +9,33 @@ again* is read into memory where it fits; else it is passed over block by block,
 from __future__ import annotations
 
 import copy
+import os
+import signal
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
-from typing import Any, NamedTuple, Protocol
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from ..core import linalg
-from ..core.method import Extent
+from ..core.method import Extent, Method
 from ..core.params import ParamError
 from ..core.rows import Array, Rows, as_vector, unique_labels
 from ..core.tasks import Classification, Regression
 from ..core.words import counted, format_bytes
+from ..methods.learners.steps import MOST_CHOSEN
 from .checkpoint import CheckpointPolicy
 from .history import History, Measures, Point
-from .memory import bytes_allowed, bytes_needed
 from .model import Model, TooManyFeatures, check_size, chooses_size
 from .passes import MeanLoss, Passes, begin_passes, extent_of, has_passes, one_pass, shuffled
 from .refit import Refit
-from .signals import Signals
 from .size import check_constraints, choose_size
 from .trace import Trace
 
 BLOCK_ROWS, BLOCK_VALUES = 4096, 1 << 20  # of a block, as `read` cuts them: sums then round alike
 BUFFER_VALUES = 1 << 24  # of a source too large for memory that are shuffled together: 128 megabytes
+_EXTRACTING = 4  # copies of the state, while a model is extracted from it
+_GROWING = 2  # arrays that grow are copied
 _NARROW = 512  # features up to which one thread of BLAS is faster than two that wait for each other
 _SAMPLE = 256  # rows to come by which progress shows the loss
 _MOST_EXTRACTED = 2_000  # features up to which a model is extracted to show progress: that costs p^3
@@ -59,6 +62,49 @@ class Progress(Protocol):
 
     def update(self, rows: int, measured: tuple[float, int] | None, point: Point | None = None) -> None:
         """Show rows and, where they were measured, loss and number of features; a point just recorded."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal has ended the run between two blocks.
+
+    No `Exception`: it is raised at any line, and what handles errors there, the start of a thread in the
+    standard library too, must not take it for one.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class Signals:
+    """SIGINT and SIGTERM end a run after the block that is being learned, or at once while it waits."""
+
+    def __init__(self) -> None:
+        self.pending, self.learning = 0, False
+
+    def __enter__(self) -> Self:
+        self.before = {n: signal.signal(n, self._handle) for n in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, _: Any) -> None:
+        if self.pending or not self.learning:  # a second one does not wait either
+            raise Interrupted(number)
+        self.pending = number
+
+    @contextmanager
+    def deferred(self) -> Iterator[None]:
+        """Signals that come inside end the run at the end of the block."""
+        self.learning = True
+        try:
+            yield
+        finally:
+            self.learning = False
+        if self.pending:
+            raise Interrupted(self.pending)
 
 
 def wants_all_rows(model: Model) -> bool:
@@ -417,3 +463,31 @@ def join(parts: list[Block]) -> tuple[Rows, Any, Any, Any]:
         None if each[0] is None else np.concatenate(each) for each in zip(*(part[1:4] for part in parts))
     )
     return rows, y, w, cluster
+
+
+def machine_memory() -> int:
+    """Bytes of memory that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def bytes_needed(method: Method, p: int, q: int = 1) -> float:
+    """Bytes that a method takes with p features and q outputs, about."""
+    if chooses_size(method):
+        method = method.with_values(k=MOST_CHOSEN)
+    return (_EXTRACTING if method.extracts else _GROWING) * method.bytes_at(p, q)
+
+
+def bytes_allowed(method: Method, memory: int) -> int:
+    """Bytes that `bytes_needed` may be; where `memory` is for rows, a quarter of the machine for features."""
+    return max(memory, machine_memory() // 4) if "memory" in method.params else memory
+
+
+def most_features(method: Method, memory: int, q: int = 1) -> int:
+    """The largest number of features with which the method takes no more than it may."""
+    low, high, memory = 0, 1, bytes_allowed(method, memory)
+    while high < 2**53 and bytes_needed(method, high, q) <= memory:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if bytes_needed(method, middle, q) <= memory else (low, middle)
+    return low

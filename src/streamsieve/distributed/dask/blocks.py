@@ -15,7 +15,7 @@ from .. import tasks
 from ..fit import prepare
 from ..parts import Columns
 from ..plan import Plan
-from .leaves import Leaves, block_leaves
+from .run import Leaves, block_leaves
 
 
 def kind_of(data: Any) -> str:

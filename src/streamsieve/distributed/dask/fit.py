@@ -10,12 +10,10 @@ from typing import Any
 from ...core.params import ParamError
 from ...training.model import Model
 from ..fit import as_plan, fitted, learn, make_folder, prepare, table_width
-from ..job import Job
-from ..parts import Columns, Part
+from ..parts import Columns, Job, Part
 from ..plan import Plan
 from .blocks import collection_leaves, kind_of
-from .leaves import Leaves, file_leaves
-from .run import Progress, Waiting, import_distributed, run_serially, run_tree
+from .run import Leaves, Progress, Waiting, file_leaves, import_distributed, run_serially, run_tree
 
 
 def fit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -135,29 +135,29 @@ class Predictor:
     support: Any
     coef: Any
     intercept: Any
-    task: Any
+    model: Any  # which has learned nothing
     name: str
-    method: Any
 
     @classmethod
     def of(cls, estimator: Any, name: str) -> Any:
         """Of a fitted estimator: the selected weights, or all of it where products or means are needed."""
-        if getattr(estimator, "interactions", False) or getattr(estimator, "missing", "error") == "mean":
+        model = estimator._model
+        if getattr(model.method, "interactions", False) or model.nan_ok:
             return partial(_call, estimator, name)
-        coef, intercept = estimator._model.coefficients()
+        coef, intercept = model.coefficients()
         support = np.flatnonzero(coef.any(axis=0))
         if name == "predict_proba" and not hasattr(estimator, name):
             raise AttributeError(f"{type(estimator).__name__} has no predict_proba with this loss.")
-        slim = type(estimator.method_)(**estimator.method_.values)  # without its state
-        return cls(support, np.ascontiguousarray(coef[:, support].T), intercept, estimator._task, name, slim)
+        weights = np.ascontiguousarray(coef[:, support].T)
+        slim = replace(model, method=model.method.with_values(), prepare=None)
+        return cls(support, weights, intercept, slim, name)
 
     def __call__(self, X: Any) -> Any:
-        rows = as_rows(X)[0].columns(self.support)
-        scores = rows.scores(self.coef, self.intercept)
+        scores = as_rows(X)[0].columns(self.support).scores(self.coef, self.intercept)
         if self.name == "predict":
-            return self.task.decode(self.method.means(scores))
+            return self.model.predict(scores)
         if self.name == "predict_proba":
-            return self.method.probabilities(scores)
+            return self.model.probabilities(scores)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
