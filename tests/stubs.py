@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamsieve
 from streamsieve.core.params import Bool, Int, OneOf, Or, Real
-from streamsieve.estimators.class_weight import CLASS_WEIGHT
+from streamsieve.estimators.classifier import CLASS_WEIGHT
 from streamsieve.methods import ESTIMATORS
 
 FOLDER = Path(streamsieve.__file__).parent
