@@ -16,7 +16,7 @@ LAYERS = (
     ("methods",),
     ("persist", "sources"),
     ("training",),
-    ("estimators", "displays", "simulate"),
+    ("estimators", "displays", "simulate", "export"),
     ("distributed", "report"),
     ("dask",),
     ("cli",),

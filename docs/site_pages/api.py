@@ -19,7 +19,7 @@ GROUPS = {
     "Inference": ("inference", "FourthMoments"),
     "Clusters": ("distributed", "dask"),
     "Evaluation": ("prequential", "Prequential", "metrics"),
-    "Files": ("save", "load", "read_checkpoint", "Checkpoint", "CheckpointError"),
+    "Files": ("save", "load", "read_checkpoint", "Checkpoint", "CheckpointError", "export"),
     "Displays": ("PathDisplay", "SelectionDisplay", "PrequentialDisplay", "StabilityDisplay"),
 }
 

@@ -29,6 +29,7 @@ _MODULES = {
     "extract": "methods.averages.extract",
     "dask": "dask",
     "distributed": "distributed",
+    "export": "export",
     "inference": "methods.inference",
     "metrics": "metrics",
     "simulate": "simulate",

@@ -16,6 +16,7 @@ VERBS = {
     "predict": "Predict the rows of a stream.",
     "evaluate": "Test, then train: measure how well a stream is predicted as it goes by.",
     "compare": "Compare several methods on rows that none of them has learned.",
+    "export": "Write a model as SQL, C or JSON, for places without Python.",
     "merge": "Merge the running averages of models fitted on different machines.",
     "inspect": "Show what a model or checkpoint holds.",
     "report": "Write a page about a model, to read in a browser.",

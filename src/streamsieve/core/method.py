@@ -171,6 +171,14 @@ class Method:
         """The margins (n, q) of rows of at most p features, by weights for rows as they come."""
         return rows.scores(np.ascontiguousarray(coef.T), intercept)
 
+    def fills(self) -> Array | None:
+        """What a missing value of each feature is predicted as; None where it is an error."""
+        return None
+
+    def limits(self, features: NDArray[np.integer[Any]]) -> tuple[Array, Array]:
+        """Values of these features beyond which predictions clip them."""
+        return np.full(len(features), -np.inf), np.full(len(features), np.inf)
+
     def means(self, scores: Array) -> Array:
         """Predicted targets from scores: these themselves, but for a loss whose margins are logarithms."""
         return self.loss_function.means(scores)

@@ -348,9 +348,12 @@ class Model:
 
     def probabilities(self, scores: Array) -> Array:
         """Probability of each class from scores, for losses whose margins are log-odds."""
-        if scores.shape[1] > 1 and (self.method.joint or self.refitted is not None):
-            return softmax(scores)
-        return Classification.probabilities(scores)
+        return softmax(scores) if self.softmax else Classification.probabilities(scores)
+
+    @property
+    def softmax(self) -> bool:
+        """Whether the classes were fitted together, so that probabilities are the softmax of the scores."""
+        return self.q > 1 and (self.method.joint or self.refitted is not None)
 
     @property
     def support(self) -> NDArray[np.int64]:

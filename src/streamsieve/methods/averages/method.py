@@ -507,10 +507,14 @@ class AveragesMethod(Method):
 
     def _imputed(self, rows: Rows) -> Rows:
         """The rows with the means so far in place of missing values."""
+        fills = self.fills()
+        return rows if fills is None else rows.imputed(fills)
+
+    def fills(self) -> Array | None:
         if self.missing != "mean":
-            return rows
+            return None
         averages = self.averages if self.state.folds is None else self.averages.total()
-        return rows.imputed(averages.mean_x_[: self.p])
+        return averages.mean_x_[: self.p]
 
     def linear_model(self) -> LinearModel:
         return self.model

@@ -461,24 +461,34 @@ class Sieve(Method):
     def scores(self, rows: Rows, coef: Array, intercept: Array) -> Array:
         """Margins (n, q). A missing value is the mean so far; values beyond the range learned, widened by
         half of it on each side, are clipped."""
-        s = self.state
-        if self.missing == "mean":
-            rows = rows.imputed(s.mean_sum / s.mean_weight if s.mean_weight else s.mean_sum)
+        fills = self.fills()
+        rows = rows if fills is None else rows.imputed(fills)
         out, features = super().scores(rows, coef, intercept), np.flatnonzero(coef.any(axis=0))
         if not (self.clip and len(features) and len(rows)):
             return out
-        low, high = self.state.store.limits(self.n_rows)
-        at = np.searchsorted(self.state.store.columns, features)
-        margin = WIDER * (high[at] - low[at])
-        low, high = low[at] - margin, high[at] + margin
+        low, high = self.limits(features)
         wide = rows if rows.p >= self.p else rows.with_width(self.p)
-        step = max(1, (4 << 20) // (8 * len(at)))
+        step = max(1, (4 << 20) // (8 * len(features)))
         for first in range(0, len(rows), step):
             X = wide[first : first + step].columns(features).to_array().astype(np.float64)
             beyond = np.flatnonzero(((low > X) | (high < X)).any(axis=1))
             out[first + beyond] = np.clip(X[beyond], low, high) @ coef[:, features].T + intercept
             self.n_clipped += len(beyond)
         return out
+
+    def fills(self) -> Array | None:
+        s = self.state
+        if self.missing != "mean":
+            return None
+        return s.mean_sum / s.mean_weight if s.mean_weight else s.mean_sum
+
+    def limits(self, features: Ints) -> tuple[Array, Array]:
+        if not self.clip or not len(features):
+            return super().limits(features)
+        low, high = self.state.store.limits(self.n_rows)
+        at = np.searchsorted(self.state.store.columns, features)
+        margin = WIDER * (high[at] - low[at])
+        return low[at] - margin, high[at] + margin
 
     @property
     def model(self) -> LinearModel:

@@ -1,0 +1,51 @@
+"""`streamsieve export`: write a model for places without Python."""
+
+from __future__ import annotations
+
+import click
+
+HELP = """\
+Write a model as SQL, C or JSON.
+
+\b
+sql   one expression over the columns of a table: SELECT <expression> FROM rows
+c     a C99 function without dependencies
+json  terms and weights, which a file of fifty lines (streamsieve/export/reader.py) predicts with
+
+Missing values, categories and dates are treated as the model treats them. Text columns cannot be exported.
+"""
+
+
+@click.command("export", help=HELP)
+@click.argument("model", type=click.Path(dir_okay=False))
+@click.option("--format", type=click.Choice(["sql", "c", "json"]), required=True, help="What to write.")
+@click.option(
+    "--dialect", type=click.Choice(["postgresql", "duckdb", "sqlite"]), help="Of SQL; default postgresql."
+)
+@click.option(
+    "--value", type=click.Choice(["prediction", "score", "probability"]), help="Of SQL; default prediction."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    default="-",
+    help="File to write to.  [default: stdout]",
+)
+def command(model: str, format: str, dialect: str | None, value: str | None, output: str) -> None:
+    from ..export import to_c, to_json, to_sql
+    from .files import check_outputs, writing
+    from .model_files import open_model
+
+    if format != "sql":
+        for option, given in (("--dialect", dialect), ("--value", value)):
+            if given is not None:
+                raise click.UsageError(f"{option} is for --format sql; leave it out with --format {format}.")
+    check_outputs([model], texts={"--output": output})
+    fitted = open_model(model)
+    if format == "sql":
+        text = to_sql(fitted, dialect or "postgresql", value or "prediction")
+    else:
+        text = to_c(fitted) if format == "c" else to_json(fitted)
+    with writing(output) as out:
+        out.write(text.rstrip("\n") + "\n")

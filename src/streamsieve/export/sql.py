@@ -1,0 +1,163 @@
+"""Models as one SQL expression over the columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .formula import Formula, Term, formula_of
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a database computes what is not the same everywhere; dates are columns of dates or timestamps."""
+
+    greatest: str = "GREATEST"
+    days: str = "(EXTRACT(EPOCH FROM CAST({} AS TIMESTAMP)) / 86400e0)"
+    month: str = "EXTRACT(MONTH FROM CAST({} AS TIMESTAMP))"
+    weekday: str = "(EXTRACT(ISODOW FROM CAST({} AS TIMESTAMP)) - 1)"
+    hour: str = "EXTRACT(HOUR FROM CAST({} AS TIMESTAMP))"
+
+
+DIALECTS = {
+    "duckdb": Dialect(),
+    "postgresql": Dialect(),
+    "sqlite": Dialect(
+        greatest="MAX",
+        days="(julianday({}) - 2440587.5e0)",
+        month="CAST(strftime('%m', {}) AS INTEGER)",
+        weekday="((CAST(strftime('%w', {}) AS INTEGER) + 6) % 7)",
+        hour="CAST(strftime('%H', {}) AS INTEGER)",
+    ),
+}
+
+
+def to_sql(model: Any, dialect: str = "postgresql", output: str = "prediction") -> str:
+    """A fitted model as one SQL expression.
+
+    Parameters
+    ----------
+    model : estimator or Model
+        Learned from arrays, or from a table of numbers, categories and dates.
+    dialect : {"postgresql", "duckdb", "sqlite"}, default="postgresql"
+    output : {"prediction", "score", "probability"}, default="prediction"
+        The target or label; the score of a model with one output; or the probability of the second class.
+
+    Returns
+    -------
+    str
+        To be written after SELECT. Names of columns are quoted. NULL is a missing value, which the
+        expression fills as the model does; it is NULL itself where missing values are an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve import OLSthRegressor
+    >>> from streamsieve.export import to_sql
+    >>> X = np.array([[0.0, 1], [1, 0], [2, 0], [3, 2], [4, 1]])
+    >>> model = OLSthRegressor(k=1).fit(X, 2 * X[:, 0] + 1)
+    >>> to_sql(model).startswith('(')
+    True
+    """
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect={dialect!r}; expected one of {', '.join(map(repr, DIALECTS))}.")
+    formula = formula_of(model)
+    d = DIALECTS[dialect]
+    scores = [_score(formula, i, d) for i in range(len(formula.intercept))]
+    if output == "prediction":
+        return _prediction(formula, scores, d)
+    if output not in ("score", "probability"):
+        raise ValueError(f"output={output!r}; expected 'prediction', 'score' or 'probability'.")
+    if len(scores) > 1:
+        raise ValueError(f"output={output!r} is for models with one output; this one has {len(scores)}.")
+    if output == "score":
+        return scores[0]
+    if formula.link != "logistic":
+        raise ValueError("output='probability' is for classifiers of two classes with the logistic loss.")
+    score = scores[0]  # exp of a large number is an error in some databases
+    return f"CASE WHEN {score} < -7e2 THEN 0e0 ELSE 1e0 / (1e0 + EXP(-{score})) END"
+
+
+def _prediction(formula: Formula, scores: list[str], d: Dialect) -> str:
+    if not formula.classes:
+        if len(scores) > 1:
+            raise ValueError(f"A model of {len(scores)} targets is no single expression; fit one for each.")
+        return f"EXP({scores[0]})" if formula.link == "exp" else scores[0]
+    labels = [_literal(label) for label in formula.classes]
+    if len(scores) == 1:
+        if len(labels) == 1:
+            return labels[0]
+        score = scores[0]
+        return f"CASE WHEN {score} > 0 THEN {labels[1]} WHEN {score} IS NOT NULL THEN {labels[0]} END"
+    whens = " ".join(f"WHEN {score} THEN {label}" for score, label in zip(scores, labels))
+    return f"CASE {d.greatest}({', '.join(scores)}) {whens} END"
+
+
+def _score(formula: Formula, i: int, d: Dialect) -> str:
+    terms = [
+        f"{_number(term.weight[i])} * {_value(term, d)}" for term in formula.terms if term.weight[i] != 0.0
+    ]
+    return "(" + " + ".join([_number(formula.intercept[i]), *terms]) + ")"
+
+
+def _value(term: Term, d: Dialect) -> str:
+    """What the weight of a term multiplies."""
+    column = _name(term.column)
+    if term.kind == "missing":
+        return f"CASE WHEN {column} IS NULL THEN 1e0 ELSE 0e0 END"
+    if term.kind in ("number", "days"):
+        value = f"CAST({column} AS DOUBLE PRECISION)" if term.kind == "number" else d.days.format(column)
+        if term.fill is not None:
+            value = f"COALESCE({value}, {_number(term.fill)})"
+        if np.isinf(term.low) and np.isinf(term.high):
+            return value
+        low, high = _number(term.low), _number(term.high)  # not LEAST: NULL would become a limit
+        return f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END"
+    hit = f"{_part(term, d, column)} {'NOT ' if term.others else ''}IN ({_levels(term)})"
+    if not term.levels:
+        hit = "TRUE" if term.others else "FALSE"
+    null = "1e0" if term.missing else "0e0"
+    return f"CASE WHEN {column} IS NULL THEN {null} WHEN {hit} THEN 1e0 ELSE 0e0 END"
+
+
+def _part(term: Term, d: Dialect, column: str) -> str:
+    if term.kind == "category":
+        return column
+    template: str = getattr(d, term.kind)
+    return template.format(column)
+
+
+def _levels(term: Term) -> str:
+    numbers: dict[str, Callable[[str], str]] = {
+        "month": lambda level: str(MONTHS.index(level) + 1),
+        "weekday": lambda level: str(WEEKDAYS.index(level)),
+        "hour": str,
+    }
+    if term.kind == "category":
+        return ", ".join(level if term.numeric else _literal(level) for level in term.levels)
+    return ", ".join(numbers[term.kind](level) for level in term.levels)
+
+
+def _number(x: float) -> str:
+    """All digits, as a floating-point literal: without an exponent some databases take it for a decimal."""
+    text = repr(float(x))
+    text = text if "e" in text else text + "e0"
+    return f"({text})" if text.startswith("-") else text
+
+
+def _name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(label: Any) -> str:
+    if isinstance(label, bool):
+        return "TRUE" if label else "FALSE"
+    if isinstance(label, int | float):
+        return repr(label)
+    return "'" + str(label).replace("'", "''") + "'"
