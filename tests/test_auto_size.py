@@ -11,7 +11,7 @@ from sklearn.base import clone
 import streamsieve
 from streamsieve.methods import METHODS
 from streamsieve.statistics.folds import sizes_to
-from streamsieve.training.passes import has_passes
+from streamsieve.training.model import has_passes
 from streamsieve.training.size import fewest
 
 LEARNERS = [

@@ -183,7 +183,7 @@ def _learn(run: SourceRun, signals: Signals, console: Console) -> None:
             if run.done:
                 meter.count(run.trainer.rows)
         if not run.done:
-            console.note(run.model.method.pass_note)
+            console.note(run.model.method.pass_note)  # type: ignore[attr-defined]
 
 
 def meter_of(run: SourceRun, quiet: bool) -> ProgressMeter:

@@ -39,6 +39,10 @@ class Extent(NamedTuple):
     p: int
     sparse: bool
 
+    @classmethod
+    def of(cls, rows: Rows) -> Extent:
+        return cls(len(rows), rows.n_values, rows.p, rows.sparse)
+
 
 class Method:
     """Base of all methods: parameters, state, and calls that learn all of their rows or none."""
@@ -149,13 +153,11 @@ class Method:
         return False
 
     def next_pass(self) -> Method | None:
-        """A method to learn the same rows again, from what this one has learned; None where it is enough."""
-        return None
+        """A method to learn the same rows again, from what this one has learned; None where it is enough.
 
-    @property
-    def pass_note(self) -> str:
-        """What a pass that is not the first does, in a sentence."""
-        return ""
+        Its `pass_note` says in a sentence what that pass does.
+        """
+        return None
 
     def set_intercept(self, constant: Array) -> None:
         """Set the intercepts (q,) before the first step, where they are in the state as they are."""

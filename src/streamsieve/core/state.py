@@ -13,6 +13,7 @@ or dict of these. The compiled kernels read arrays and records by name, in place
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -196,6 +197,15 @@ class State:
                 self._axes[name] = fresh.axes(name)
             elif type(found) is not type(expected):
                 raise ValueError(f"{where} is {type(found).__name__}, not {type(expected).__name__}.")
+
+
+class LockedState(State):
+    """A state that several threads may use: whoever changes or reads it holds its lock."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ARG004
+        self = super().__new__(cls)
+        self._lock = RLock()  # here, as copies and files do not call __init__
+        return self
 
 
 def _verify_array(where: str, found: Any, expected: NDArray[Any], axes: tuple[str, ...]) -> None:

@@ -173,13 +173,13 @@ class Classifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predicted labels."""
-        scores = self._scores(X)
-        return self._task.decode(scores)
+        scores = self._scores(X)  # raises where there is no model
+        return self._model.predict(scores)
 
     @available_if(_probabilistic)
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, in the order of `classes_`."""
-        scores = self._scores(X)
+        scores = self._scores(X)  # raises where there is no model
         return self._model.probabilities(scores)
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.params import Parameter
 from ..methods import ESTIMATORS, SUFFIX
-from ..training.passes import has_passes
+from ..training.model import has_passes
 from .base import Estimator
 from .classifier import CLASS_WEIGHT, Classifier
 from .regressor import Regressor

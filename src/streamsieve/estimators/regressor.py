@@ -48,8 +48,8 @@ class Regressor(RegressorMixin, Estimator):
 
     def predict(self, X: Any) -> Array:
         """Predicted targets, of the shape of y."""
-        scores = self._scores(X)
-        return self._task.decode(self.method_.means(scores))
+        scores = self._scores(X)  # raises where there is no model
+        return self._model.predict(scores)
 
     @property
     def coef_(self) -> Array:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from threading import RLock
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.rows import Array, Rows
-from ..core.state import State, array, zeros
+from ..core.state import LockedState, array, zeros
 from .batch import check_batch
 from .interactions import Pairs
 from .moments import DenseBuffer
@@ -29,7 +28,7 @@ CHOW = 1e-4  # level of the test for a change, over all boundaries of blocks
 TRACE = 2000  # points of the trace, at most
 
 
-class AveragesBank(State):
+class AveragesBank(LockedState):
     """Averages of a stream that forget at the pace of its drift.
 
     The rows are kept as averages of blocks. Blocks of the same size are merged as they grow old, so that
@@ -82,11 +81,6 @@ class AveragesBank(State):
     noise: Any
     trace_: Any
     _changes = 0
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ARG004
-        self = super().__new__(cls)
-        self._lock = RLock()
-        return self
 
     def __init__(
         self,

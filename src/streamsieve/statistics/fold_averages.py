@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from threading import RLock
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core.params import Int, Or, Param
 from ..core.rows import Array, Rows, as_weights
-from ..core.state import State
+from ..core.state import LockedState, State
 from .batch import check_batch
 from .combine import both_locks
 from .folds import hash_ids
@@ -31,7 +30,7 @@ LEAST = 64  # rows that a product takes at once, at least
 COUNT = Param(5, Int(2), "Number of folds.")
 
 
-class FoldAverages(State):
+class FoldAverages(LockedState):
     """Running averages of each of K folds of a stream; row i belongs to fold i mod K, unless it is assigned.
 
     The averages of the training rows of a fold are the total minus the fold, and a model's error on the fold
@@ -47,11 +46,6 @@ class FoldAverages(State):
 
     assigned: bool
     n_samples_: int
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ARG004
-        self = super().__new__(cls)
-        self._lock = RLock()
-        return self
 
     def __init__(
         self, n_folds: int = 5, *, decay: Decay = None, half_life: float | None = None, **options: Any

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from threading import RLock
 from typing import Any, Self
 
 import numpy as np
 
 from ..core.rows import Array, Rows
-from ..core.state import State, optional
+from ..core.state import LockedState, optional
 from .batch import check_batch
 from .combine import both_locks
 from .interactions import Pairs
@@ -17,7 +16,7 @@ from .running import RunningAverages
 MOST = 200  # columns; 201 and a target take 3.4 GB
 
 
-class FourthMoments(State):
+class FourthMoments(LockedState):
     """Averages of all products of up to four of the columns (1, x, y), for `inference.ols(se="hc1")`.
 
     Running averages of the products x_i x_j, x_i y and y^2, about a centre near the mean: products of columns
@@ -41,11 +40,6 @@ class FourthMoments(State):
     """
 
     center: Any
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ARG004
-        self = super().__new__(cls)
-        self._lock = RLock()
-        return self
 
     def __init__(self, *, missing: Any = "error", dtype: Any = "float64") -> None:
         super().__init__(

@@ -201,16 +201,8 @@ class L1L2(Penalty):
         return _core.descend_l1l2, _core.descend_groups_l1l2, arguments
 
 
-class MCP(Penalty):
-    """P'(b) = (alpha - b / gamma)_+ for b > 0, Zhang (2010); its prox at d = 1 is [Sun] eq. (3.10).
-
-    Parameters
-    ----------
-    gamma : float > 1
-        The constant b of eq. (3.10). Weights beyond gamma alpha are not penalised further.
-    factor, box
-        As of `Penalty`.
-    """
+class Folded(Penalty):
+    """A folded concave penalty: weights beyond gamma alpha are not penalised further."""
 
     convex = False
 
@@ -219,6 +211,18 @@ class MCP(Penalty):
     ) -> None:
         super().__init__(factor, box)
         self.gamma = gamma
+
+
+class MCP(Folded):
+    """P'(b) = (alpha - b / gamma)_+ for b > 0, Zhang (2010); its prox at d = 1 is [Sun] eq. (3.10).
+
+    Parameters
+    ----------
+    gamma : float > 1
+        The constant b of eq. (3.10).
+    factor, box
+        As of `Penalty`.
+    """
 
     def value(self, b: Array, alpha: float, at: Any = ALL) -> Array:
         lam = self.strength(alpha, at)
@@ -250,24 +254,16 @@ class MCP(Penalty):
         return _core.descend_mcp, _core.descend_groups_mcp, (_full(self.strength(alpha), p), self.gamma)
 
 
-class SCAD(Penalty):
+class SCAD(Folded):
     """P'(b) = alpha for 0 < b <= alpha, (gamma alpha - b)_+ / (gamma - 1) beyond, Fan and Li (2001).
 
     Parameters
     ----------
     gamma : float > 2
-        Their a, 3.7. Weights beyond gamma alpha are not penalised further.
+        Their a, 3.7.
     factor, box
         As of `Penalty`.
     """
-
-    convex = False
-
-    def __init__(
-        self, gamma: float, *, factor: Array | None = None, box: tuple[Array, Array] | None = None
-    ) -> None:
-        super().__init__(factor, box)
-        self.gamma = gamma
 
     def value(self, b: Array, alpha: float, at: Any = ALL) -> Array:
         lam, gamma = self.strength(alpha, at), self.gamma

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import RLock
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from .. import _core
 from ..core.params import Bool, OneOf, Param
 from ..core.rows import Array, Rows
-from ..core.state import State, optional, zeros
+from ..core.state import LockedState, optional, zeros
 from ..core.transaction import Undo, transaction
 from .batch import check_batch
 from .combine import combine
@@ -42,7 +41,7 @@ DTYPE = Param(
 )
 
 
-class RunningAverages(State):
+class RunningAverages(LockedState):
     """Means and co-moments of a stream of rows (x, y): updated, merged, subtracted, forgotten.
 
     Models of any sparsity are extracted from them later, by `extract.olsth`, `extract.ofsa` and the others,
@@ -107,11 +106,6 @@ class RunningAverages(State):
     _changes = 0  # how often rows came or went: tells whether a model read before is still right
     _pairs: Pairs | None = None
     _undo: AveragesUndo | None = None  # of the call that is at work
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ARG004
-        self = super().__new__(cls)
-        self._lock = RLock()  # here, as copies and files do not call __init__
-        return self
 
     def __init__(
         self,

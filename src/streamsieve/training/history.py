@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from ..core.tasks import Classification
 from .model import Model
 
 _AUC_ROWS = 200_000  # scores stored for an AUC; beyond that every second one is dropped
+SAMPLE = 256  # rows to come whose loss is measured
 _FIRST = 100  # rows of the first point of a doubling curve
 
 
@@ -93,6 +95,21 @@ class Measures:
             return {**out, "rmse": self.mean("squares") ** 0.5}
         auc = self.auc()
         return {**out, "accuracy": self.mean("correct"), **({} if auc is None else {"auc": auc})}
+
+
+def measure_next(model: Model, block: Any) -> tuple[float, NDArray[np.int64]] | None:
+    """Loss of the model on the first rows of a block that it has not learned, and its features.
+
+    None where they have a label that the model does not know.
+    """
+    if model.method.extracts:
+        model = copy.deepcopy(model)  # reading merges rows that wait, in another order than learning would
+    y, w = block.y[:SAMPLE], None if block.weight is None else block.weight[:SAMPLE]
+    if model.classes is not None and not np.isin(y, model.classes).all():
+        return None
+    measures = Measures()
+    measures.add(model, model.scores(block.rows[:SAMPLE]), y, w, auc=False)
+    return measures.mean("loss"), model.support
 
 
 class History:

@@ -445,6 +445,11 @@ def check_size(method: Method) -> None:
         raise ParamError("k", "auto", "it is chosen by fit, from data in memory; pass a number.")
 
 
+def has_passes(method: Any) -> bool:
+    """Whether `fit` of this method, or class of methods, makes several passes."""
+    return "max_iter" in method.params
+
+
 def chooses_size(method: Method) -> bool:
     """Whether k is to be chosen before the method begins; methods that extract choose when they are read."""
     k = getattr(method, "k", None)

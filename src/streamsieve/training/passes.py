@@ -18,11 +18,6 @@ from .model import Model
 from .prepare import ROWS
 
 
-def has_passes(method: Any) -> bool:
-    """Whether `fit` of this method, or class of methods, makes several passes."""
-    return "max_iter" in method.params
-
-
 class Passes:
     """Counts the passes of a method, and says when they end. Plain numbers and arrays, to be resumed from.
 
@@ -111,7 +106,7 @@ class MeanLoss:
 def begin_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> Passes:
     """Begin the model with what can be learned of the rows before the first pass over them."""
     method = model.method
-    method.plan(extent_of(rows))
+    method.plan(Extent.of(rows))
     model.begin(rows.p, y.shape[1])
     model.check_magnitude(rows)
     stage = model.prepare
@@ -164,10 +159,6 @@ def shuffled(n: int, seed: int, at: int) -> NDArray[np.int64]:
     """The order of n rows in pass `at`."""
     key = np.array([seed, at], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key)).permutation(n)
-
-
-def extent_of(rows: Rows) -> Extent:
-    return Extent(len(rows), rows.n_values, rows.p, rows.sparse)
 
 
 # ---------------------------------------------------------------- from the weights of another model

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, field
 from time import thread_time
 from typing import Any
@@ -10,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..core.tasks import Classification
-from .history import Measures
+from .history import SAMPLE, measure_next
 from .model import Model
 
 SHARE = 0.015  # of the processor time of the thread that learns, at most
 GROWTH = 1.25  # of the rows, from one point to the next
-SAMPLE = 256  # rows whose loss is measured
 FIRST = 100  # rows before the first point
 MOST = 200  # points; beyond that every second one is dropped
 COPIED = 32 << 20  # bytes of a state that is copied to extract a model: beyond that none is
@@ -71,19 +69,11 @@ class Trace:
             self.missing += int(np.isnan(values).sum())
 
     def _record(self, model: Model, block: Any, rows: int, start: float) -> None:
-        y = block.y[:SAMPLE]
-        w = None if block.weight is None else block.weight[:SAMPLE]
-        point: dict[str, Any] = {
-            "rows": rows,
-            "recent_loss": None,
-            "support": None,
-            "entered": None,
-            "left": None,
-        }
-        point["target"], point["target_error"] = self._target(model, y)
+        point: dict[str, Any] = {"rows": rows, **dict.fromkeys(("recent_loss", "support", "entered", "left"))}
+        point["target"], point["target_error"] = self._target(model, block.y[:SAMPLE])
         if self._expected(model) <= self._allowed(start):
             before = thread_time()
-            self._read(model, block.rows[:SAMPLE], y, w, point)
+            self._read(model, block, point)
             self._cost = thread_time() - before
         point["drift"] = drift(self.points, point)
         self.points.append(point)
@@ -101,22 +91,21 @@ class Trace:
             return FIXED + GUESS * (model.p**3 + 200 * model.p**2)
         return FIXED + GUESS * size * (1000 if model.method.extracts else 1)
 
-    def _read(self, model: Model, sample: Any, y: Any, w: Any, point: dict[str, Any]) -> None:
-        if model.method.extracts:
-            # a copy: reading merges rows that wait, in another order than learning would
-            model = copy.deepcopy(model)
-        if model.classes is not None and not np.isin(y, model.classes).all():
+    def _read(self, model: Model, block: Any, point: dict[str, Any]) -> None:
+        found = measure_next(model, block)
+        if found is None:
             return
-        measures = Measures()
-        measures.add(model, model.scores(sample), y, w, auc=False)
-        loss = measures.mean("loss")
-        support = model.support
+        loss, support = found
         point["recent_loss"] = loss if np.isfinite(loss) else None
+        self._compare(support, point)
+        self._support = support
+
+    def _compare(self, support: Any, point: dict[str, Any]) -> None:
+        """Say how many features there are, and how many have come and gone since the last model was read."""
         point["support"] = len(support)
         if self._support is not None:
             point["entered"] = len(np.setdiff1d(support, self._support))
             point["left"] = len(np.setdiff1d(self._support, support))
-        self._support = support
 
     @staticmethod
     def _target(model: Model, y: Any) -> tuple[float | None, float | None]:
@@ -133,12 +122,9 @@ class Trace:
         """A last point: the selection of the model of all rows, which is read in any case."""
         if not model.started or (self.points and self.points[-1]["rows"] == rows):
             return
-        support = model.support
         last = dict.fromkeys(("recent_loss", "entered", "left", "target", "target_error", "drift"))
-        if self._support is not None:
-            last["entered"] = len(np.setdiff1d(support, self._support))
-            last["left"] = len(np.setdiff1d(self._support, support))
-        self.points.append({"rows": rows, **last, "support": len(support)})
+        self._compare(model.support, last)
+        self.points.append({"rows": rows, **last})
 
     def to_plain(self) -> dict[str, Any]:
         """What a checkpoint holds of it."""

@@ -8,7 +8,6 @@ again* is read into memory where it fits; else it is passed over block by block,
 
 from __future__ import annotations
 
-import copy
 import os
 import signal
 from collections.abc import Iterable, Iterator
@@ -25,9 +24,9 @@ from ..core.tasks import Classification, Regression
 from ..core.words import counted, format_bytes
 from ..methods.learners.steps import MOST_CHOSEN
 from .checkpoint import CheckpointPolicy
-from .history import History, Measures, Point
-from .model import Model, TooManyFeatures, check_size, chooses_size
-from .passes import MeanLoss, Passes, begin_passes, extent_of, has_passes, one_pass, shuffled
+from .history import History, Point, measure_next
+from .model import Model, TooManyFeatures, check_size, chooses_size, has_passes
+from .passes import MeanLoss, Passes, begin_passes, one_pass, shuffled
 from .refit import Refit
 from .size import check_constraints, choose_size
 from .trace import Trace
@@ -37,7 +36,6 @@ BUFFER_VALUES = 1 << 24  # of a source too large for memory that are shuffled to
 _EXTRACTING = 4  # copies of the state, while a model is extracted from it
 _GROWING = 2  # arrays that grow are copied
 _NARROW = 512  # features up to which one thread of BLAS is faster than two that wait for each other
-_SAMPLE = 256  # rows to come by which progress shows the loss
 _MOST_EXTRACTED = 2_000  # features up to which a model is extracted to show progress: that costs p^3
 
 
@@ -190,7 +188,7 @@ class Trainer:
             self._fit_passes(rows, y, w, resumed)
             return
         if resumed is None:
-            model.method.plan(extent_of(rows))
+            model.method.plan(Extent.of(rows))
             model.begin(rows.p, y.shape[1])
             self._learn_rows(rows, y, w, cluster)
         while (again := model.method.next_pass()) is not None:
@@ -422,17 +420,11 @@ class Trainer:
             few = hasattr(model.method, "averages") and model.p <= _MOST_EXTRACTED
             if not few or not progress.doubled(rows):
                 return None
-            # a copy: reading merges rows that wait, in another order than learning would
-            model = copy.deepcopy(model)
-        y, w = block.y[:_SAMPLE], None if block.weight is None else block.weight[:_SAMPLE]
-        if model.classes is not None and not np.isin(y, model.classes).all():
-            return None
-        measures = Measures()
         try:
-            measures.add(model, model.scores(block.rows[:_SAMPLE]), y, w, auc=False)
+            found = measure_next(model, block)
         except ParamError:  # constraints on features that are still to come
             return None
-        return measures.mean("loss"), len(model.support)
+        return None if found is None else (found[0], len(found[1]))
 
     def _check_memory(self, p: int) -> None:
         """Raise TooManyFeatures before memory is taken that the run may not have."""
