@@ -1,11 +1,13 @@
-"""Run benchmarks and write what they print to docs/benchmarks, to the page docs/benchmarks.md, and to all
-pages that show figures of them.
+"""Run benchmarks and write what they print to docs/benchmarks, to the page docs/benchmarks.md with its chart,
+and to all pages that show figures of them.
 
-python benchmarks/publish.py [NAME...]        # averages extract learners ...; default: all
-python benchmarks/publish.py --page           # the page from what is stored
+python benchmarks/publish.py all              # every benchmark, one after the other
+python benchmarks/publish.py NAME...          # averages extract learners ...
+python benchmarks/publish.py --page           # the page and its chart from what is stored
 """
 
 import ast
+import datetime
 import os
 import re
 import shlex
@@ -67,7 +69,19 @@ def command(name: str) -> str:
     return shlex.join(["python", script(name).relative_to(HERE.parent).as_posix(), *ARGUMENTS[name]])
 
 
+def git(*arguments: str) -> str:
+    """What git prints; nothing where there is no git or no history."""
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=HERE.parent, capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
 def publish(name: str) -> None:
+    measured = f"# commit {git('describe', '--always', '--dirty', '--exclude', '*')}, {datetime.date.today()}"
     done = subprocess.run(
         [sys.executable, script(name), *ARGUMENTS[name]], cwd=HERE.parent, capture_output=True, text=True,
         check=False, env=os.environ | {"PYTHONWARNINGS": "ignore"},
@@ -75,17 +89,63 @@ def publish(name: str) -> None:
     if done.returncode:
         raise SystemExit(f"{command(name)} failed:\n{done.stdout}{done.stderr}")
     OUT.mkdir(parents=True, exist_ok=True)
-    lines = [f"$ {command(name)}", *(line.rstrip() for line in done.stdout.strip().splitlines())]
+    lines = [f"$ {command(name)}", measured, *(line.rstrip() for line in done.stdout.strip().splitlines())]
     (OUT / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"wrote {OUT / name}.txt")
+
+
+def changes_since(name: str, commit: str) -> int:
+    """How many commits have changed the library or the script since a benchmark was run."""
+    sources = ["src", "cpp", script(name).relative_to(HERE.parent).as_posix()]
+    count = git(
+        "rev-list",
+        "--count",
+        f"{commit.removesuffix('-dirty')}..HEAD",
+        "--",
+        *(f":/{file}" for file in sources),
+    )
+    return int(count) if count.isdigit() else 0
 
 
 INTRODUCTION = """# Benchmarks
 
 Written by `python benchmarks/publish.py`, which runs the scripts of `benchmarks/` in a checkout and stores
 what they print. Each script checks first that the answers agree, then prints ratios to a named baseline,
-measured in the same run; absolute times are of a busy machine with two cores and mean little.
+measured in the same run; absolute times are of a busy machine with two cores and mean little. Below each
+title stands the commit that was measured; the site adds how many commits have changed the library since.
+
+![Ratios to the goals](pictures/benchmarks.svg)
+
+Each dot is a ratio to a named baseline, divided by the goal that the script prints beside it: right of the
+line the goal is reached.
 """
+RATIO = re.compile(r"^ *([\d.]+)x .*\(target ([\d.]+)x")
+COMMIT = re.compile(r"^# commit (\S+), (\S+)\n", re.MULTILINE)
+
+
+def chart(file: Path) -> None:
+    """Draw how far the ratios of each benchmark are from their goals."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "benchmarks"  # the same bytes for the same figures
+    from matplotlib import pyplot as plt
+
+    ratios = {}
+    for name in ARGUMENTS:
+        stored = OUT / f"{name}.txt"
+        lines = stored.read_text("utf-8").splitlines() if stored.exists() else []
+        found = [float(m[1]) / float(m[2]) for line in lines if (m := RATIO.match(line)) and float(m[2])]
+        if found:
+            ratios[name] = found
+    figure, axes = plt.subplots(figsize=(7, 0.6 + 0.4 * len(ratios)), layout="constrained")
+    for at, found in enumerate(ratios.values()):
+        axes.plot(found, [at] * len(found), "o", alpha=0.5, color="tab:blue")
+    axes.axvline(1, color="0.4", linewidth=1)
+    axes.set(xscale="log", xlabel="ratio / goal", yticks=range(len(ratios)), yticklabels=list(ratios))
+    axes.invert_yaxis()
+    figure.savefig(file, metadata={"Date": None})
+    plt.close(figure)
 
 
 def page() -> str:
@@ -96,8 +156,27 @@ def page() -> str:
         if stored.exists():
             purpose = (ast.get_docstring(ast.parse(script(name).read_text())) or "").split("\n\n")[0]
             title = name.capitalize().replace("-", ", ")
-            parts += [f"## {title}\n", " ".join(purpose.split()) + "\n", output(stored.read_text("utf-8"))]
+            text = stored.read_text("utf-8")
+            commit, date = COMMIT.search(text).groups()
+            parts += [f"## {title}\n", " ".join(purpose.split()) + "\n"]
+            parts += [f"{measured(name, commit, date)}\n", output(COMMIT.sub("", text))]
     return "\n".join(parts)
+
+
+def measured(name: str, commit: str, date: str) -> str:
+    """The line of a benchmark's commit, by which `add_age` finds it."""
+    return f"*{name}: commit {commit}, {date}.*"
+
+
+def add_age(page: str) -> str:
+    """Say below each title how many commits have changed what it measures: called when the site is built."""
+
+    def aged(line: re.Match[str]) -> str:
+        count = changes_since(line[1], line[2])
+        since = f" **{count} commits have changed the library since.**" if count else ""
+        return line[0] + since
+
+    return re.sub(r"^\*([\w-]+): commit (\S+), \S+\.\*$", aged, page, flags=re.MULTILINE)
 
 
 def output(text: str) -> str:
@@ -111,13 +190,16 @@ def output(text: str) -> str:
 
 
 def main() -> None:
-    names = [] if sys.argv[1:] == ["--page"] else sys.argv[1:] or list(ARGUMENTS)
+    names = {"--page": [], "all": list(ARGUMENTS)}.get(" ".join(sys.argv[1:]), sys.argv[1:])
+    if len(sys.argv) == 1:
+        raise SystemExit(__doc__)
     unknown = [name for name in names if name not in ARGUMENTS]
     if unknown:
         raise SystemExit(f"no benchmark {unknown[0]}; there are {', '.join(ARGUMENTS)}.")
     for name in names:
         publish(name)
     (OUT.parent / "benchmarks.md").write_text(page(), encoding="utf-8")
+    chart(OUT.parent / "pictures" / "benchmarks.svg")
     subprocess.run([sys.executable, OUT.parent / "fill_pages.py"], check=True)
 
 

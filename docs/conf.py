@@ -4,9 +4,10 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import streamsieve  # noqa: E402
+from benchmarks import publish  # noqa: E402
 from site_pages import api, commands, docstrings, methods  # noqa: E402
 
 project = "streamsieve"
@@ -68,5 +69,11 @@ for pages in (methods, api, commands):
     pages.write(HERE)
 
 
+def add_age(_, name, source):
+    if name == "benchmarks":
+        source[0] = publish.add_age(source[0])
+
+
 def setup(app):
+    app.connect("source-read", add_age)
     app.connect("autodoc-process-docstring", docstrings.escape, priority=900)  # after numpydoc
