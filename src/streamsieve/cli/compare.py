@@ -114,6 +114,8 @@ class Comparison:
         """Learn all blocks, and the lines of the table, the best first."""
         import numpy as np
 
+        from ..training.trainer import bytes_joined, join
+
         seen = values = 0
         for block in blocks:
             held = (seen + 1 + np.arange(len(block.rows))) % self.hold_out == 0
@@ -124,13 +126,11 @@ class Comparison:
                 self._each(lambda trainer, model, part=learned: trainer.learn([part]))  # noqa: ARG005
                 continue
             self.kept.append(learned)
-            if 2 * (16 if block.rows.sparse else 8) * values > self.memory:  # held twice while joined
+            if bytes_joined(values, block.rows.sparse) > self.memory:
                 self.console.note("The rows do not fit into memory: each method learns them as they go by.")
                 waiting, self.kept = self.kept, None
                 self._each(lambda trainer, model, parts=waiting: trainer.learn(parts))  # noqa: ARG005
         if self.kept is not None:
-            from ..training.trainer import join
-
             whole = join(self.kept)
             self._each(lambda trainer, model: trainer.fit(*model.encode(*whole)))
         return self._measured()

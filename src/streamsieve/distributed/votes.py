@@ -23,6 +23,7 @@ from ..methods.sieve.sieve import Sieve
 from ..methods.sieve.store import Ints, Store
 from ..statistics.fold_averages import FoldAverages
 from ..statistics.folds import FOLDS
+from ..statistics.moments import symmetric
 
 _MEMORY = 32 << 20  # of the sieve of a unit: it keeps O(n) of its rows, and ranks features quickly
 
@@ -185,8 +186,8 @@ def sieve_of_averages(sieve: Sieve, averages: FoldAverages, columns: Ints, p: in
     s.H, s.h, s.yy = np.zeros((FOLDS, M + 1, M + 1)), np.zeros((FOLDS, q, M + 1)), np.zeros((FOLDS, q))
     for f in filled:
         moments, weight = averages.folds_[f].current()
-        upper, away = moments.sums.astype(np.float64), np.append(moments.center - shift[: M + q], 0.0)
-        full = np.triu(upper) + np.triu(upper, 1).T
+        full = symmetric(moments.sums.astype(np.float64))
+        away = np.append(moments.center - shift[: M + q], 0.0)
         last = full[-1] + weight * away
         full = full + np.outer(full[-1], away) + np.outer(away, last)
         s.H[f], s.h[f], s.yy[f] = full[np.ix_(x, x)], full[M : M + q][:, x], full.diagonal()[M : M + q]

@@ -13,7 +13,7 @@ from ..core.rows import Array, Rows
 from ..core.state import LockedState, array, zeros
 from .batch import check_batch
 from .interactions import Pairs
-from .moments import DenseBuffer
+from .moments import DenseBuffer, symmetric
 from .running import DTYPE, INTERACTIONS, RunningAverages
 
 HALF_LIVES = (*(100.0 * 2**i for i in range(8)), math.inf)
@@ -387,8 +387,7 @@ class Compared:
         center = np.append(last.center, 0.0)[columns]
         for block, S in zip(blocks, self.sums):
             moments = block.moments
-            S[:] = moments.sums[np.ix_(columns, columns)]
-            S[:] = np.triu(S) + np.triu(S, 1).T
+            S[:] = symmetric(moments.sums[np.ix_(columns, columns)])
             e = np.append(moments.center, 0.0)[columns] - center
             s = S[:, -1].copy()
             S += np.outer(s, e) + np.outer(e, s) + s[-1] * np.outer(e, e)

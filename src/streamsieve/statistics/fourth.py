@@ -11,6 +11,7 @@ from ..core.state import LockedState, optional
 from .batch import check_batch
 from .combine import both_locks
 from .interactions import Pairs
+from .moments import symmetric
 from .running import RunningAverages
 
 MOST = 200  # columns; 201 and a target take 3.4 GB
@@ -162,7 +163,7 @@ def _moved(averages: RunningAverages, delta: Array) -> RunningAverages:
     center = moments.center.copy()
     products = delta[pairs.left] * delta[pairs.right]
     center[:m] = (T @ np.append(moments.center, 0.0))[:m] + np.concatenate([delta, products])
-    full = (np.triu(moments.sums) + np.triu(moments.sums, 1).T).astype(np.float64)
+    full = symmetric(moments.sums).astype(np.float64)
     moments.sums[:] = np.triu((T @ (T @ full).T).T)
     moments.center[:] = center
     return averages

@@ -273,7 +273,7 @@ class Moments(State):
         offset = self.offset(weight)
         block = self.sums[rows, columns].astype(np.float64)
         if rows == columns:
-            block = np.triu(block) + np.triu(block, 1).T
+            block = symmetric(block)
         return block / weight - np.outer(offset[rows], offset[columns])
 
     def underflows(self) -> NDArray[np.int64]:
@@ -302,6 +302,11 @@ class Moments(State):
         r = self.sums[:p, p:-1].astype(np.float64) / weight - np.outer(offset[:p], offset[p:])
         r *= inverse[:, None] * y_inverse
         return R, r, np.flatnonzero(copy)
+
+
+def symmetric(A: NDArray[Any]) -> NDArray[Any]:
+    """The whole of a symmetric matrix whose upper triangle is given."""
+    return np.triu(A) + np.triu(A, 1).T
 
 
 def _row_starts(m: int) -> NDArray[np.int64]:

@@ -38,7 +38,7 @@ class CheckpointPolicy:
     settings : dict
         Plain data that tells the run: a resumed one must have the same.
     describe : callable or None
-        Called with the model before it is written, to bring its notes up to date.
+        Called before the model is written, to bring its notes up to date.
     trace : Trace or None
         What the run has recorded: written with the checkpoint, and continued by `read`.
     """
@@ -48,7 +48,7 @@ class CheckpointPolicy:
     rows: int | None = None
     resume: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
-    describe: Callable[[Model], None] | None = None
+    describe: Callable[[], None] | None = None
     trace: Trace | None = None
     _time: float = field(default_factory=monotonic)
     _rows: int = 0
@@ -96,7 +96,7 @@ class CheckpointPolicy:
     def write(self, model: Model, rows: int, position: Any, *, done: bool = False) -> None:
         assert self.file is not None
         if self.describe is not None:
-            self.describe(model)
+            self.describe()
         run = {"position": position, "done": done, "settings": self.settings}
         if self.trace is not None:
             run["trace"] = self.trace.to_plain()

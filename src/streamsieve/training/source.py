@@ -23,7 +23,16 @@ from .history import History
 from .model import Model, TooManyFeatures
 from .quality import Quality, of_first_rows, quality_of
 from .trace import Trace
-from .trainer import Block, Progress, Signals, Trainer, machine_memory, most_features, wants_all_rows
+from .trainer import (
+    Block,
+    Progress,
+    Signals,
+    Trainer,
+    bytes_joined,
+    machine_memory,
+    most_features,
+    wants_all_rows,
+)
 
 _FIRST_ROWS, _FIRST_BYTES = 10_000, 64 << 20  # looked at to tell the task, the labels and the width
 _REREAD = 1 << 30  # bytes that are read again to name the line of a feature that is too far
@@ -116,13 +125,14 @@ class SourceRun:
         if resumed is not None:
             self._resume(*resumed)
             return
-        self._read_first()
+        self.blocks = self.stream.blocks()
+        self.first = self._first_of(self.stream, self.blocks)
         if not self.first:
             raise BadData("no rows", ", ".join(self.source.files))
         self.looked_at = list(self.first)
         y = np.concatenate([block.y for block in self.first])
         self.model = self.choose(y, self.first[-1].rows.p)
-        self._name_features(self.model)
+        self._name_features()
         again = self.as_fit and self.stream.bytes_total is not None
         if self.model.method.needs_passes and not again:
             raise ParamError(
@@ -132,7 +142,7 @@ class SourceRun:
             )
         if again:
             self._choose_mode()
-        self.trainer = self._new_trainer(self.model)
+        self.trainer = self._new_trainer()
 
     def _choose_mode(self) -> None:
         """Rows in memory, passes over blocks, or a stream, by what the method wants and the source holds."""
@@ -142,13 +152,14 @@ class SourceRun:
         values = sum(block.rows.n_values for block in self.first) * share
         last = self.first[-1].rows
         if wants_all_rows(self.model):
-            needed = 2 * (16 if last.sparse else 8) * values  # held twice while they are joined
-            self.mode = "memory" if needed <= self.row_memory else "passes"
+            fits = bytes_joined(values, last.sparse) <= self.row_memory
+            self.mode = "memory" if fits else "passes"
         else:
             self.model.method.plan(Extent(rows, values, last.p, last.sparse))
 
     @property
     def row_memory(self) -> float:
+        """Bytes that rows may take."""
         return machine_memory() // 4 if self.memory is None else self.memory
 
     @property
@@ -159,10 +170,6 @@ class SourceRun:
         if self.mode == "passes":
             return "The rows do not fit into memory: learned in passes over the file (--passes 1: once)."
         return ""
-
-    def _read_first(self) -> None:
-        self.blocks = self.stream.blocks()
-        self.first = self._first_of(self.stream, self.blocks)
 
     def _first_of(self, stream: Any, blocks: Iterator[Examples]) -> list[Block]:
         """The first blocks of a stream: some thousand rows."""
@@ -201,13 +208,12 @@ class SourceRun:
             raise CheckpointError(f"{file} cannot be resumed: {error}") from None
         self.done = self.was_done = done and not self.grown
         if not self.done:
-            self._name_features(model)
+            self._name_features()
             if passed:  # the source is the same; it is read again from the first row
                 self.mode, self.passes = position["mode"], position["passes"]
                 self.stream = self.open()
             self.blocks = self.stream.blocks()
-        rows = int(model.about["rows"])
-        self.trainer = self._new_trainer(model, rows)
+        self.trainer = self._new_trainer(int(model.about["rows"]))
         self.trainer.position = position
 
     def _check_can_continue(self, mode: str) -> None:
@@ -223,10 +229,14 @@ class SourceRun:
             "--shuffle-buffer can go on."
         )
 
-    def _new_trainer(self, model: Model, rows: int = 0) -> Trainer:
-        policy = self.checkpoint
+    def _new_trainer(self, rows: int = 0) -> Trainer:
         return Trainer(
-            model, rows=rows, history=self.history, trace=policy.trace, checkpoint=policy, memory=self.memory
+            self.model,
+            rows=rows,
+            history=self.history,
+            trace=self.checkpoint.trace,
+            checkpoint=self.checkpoint,
+            memory=self.memory,
         )
 
     # ---------------------------------------------------------------- learning
@@ -255,12 +265,11 @@ class SourceRun:
             self._read_again(again)
             return
         self.done = True
-        self._describe(self.model)
+        self._describe()
+        if self.mode != "stream" and trainer.passes is None:
+            trainer.passes = {}
         if self.checkpoint.file is not None:
-            end: Any = trainer.position
-            if self.mode != "stream":
-                end = {"passes": trainer.passes or {}, "end": end, "mode": self.mode}
-            self.checkpoint.write(self.model, trainer.rows, end, done=True)
+            self.checkpoint.write(self.model, trainer.rows, trainer.resume_from, done=True)
 
     def _read_again(self, method: Method) -> None:
         """Begin the second pass: the same source, another method; `done` stays False."""
@@ -269,7 +278,7 @@ class SourceRun:
         before = self.trainer
         if self.checkpoint.trace is not None:
             self.checkpoint.trace = Trace()  # of this pass: rows count from 0 again
-        self.trainer = self._new_trainer(self.model)
+        self.trainer = self._new_trainer()
         self.trainer.progress, self.trainer.signals = before.progress, before.signals
 
     def reopen(self) -> None:
@@ -327,20 +336,20 @@ class SourceRun:
         total: int | None = self.stream.bytes_total
         return None if total is None else total * int(self.source.options.get("passes", 1))
 
-    def _describe(self, model: Model) -> None:
+    def _describe(self) -> None:
         """Bring names and notes of the model up to date."""
         if self.was_done:
             return
-        self._name_features(model)
-        model.about.update(
+        self._name_features()
+        self.model.about.update(
             source=self.source.describe(), rows=self.trainer.rows, rows_bad=int(self.stream.rows_bad)
         )
         if self.schema is not None:
-            model.about["schema"] = self.schema.plain()
+            self.model.about["schema"] = self.schema.plain()
 
-    def _name_features(self, model: Model) -> None:
-        model.feature_names = self.stream.feature_names  # which grows as the stream meets new ones
-        model.first_index = int(
+    def _name_features(self) -> None:
+        self.model.feature_names = self.stream.feature_names  # which grows as the stream meets new ones
+        self.model.first_index = int(
             self.format == "svmlight" and not self.source.options.get("zero_based", False)
         )
 

@@ -293,8 +293,7 @@ class Trainer:
                     labels.append(unique_labels(as_vector(block.y)))
             if parts is not None:
                 parts.append(block)
-                # while they are joined, rows are held twice
-                parts = parts if 2 * (16 if sparse else 8) * values <= memory else None
+                parts = parts if bytes_joined(values, sparse) <= memory else None
         if not n:
             raise ValueError("The source has no rows; pass one that yields blocks (X, y).")
         if model.task is None:
@@ -455,6 +454,11 @@ def join(parts: list[Block]) -> tuple[Rows, Any, Any, Any]:
         None if each[0] is None else np.concatenate(each) for each in zip(*(part[1:4] for part in parts))
     )
     return rows, y, w, cluster
+
+
+def bytes_joined(values: float, sparse: bool) -> float:
+    """Bytes that blocks of so many values take while they are joined: rows are then held twice."""
+    return 2 * (16 if sparse else 8) * values
 
 
 def machine_memory() -> int:

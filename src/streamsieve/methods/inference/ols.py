@@ -12,9 +12,10 @@ from ...core.rows import Array
 from ...statistics.fold_averages import FoldAverages
 from ...statistics.fourth import FourthMoments
 from ...statistics.linear_model import LinearModel, finish
+from ...statistics.moments import symmetric
 from ...statistics.running import RunningAverages
 from ...statistics.standardize import Standardized, standardize
-from .sums import Sums, independent, sums_of, symmetric
+from .sums import Sums, independent, sums_of
 
 Errors = Literal["classical", "folds", "cluster", "hc1"]
 Averages = RunningAverages | FoldAverages | FourthMoments

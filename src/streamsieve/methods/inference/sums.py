@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...core import linalg
 from ...core.rows import Array
 from ...statistics.fourth import FourthMoments
+from ...statistics.moments import symmetric
 from ...statistics.ridge import SINGULAR, block
 from ...statistics.standardize import Standardized
 
@@ -145,12 +146,6 @@ def sums_of(averages: Any, support: NDArray[np.int64]) -> Sums:
     whole = moments.mean(weight)[: p + q] + center
     at = np.asarray(support, dtype=np.int64)
     return Sums(at, q, inner.effective_n_, weight, whole[columns], products, whole)
-
-
-def symmetric(A: Array) -> Array:
-    """The whole of a matrix whose upper triangle is given."""
-    upper = np.triu(A)
-    return upper + np.triu(A, 1).T
 
 
 def _add_square(A: Array, x: Array, factor: float) -> None:
