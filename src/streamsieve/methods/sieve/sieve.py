@@ -482,7 +482,7 @@ class Sieve(Method):
             return None
         return s.mean_sum / s.mean_weight if s.mean_weight else s.mean_sum
 
-    def limits(self, features: Ints) -> tuple[Array, Array]:
+    def limits(self, features: NDArray[np.integer[Any]]) -> tuple[Array, Array]:
         if not self.clip or not len(features):
             return super().limits(features)
         low, high = self.state.store.limits(self.n_rows)
