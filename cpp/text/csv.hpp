@@ -145,14 +145,14 @@ inline Fault number_cell(const Cell& c, Style style, double& x) {
 // where the fault is, and in `column` which cell that was.
 inline Fault csv_row(const char*& p, const char* end, const CsvRules& rules, double* features, double* others,
                      std::int32_t* code, Codes* codes, OddCells* odd, const char* text, Index& column) {
+    Marks marks(p, rules.separator, '\n');
     for (Index c = 0; c < rules.columns; ++c) {
         column = c;
         const std::int32_t role = rules.roles[c];
-        const char* next = nullptr;
+        const char* next = marks.next();
         if (role >= 0 && role != IGNORED) {
             double& x = role < rules.features ? features[role] : others[role - rules.features];
-            next = number(p, x);
-            if (!next || !ends_cell(next, rules.separator) || std::isinf(x) || rules.styles[c]) {
+            if (rules.styles[c] || !plain_number(p, next - p, x)) {
                 const Cell found = cell(p, end, rules.separator);
                 if (found.fault != Fault::none) return found.fault;
                 const Fault fault = number_cell(found, Style(rules.styles[c]), x);
@@ -165,13 +165,13 @@ inline Fault csv_row(const char*& p, const char* end, const CsvRules& rules, dou
                 } else if (fault != Fault::none) {
                     return fault;
                 }
-                next = found.next;
+                marks.seek((next = found.next) + 1);
             }
             if (role == rules.weight && x < 0) return Fault::weight;
         } else {
             const Cell found = cell(p, end, rules.separator);
             if (found.fault != Fault::none) return found.fault;
-            next = found.next;
+            marks.seek((next = found.next) + 1);
             if (role != IGNORED) {
                 const char *from = found.begin, *to = found.end;
                 trim(from, to);

@@ -1,8 +1,10 @@
 // Decimal numbers, correctly rounded: each equals Python's float of the same text to the last bit.
 //
-// The text ends with a newline and has PADDING readable bytes after it, so that eight bytes can be loaded
+// The text ends with a newline and has PADDING readable bytes after it, so that 64 bytes can be loaded
 // anywhere and no scan needs to ask for the end: digits, words and cells all stop at the newline.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -10,10 +12,15 @@
 #include <cstring>
 #include <limits>
 #include <system_error>
+#include <tuple>
+
+#if defined(__SSE2__) || defined(_M_X64)
+#include <emmintrin.h>
+#endif
 
 namespace streamsieve {
 
-constexpr std::size_t PADDING = 16;
+constexpr std::size_t PADDING = 64;
 
 constexpr std::uint64_t POWERS[] = {1ull,
                                     10ull,
@@ -58,13 +65,84 @@ inline unsigned leading_digits(std::uint64_t c) {
     return unsigned(std::countr_zero(other)) >> 3;
 }
 
-// The number that the first n bytes (1 <= n <= 8) spell: neighbours are joined to pairs, fours and eight.
+// The number that the first n bytes (n <= 8) spell: neighbours are joined to pairs, fours and eight.
 inline std::uint64_t eight_digits(std::uint64_t c, unsigned n) {
-    c = (c - 0x3030303030303030) << (64 - 8 * n);
+    c = (c - 0x3030303030303030) << (32 - 4 * n) << (32 - 4 * n);  // by 64 at once is not defined
     c = c * 10 + (c >> 8);
     constexpr std::uint64_t pairs = 0x000000ff000000ff;
     return ((c & pairs) * 0x000f424000000064 + ((c >> 16) & pairs) * 0x0000271000000001) >> 32;
 }
+
+#if defined(__SSE2__) || defined(_M_X64)
+// Bit i is set where `test` holds for byte i of the 16 at p.
+template <class Test>
+inline std::uint32_t bits16(const char* p, Test test) {
+    return std::uint32_t(_mm_movemask_epi8(test(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))));
+}
+inline std::uint32_t digits16(const char* p) {
+    return bits16(p, [](__m128i c) {
+        const __m128i over = _mm_sub_epi8(c, _mm_set1_epi8('0'));
+        return _mm_cmpeq_epi8(_mm_min_epu8(over, _mm_set1_epi8(9)), over);
+    });
+}
+template <class... Char>
+inline std::uint32_t equal16(const char* p, Char... any) {
+    return bits16(p, [=](__m128i c) {
+        __m128i found = _mm_setzero_si128();
+        ((found = _mm_or_si128(found, _mm_cmpeq_epi8(c, _mm_set1_epi8(any)))), ...);
+        return found;
+    });
+}
+#else
+inline std::uint32_t digits16(const char* p) {
+    std::uint32_t found = 0;
+    for (int i = 0; i < 16; ++i) found |= std::uint32_t(p[i] >= '0' && p[i] <= '9') << i;
+    return found;
+}
+template <class... Char>
+inline std::uint32_t equal16(const char* p, Char... any) {
+    std::uint32_t found = 0;
+    for (int i = 0; i < 16; ++i) found |= std::uint32_t(((p[i] == any) || ...)) << i;
+    return found;
+}
+#endif
+
+// Bit i is set where byte i of the 32 at p is a digit.
+inline std::uint32_t digit_bits(const char* p) {
+    return digits16(p) | digits16(p + 16) << 16;
+}
+
+// Finds marks, such as separators, one after the other: 64 bytes are compared at once, and the place of the
+// next mark does not wait for what stands before it.
+template <class... Char>
+class Marks {
+  public:
+    explicit Marks(const char* p, Char... any) : any_(any...) { seek(p); }
+    void seek(const char* p) {
+        block_ = p;
+        left_ = load();
+    }
+    const char* next() {
+        while (!left_) {
+            block_ += 64;
+            left_ = load();
+        }
+        const char* const found = block_ + std::countr_zero(left_);
+        left_ &= left_ - 1;
+        return found;
+    }
+
+  private:
+    std::uint64_t load() const {
+        const auto at = [&](int i) {
+            return std::apply([&](Char... c) { return std::uint64_t(equal16(block_ + 16 * i, c...)); }, any_);
+        };
+        return at(0) | at(1) << 16 | at(2) << 32 | at(3) << 48;
+    }
+    const char* block_;
+    std::uint64_t left_;
+    std::tuple<Char...> any_;
+};
 
 // Appends the digits at p to w (modulo 2^64) and returns where they end.
 inline const char* digits(const char* p, std::uint64_t& w) {
@@ -81,17 +159,64 @@ inline const char* digits(const char* p, std::uint64_t& w) {
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 Wide;
 
+// 2^127 / m for m = 10^q shifted to 64 bits.
+constexpr auto RECIPROCALS = [] {
+    std::array<std::uint64_t, 20> r{};
+    for (unsigned q = 1; q < 20; ++q)
+        r[q] = std::uint64_t((Wide(1) << 127) / (POWERS[q] << std::countl_zero(POWERS[q])));
+    return r;
+}();
+
 // w / 10^q for w > 0 and 1 <= q <= 19. The quotient is taken to at least 62 bits, and what remains of it sets
-// the last bit, far below the 53 that are kept: the one rounding is that of the conversion to double.
+// the last bit, far below the 53 that are kept: the one rounding is that of the conversion to double. The
+// product with the reciprocal, which is cut off, is the quotient or one less.
 inline double quotient(std::uint64_t w, unsigned q) {
     const int a = std::countl_zero(w), b = std::countl_zero(POWERS[q]);
-    const Wide n = Wide(w << a) << 63;
     const std::uint64_t m = POWERS[q] << b;
-    const std::uint64_t whole = std::uint64_t(n / m);
-    const std::uint64_t sticky = n != Wide(whole) * m;
-    return double(whole | sticky) * std::bit_cast<double>(std::uint64_t(1023 + b - a - 63) << 52);
+    std::uint64_t whole = std::uint64_t((Wide(w << a) * RECIPROCALS[q]) >> 64);
+    Wide rest = (Wide(w << a) << 63) - Wide(whole) * m;
+    const bool more = rest >= m;
+    whole += more;
+    rest -= more ? m : 0;
+    return double(whole | std::uint64_t(rest != 0)) *
+           std::bit_cast<double>(std::uint64_t(1023 + b - a - 63) << 52);
 }
 #endif
+
+// Reads the n bytes at p, [-] digits [. digits], into x; false for all other numbers, and for more than 8
+// digits before the point or 19 in all: `number` reads those. Where the number ends is known beforehand, so
+// that the processor begins with the next before this one is done.
+inline bool plain_number(const char* p, std::ptrdiff_t n, double& x) {
+    if (n > 21) return false;
+    const unsigned minus = *p == '-', size = unsigned(n);
+    const std::uint32_t other = ~digit_bits(p) & ((1u << size) - 1) & ~minus;
+    const unsigned point = other ? unsigned(std::countr_zero(other)) : size;
+    const unsigned whole = point - minus, part = other ? size - 1 - point : 0;
+    if (whole - 1 > 7 || whole + part > 19 || (other & (other - 1)) || (other && p[point] != '.'))
+        return false;
+    const char* const end = p + size;
+    std::uint64_t w = eight_digits(load8(p + minus), whole);
+    if (part > 8) {  // in eights from the end, so that no branch depends on how many there are
+        const unsigned middle = std::min(part - 8, 8u), first = part - 8 - middle;
+        w = w * POWERS[first] + eight_digits(load8(end - part), first);
+        w = w * POWERS[middle] + eight_digits(load8(end - 8 - middle), middle);
+        w = w * POWERS[8] + eight_digits(load8(end - 8), 8);
+    } else {
+        w = w * POWERS[part] + eight_digits(load8(end - part), part);
+    }
+    if (part <= 8 && w <= (1ull << 53)) {
+        x = double(w) / EXACT[part];
+    } else {
+#ifdef __SIZEOF_INT128__
+        if (w == 0 || part == 0) return false;
+        x = quotient(w, part);
+#else
+        return false;
+#endif
+    }
+    x = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) ^ (std::uint64_t(minus) << 63));
+    return true;
+}
 
 // What the fast paths leave: more than 19 digits, large exponents. `begin` is after any sign.
 inline const char* number_slowly(const char* begin, const char* end, double& x) {

@@ -93,7 +93,23 @@ inline Fault svmlight_row(const char*& p, const SvmlightRules& rules, double& y,
         if (end == q || !ends_token(end)) return Fault::pair;
         p = skip_blanks(end);
     }
-    while (!ends_line(p) && *p != '#') {
+    Marks marks(p, ':', ' ', '\n');
+    for (const char* colon; *(colon = marks.next()) == ':';) {  // plain entries, one blank apart
+        const char* const stop = marks.next();
+        const unsigned places = unsigned(std::min<std::ptrdiff_t>(colon - p, 9));
+        const std::uint64_t c = load8(p),
+                            index = eight_digits(c, std::min(places, 8u)) - std::uint64_t(rules.base);
+        if (places == 0 || leading_digits(c) != places || index >= std::uint64_t(rules.width) ||
+            *stop == ':' || !plain_number(colon + 1, stop - colon - 1, x[n]))
+            break;
+        sorted = sorted && std::int64_t(index) > last;
+        last = std::int64_t(index);
+        j[n++] = std::int32_t(index);
+        p = stop;
+        if (*p == '\n') break;
+        ++p;
+    }
+    for (p = skip_blanks(p); !ends_line(p) && *p != '#'; p = skip_blanks(p)) {
         const char* const token = p;
         std::uint64_t index = 0;
         p = digits(p, index);
@@ -108,7 +124,6 @@ inline Fault svmlight_row(const char*& p, const SvmlightRules& rules, double& y,
         last = std::int64_t(index);
         j[n] = std::int32_t(index);
         n += keep;
-        p = skip_blanks(p);
     }
     if (!sorted && sort_entries(j, x, n)) return p = label, Fault::repeated;
     length = n;

@@ -232,6 +232,9 @@ void check_number(const Padded& text) {
     double fast = 0, slow = 0;
     const char* const p = text.begin();
     const char* const end = number(p, fast);
+    double plain = 0;
+    if (plain_number(p, Index(text.n) - 1, plain))
+        require(end == text.end() - 1 && !std::memcmp(&plain, &fast, sizeof fast), "plain number", text);
     if (!end || *p == '+') return;
     const auto [stop, error] = std::from_chars(p, end, slow);
     if (error == std::errc::result_out_of_range) {

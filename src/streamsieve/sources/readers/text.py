@@ -17,7 +17,7 @@ from ..files import Bytes, File
 from .base import Batch, Reader
 
 Text = NDArray[np.uint8]
-PADDING = 16  # of cpp/text/number.hpp
+PADDING = 64  # of cpp/text/number.hpp
 LONGEST = 1 << 25  # bytes of a row; what is longer is not data
 #: How svmlight, which has no schema and so no means, takes a missing value.
 MISSING = {"error": 0, "mean": 0, "indicator": 0, "keep": 1, "zero": 2}
