@@ -250,8 +250,8 @@ def main() -> None:
     chosen = [m for m in methods(args.name) if not args.methods or m.name in args.methods]
     cells = [
         Cell(s, split, k, m)
-        for s in sets
         for split in range(args.splits)
+        for s in sorted(sets, key=lambda s: s.p)  # narrow ones first: a run that is stopped has many sets
         for m in chosen
         for k in (s.budgets(args.k) if m.takes_k else [AUTO])
         if k < s.p

@@ -120,11 +120,11 @@ def test_features_of_few_values_are_still_selected():
     assert 0 in support(fitted(X, y, labels=True))
 
 
-def test_of_very_many_values_one_fold_is_left_out(monkeypatch):
+def test_of_many_rows_one_fold_is_left_out(monkeypatch):
     X, y = data(300, 30)
     model = fitted(X, y, 3, labels=True)
     assert len(read.folds_of(model.method_)[2]) == 5
-    monkeypatch.setattr(read, "BIG", 100)
+    monkeypatch.setattr(read, "MANY", 100)
     fold, part, folds = read.folds_of(model.method_)
     assert len(folds) == 1
     assert len(np.unique(part[fold == folds[0]])) == 5  # errors are still those of five parts
@@ -203,30 +203,68 @@ def test_both_strong_and_weak_ridges_are_of_use():
     assert fitted(X, y, 2).ridge_ < 1e-2
 
 
+def entries_of(seed, k, noise, n=60, p=40, refits=read.REFITS):
+    """The engine and what was tried on the first fold."""
+    X, y = data(n, p, seed, noise=noise)
+    (engine,), columns, folds = read.candidates(fitted(X, y, k).method_)
+    return list(read.first_fold(engine, columns, read.RIDGES, [k], folds[:1], refits)), engine, columns, folds
+
+
 def test_weaker_ridges_are_not_tried_after_two_that_are_worse():
-    X, y = data(60, 40, noise=5)
-    method = fitted(X, y, 20).method_
-    (engine,), columns, folds = read.candidates(method)
-    tried = list(read.held_out(engine, columns, read.RIDGES, [20], folds))
-    losses = [float(losses.sum(axis=-1).min()) for _, losses in tried]
-    assert len(tried) < len(read.RIDGES)
+    losses = [read.least(entry) for entry in entries_of(0, 20, noise=5)[0]]
+    assert len(losses) < len(read.RIDGES)
     assert min(losses) == losses[-3]
 
 
+def test_the_three_best_ridges_of_the_first_fold_are_compared_by_all():
+    tried, engine, columns, folds = entries_of(3, 5, noise=1)
+    assert len(tried) > 3
+    best = read.finalists([engine], columns, read.RIDGES, [5], folds, read.REFITS)
+    assert [e.ridge for e in best] == sorted(
+        (e.ridge for e in sorted(tried, key=read.least)[:3]), reverse=True
+    )
+    assert all(set(e.paths) == set(range(5)) and (e.losses > 0).all() for e in best)
+    assert all(set(e.paths) == {0} for e in tried)
+
+
 def test_refits_are_under_other_ridges_than_the_elimination():
-    chosen = {read.choose(*table_of(seed))[0].refit for seed in range(12)}
+    chosen = set()
+    for seed in range(12):
+        _, engine, columns, folds = entries_of(seed, 5, noise=0.5 + seed, p=20)
+        entries = read.finalists([engine], columns, read.RIDGES, [5], folds, read.REFITS)
+        chosen.add(read.REFITS[read.choose(entries, [5], "cv")[2]])
     assert chosen == {0.1, 1.0, 10.0}
 
 
-def table_of(seed):
-    X, y = data(60, 20, seed, noise=0.5 + seed)
-    method = fitted(X, y, 5).method_
-    (engine,), columns, folds = read.candidates(method)
-    return (
-        [(engine, r, losses) for r, losses in read.held_out(engine, columns, read.RIDGES, [5], folds)],
-        [5],
-        "cv",
+def test_of_many_sizes_kernels_refit_the_chosen_one_alone(monkeypatch):
+    X, y = data(150, 12, noise=2)
+    refitted = []
+    best_refit = read.best_refit
+    monkeypatch.setattr(read, "best_refit", lambda e, s: refitted.append(s) or best_refit(e, s))
+    fitted(X, y).coef_  # noqa: B018
+    fitted(X, y, 4, labels=True).coef_  # noqa: B018
+    assert not refitted  # sums are quick; one size is refitted with the others
+    model = fitted(X, y, labels=True)
+    assert len(support(model)) == model.sizes_["cv"]
+    assert len(refitted) == 1
+
+
+def test_of_equal_losses_the_stronger_ridge_is_taken():
+    one = entries_of(0, 5, noise=1)[0][0]
+    losses = np.full((1, 3, 5), 2.0)
+    stronger = one._replace(ridge=0.1, losses=losses * (1 + 1e-7))
+    assert read.choose([stronger, one._replace(ridge=0.01, losses=losses)], [5], "cv")[0].ridge == 0.1
+    assert (
+        read.choose([stronger, one._replace(ridge=0.01, losses=losses * 0.999)], [5], "cv")[0].ridge == 0.01
     )
+
+
+def test_a_size_that_is_good_by_chance_is_not_chosen():
+    curve = np.array([10.0, 8.0, 7.8, 8.0, 12.0, 7.7, 12.0])
+    one = entries_of(0, 5, noise=1)[0][0]
+    entry = one._replace(losses=np.repeat(curve[:, None, None], 5, axis=2) / 5)
+    sizes = [7, 6, 5, 4, 3, 2, 1]
+    assert read.choose([entry], sizes, "cv")[3]["cv"] == 5
 
 
 # ---------------------------------------------------------------- constraints

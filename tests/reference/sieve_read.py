@@ -45,19 +45,31 @@ def read(X, y, fold, k="auto", criterion="cv"):
     t = (y - y.mean()) / y.std()
     columns = originals(Z)
     sizes = [min(k, len(columns))] if k != "auto" else ladder(min(len(columns), len(y)))
-    losses, best, worse = {}, np.inf, 0
+
+    def measure(ridge, f):
+        """Adds the losses of a fold, left out of an elimination, at each size and refit."""
+        rest, held = fold != f, fold == f
+        for size, S in eliminate(Z[rest], t[rest], columns, ridge, sizes).items():
+            for refit in REFITS:
+                B, b, _ = ridge_fit(Z[rest], t[rest], S, ridge * refit)
+                error = t[held] - Z[held][:, S] @ B - b
+                losses.setdefault((ridge, size, refit), np.zeros(5))[f] = 0.5 * (error**2).sum()
+
+    losses, first, worse = {}, {}, 0
     for ridge in RIDGES:
-        for f in range(5):
-            rest, held = fold != f, fold == f
-            for size, S in eliminate(Z[rest], t[rest], columns, ridge, sizes).items():
-                for refit in REFITS:
-                    B, b, _ = ridge_fit(Z[rest], t[rest], S, ridge * refit)
-                    error = t[held] - Z[held][:, S] @ B - b
-                    losses.setdefault((ridge, size, refit), np.zeros(5))[f] = 0.5 * (error**2).sum()
-        least = min(loss.sum() for (r, _, _), loss in losses.items() if r == ridge)
-        best, worse = (least, 0) if least < best else (best, worse + 1)
+        measure(ridge, 0)
+        loss = min(loss[0] for (r, _, _), loss in losses.items() if r == ridge)
+        worse = 0 if loss < min(first.values(), default=np.inf) else worse + 1
+        first[ridge] = loss
         if worse == 2:
             break
+    place = {ridge: i for i, ridge in enumerate(first)}
+    finalists = sorted(first, key=lambda r: first[r] * (1 + 1e-5 * place[r]))[:3]
+    finalists.sort(reverse=True)
+    losses = {at: loss for at, loss in losses.items() if at[0] in finalists}
+    for ridge in finalists:
+        for f in range(1, 5):
+            measure(ridge, f)
     if k == "auto":
         constant = np.array([0.5 * ((t[fold == f] - t[fold != f].mean()) ** 2).sum() for f in range(5)])
         all_losses = np.array(list(losses.values()))
@@ -65,8 +77,14 @@ def read(X, y, fold, k="auto", criterion="cv"):
         gain = constant - all_losses[others.argmin(axis=0), np.arange(5)]
         if gain.sum() <= 2.13 * gain.std(ddof=1) * 5**0.5:
             return np.empty(0, dtype=int), np.empty(0), y.mean()
-    curve = {s: min((at for at in losses if at[1] == s), key=lambda at: losses[at].sum()) for s in sizes}
-    size = min(sizes, key=lambda s: losses[curve[s]].sum())
+
+    def tied(at):
+        return losses[at].sum() * (1 + 1e-5 * finalists.index(at[0]))
+
+    curve = {s: min((at for at in losses if at[1] == s), key=tied) for s in sizes}
+    c = np.array([losses[curve[s]].sum() for s in sizes])
+    near = np.array([c[[max(i - 1, 0), i, i, min(i + 1, len(c) - 1)]].mean() for i in range(len(c))])
+    size = sizes[near.argmin()]
     if criterion == "1se":
         for s in sorted(sizes):
             d = losses[curve[s]] - losses[curve[size]]

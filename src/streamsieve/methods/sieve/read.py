@@ -1,9 +1,10 @@
 """Reading a model: k columns, or as many as held-out rows want, under the ridge that these prefer.
 
-Columns that do not vary, or are copies of others, are left out. Without each fold in turn, columns are
+Columns that do not vary, or are copies of others, are left out. Without the first fold, columns are
 eliminated under a few ridges, and what is left at each size is refitted under a tenth, one and ten times the
-ridge. The losses of the rows that were left out choose the size, unless k is given, and at that size the
-scaling of the columns and both ridges; with these all rows are fitted. Pseudocode: docs/how-it-works.md.
+ridge. The three ridges that predict this fold best are compared on the other folds too. The losses of the
+rows that were left out choose the size, unless k is given, and at that size the scaling of the columns and
+both ridges; with these all rows are fitted. Pseudocode: docs/how-it-works.md.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ if TYPE_CHECKING:
 RIDGES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
 REFITS = (1.0, 10.0, 0.1)  # times the ridge of the elimination; no refits, or more decades, predict worse
 PATIENCE = 2  # ridges in a row that predict worse than the best one, after which no weaker one is tried
+FINALISTS = 3  # ridges, of all scalings, that all folds compare; of two the log-loss is worse by .4 +- .3
 EACH = 12  # sizes up to which all are tried, and above two in an octave: a coarser ladder is off by one
 SPARSE = 0.1  # share of values that are not zero, below which columns are also compared in one unit: words
-BIG = 30_000_000  # values times outputs from which on one fold is left out, not five in turn
+MANY = 10_000  # rows above which one fold is left out, not five in turn: it has 2,000 rows to judge by
 FEW = 2000  # rows since the last retirement below which the ridge is that of then
 FALLBACK = 10  # units, where k is to be chosen and no row can be left out
 FLAT = 1e-6  # ridge of the fits that information criteria compare
 COPIES = 8  # weight of equal rows that share a fold: more are data, not one row delivered again
-CLEARLY = (
-    2.13  # standard errors, 95% of Student's t with four degrees of freedom: of noise nothing is selected
-)
+CLEARLY = 2.13  # standard errors, 95% of Student's t with four degrees of freedom: noise is not selected
+TIE = 1e-5  # relative difference of losses that are equal: ridge .1 refitted by .1, and .01 refitted by 1
 HUGE = 1e100  # loss of a model that overflows
 PENALTIES = ("aic", "bic", "ebic")
 
@@ -71,17 +72,17 @@ def read(sieve: Sieve) -> Reading:
     ridges = (s.ridge / store.total,) if known else RIDGES
     if len(sizes) > 1 and sieve.criterion in PENALTIES:
         sizes = [least_criterion(sieve, engines, columns, ridges, sizes)]
-    table = [
-        (engine, ridge, losses)
-        for engine in engines
-        for ridge, losses in held_out(engine, columns, ridges, sizes, folds)
-    ]
-    if not table or not sizes[0]:
+    # refits of a kernel take long: of many sizes only the one that is chosen is refitted
+    late = len(sizes) > 1 and isinstance(engines[0], Problem)
+    entries = finalists(engines, columns, ridges, sizes, folds, (1.0,) if late else REFITS)
+    if not entries or not sizes[0]:
         choice, by_criterion = Choice(engines[0], ridges[0], sizes[0], 1.0), {}
-    elif len(sizes) > 1 and not better_than(constant(engines[0], folds), table):
+    elif len(sizes) > 1 and not better_than(constant(engines[0], folds), entries):
         choice, by_criterion = Choice(engines[0], ridges[0], 0, 1.0), {"cv": 0, "1se": 0}
     else:
-        choice, by_criterion = choose(table, sizes, sieve.criterion)
+        best, s, r, by_criterion = choose(entries, sizes, sieve.criterion)
+        refit = REFITS[best_refit(best, s) if late else r]
+        choice = Choice(best.engine, best.ridge, sizes[s], refit)
     fit, p = fit_all(choice, columns), choice.engine.problem
     coef = fit.B / p.scale[fit.columns] * p.spread[:, None]
     intercept = fit.b * p.spread + p.center - coef @ (p.mean[fit.columns] + store.shift[fit.columns])
@@ -111,7 +112,7 @@ def folds_of(sieve: Sieve) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[i
         by_fold = by_fold + s.H[:, -1, -1]
     rest = by_fold.sum() if s.H is None or sieve.loss == "squared" else np.inf
     folds = [f for f in range(FOLDS) if 0 < by_fold[f] < rest]
-    if (sieve.loss != "squared" or s.H is None) and store.values() * sieve.q > BIG:
+    if (sieve.loss != "squared" or s.H is None) and store.n > MANY:
         return fold, number // FOLDS, folds[:1]
     return fold, fold, folds
 
@@ -154,55 +155,117 @@ def sizes_of(sieve: Sieve, problem: Problem, columns: Ints, folds: list[int]) ->
     return sorted((size for size in ladder if max(least, 1) <= size <= most), reverse=True)
 
 
-def held_out(
+class Entry(NamedTuple):
+    """An elimination in one scaling under one ridge: fits by fold and size, losses (sizes, refits, parts)."""
+
+    engine: Engine
+    ridge: float
+    full: Fit  # the model of all columns, without the first fold
+    paths: dict[int, list[Fit]]
+    losses: Array
+
+
+def finalists(
+    engines: Sequence[Engine],
+    columns: Ints,
+    ridges: Sequence[float],
+    sizes: Sequence[int],
+    folds: Sequence[int],
+    refits: Sequence[float],
+) -> list[Entry]:
+    """Without the first fold all ridges are tried, in all scalings; those that predict it best go on to the
+    other folds."""
+    tried = [e for engine in engines for e in first_fold(engine, columns, ridges, sizes, folds[:1], refits)]
+    order = sorted(range(len(tried)), key=lambda i: least(tried[i]) * (1 + TIE * i))[:FINALISTS]
+    best = [tried[i] for i in sorted(order)]
+    return [e for engine in engines for e in other_folds(engine, best, sizes, folds[1:], refits)]
+
+
+def first_fold(
     engine: Engine,
     columns: Ints,
     ridges: Sequence[float],
     sizes: Sequence[int],
     folds: Sequence[int],
-    refits: Sequence[float] = REFITS,
-) -> Iterator[tuple[float, Array]]:
-    """Losses (sizes, refits, parts) of the rows that are left out, ridge by ridge, while it is worth it."""
-    fits, best, worse = {f: engine.problem.zero(columns) for f in folds}, np.inf, 0
-    for ridge in ridges if folds else ():
-        starts = [Start(fits[f], ridge, f, [len(columns), *sizes]) for f in folds]
-        paths = dict(zip(folds, engine.eliminate(starts)))
-        fits = {f: path.pop(0) for f, path in paths.items()}
-        at = [(s, r, f) for s in range(len(sizes)) for r in range(len(refits)) for f in folds]
-        again = [(s, r, f) for s, r, f in at if refits[r] != 1]
-        solved = solve(engine, [Start(paths[f][s], refits[r] * ridge, f) for s, r, f in again])
-        found = {(s, r, f): paths[f][s] for s, r, f in at} | dict(zip(again, solved))
-        losses = np.zeros((len(sizes), len(refits), FOLDS))
-        for (s, r, f), fit in found.items():
-            losses[s, r] += engine.loss(fit, f)
-        losses = np.fmin(losses, HUGE)
-        yield ridge, losses
-        least = losses.sum(axis=-1).min()
-        best, worse = (least, 0) if least < best else (best, worse + 1)
-        if worse == PATIENCE:
-            return
+    refits: Sequence[float],
+) -> Iterator[Entry]:
+    """Entries that left the first fold out, from the strongest ridge on, while they become better."""
+    start, best, worse = engine.problem.zero(columns), np.inf, 0
+    together = ridges[: PATIENCE + 1] if folds else ()  # they are tried in any case, and share a walk
+    while together and worse < PATIENCE:
+        f, ridges = folds[0], ridges[len(together) :]
+        paths = engine.eliminate([Start(start, ridge, f, [len(columns), *sizes]) for ridge in together])
+        for ridge, (full, *path) in zip(together, paths):
+            empty = Entry(engine, ridge, full, {f: path}, np.zeros((len(sizes), len(refits), FOLDS)))
+            yield (entry := with_losses(empty, [f], refits))
+            best, worse = (least(entry), 0) if least(entry) < best else (best, worse + 1)
+            start = full
+        together = ridges[:1]
+
+
+def other_folds(
+    engine: Engine, entries: list[Entry], sizes: Sequence[int], folds: Sequence[int], refits: Sequence[float]
+) -> list[Entry]:
+    """The entries of this engine, with what they predict of the other folds."""
+    own = [entry for entry in entries if entry.engine is engine]
+    starts = [Start(entry.full, entry.ridge, f, sizes) for entry in own for f in folds]
+    found = iter(engine.eliminate(starts))
+    return [
+        with_losses(e._replace(paths=e.paths | {f: next(found) for f in folds}), folds, refits) for e in own
+    ]
+
+
+def with_losses(entry: Entry, folds: Sequence[int], refits: Sequence[float]) -> Entry:
+    """The entry with the losses of these folds added, at each size and for each refit."""
+    engine, ridge, _, paths, losses = entry
+    at = [(s, r, f) for s in range(len(losses)) for r in range(len(refits)) for f in folds]
+    again = [(s, r, f) for s, r, f in at if refits[r] != 1]
+    solved = solve(engine, [Start(paths[f][s], refits[r] * ridge, f) for s, r, f in again])
+    fits = {(s, r, f): paths[f][s] for s, r, f in at} | dict(zip(again, solved))
+    losses = losses.copy()
+    for (s, r, f), fit in fits.items():
+        losses[s, r] += engine.loss(fit, f)
+    return entry._replace(losses=np.fmin(losses, HUGE))
+
+
+def least(entry: Entry) -> float:
+    return float(entry.losses.sum(axis=-1).min())
 
 
 def choose(
-    table: list[tuple[Engine, float, Array]], sizes: Sequence[int], criterion: str
-) -> tuple[Choice, dict[str, int]]:
-    """What has the least loss at the size that the criterion chooses, and the size by each criterion."""
-    losses = np.array([entry[2] for entry in table])  # by entry, size, refit, part
-    mean = losses.sum(axis=-1)
+    entries: list[Entry], sizes: Sequence[int], criterion: str
+) -> tuple[Entry, int, int, dict[str, int]]:
+    """What has the least loss at the size that the criterion chooses: entry, places of size and refit;
+    and the size by each criterion."""
+    losses = np.array([entry.losses for entry in entries])  # by entry, size, refit, part
+    mean = losses.sum(axis=-1) * (1 + TIE * np.arange(len(entries)))[:, None, None]
     where = [np.unravel_index(mean[:, s].argmin(), mean[:, s].shape) for s in range(len(sizes))]
     curve = np.array([losses[i, s, r] for s, (i, r) in enumerate(where)])
-    best = int(curve.sum(axis=1).argmin())
+    best = int(smooth(curve.sum(axis=1)).argmin())
     worse = curve - curve[best]
     error = worse.std(axis=1, ddof=1) * FOLDS**0.5  # of a sum over the parts
     near = int(np.flatnonzero(worse.sum(axis=1) <= error)[-1])
     s = near if criterion == "1se" else best
     i, r = where[s]
-    return Choice(*table[i][:2], sizes[s], REFITS[r]), {"cv": sizes[best], "1se": sizes[near]}
+    return entries[i], s, int(r), {"cv": sizes[best], "1se": sizes[near]}
 
 
-def better_than(constant: Array, table: list[tuple[Engine, float, Array]]) -> bool:
+def smooth(curve: Array) -> Array:
+    """Means with both neighbours, which count half: a size that is good by chance alone is not chosen."""
+    wide = np.pad(curve, 1, mode="edge")
+    return (wide[:-2] + 2 * wide[1:-1] + wide[2:]) / 4
+
+
+def best_refit(entry: Entry, s: int) -> int:
+    """The place of the refit of least loss, at the size of this place alone."""
+    paths = {f: [path[s]] for f, path in entry.paths.items()}
+    at_size = entry._replace(paths=paths, losses=np.zeros((1, len(REFITS), FOLDS)))
+    return int(with_losses(at_size, list(paths), REFITS).losses.sum(axis=-1).argmin())
+
+
+def better_than(constant: Array, entries: list[Entry]) -> bool:
     """Whether models predict better than the constant, each chosen without the part on which it is judged."""
-    losses = np.array([entry[2] for entry in table]).reshape(-1, FOLDS)
+    losses = np.array([entry.losses for entry in entries]).reshape(-1, FOLDS)
     others = losses.sum(axis=1, keepdims=True) - losses
     gain = constant - losses[others.argmin(axis=0), np.arange(FOLDS)]
     return bool(gain.sum() > CLEARLY * gain.std(ddof=1) * FOLDS**0.5)
@@ -256,8 +319,8 @@ def least_criterion(
 
 def full_ridge(engine: Engine, columns: Ints, folds: Sequence[int]) -> float:
     """The ridge at which the model of all columns predicts the rows of a fold best."""
-    tried = held_out(engine, columns, RIDGES, [len(columns)], folds[:1], refits=(1.0,))
-    return min(((float(losses.sum()), ridge) for ridge, losses in tried), default=(0.0, 1.0))[1]
+    tried = first_fold(engine, columns, RIDGES, [len(columns)], folds[:1], (1.0,))
+    return min(((least(entry), entry.ridge) for entry in tried), default=(0.0, 1.0))[1]
 
 
 def strengths(sieve: Sieve) -> tuple[Ints, Array]:
