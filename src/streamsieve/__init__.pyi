@@ -3,6 +3,7 @@
 from .methods.averages import extract as extract
 from . import dask as dask
 from . import distributed as distributed
+from . import export as export
 from .methods import inference as inference
 from . import metrics as metrics
 from . import simulate as simulate

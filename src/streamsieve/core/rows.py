@@ -377,8 +377,10 @@ def from_scipy(X: Any) -> Rows:
     return Rows(p=X.shape[1], csr=(X.indptr, X.indices, X.data))
 
 
-def threads() -> int:
-    """How many threads the kernels may use: `OMP_NUM_THREADS`, or the processors of this process."""
+def threads(n_jobs: int = -1) -> int:
+    """Threads that kernels may use; -1 for `OMP_NUM_THREADS`, or the processors of this process."""
+    if n_jobs != -1:
+        return n_jobs
     given = os.environ.get("OMP_NUM_THREADS", "")
     if given.isdigit() and int(given) > 0:
         return int(given)

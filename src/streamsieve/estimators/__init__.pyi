@@ -23,7 +23,7 @@ class SieveRegressor(Regressor):
     missing: Literal['error', 'mean']
     half_life: float | None
     grow: bool
-    n_jobs: int | None
+    n_jobs: int
     se: Literal['classical', 'folds'] | None
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
@@ -43,7 +43,7 @@ class SieveRegressor(Regressor):
         missing: Literal['error', 'mean'] = 'error',
         half_life: float | None = None,
         grow: bool = False,
-        n_jobs: int | None = None,
+        n_jobs: int = -1,
         se: Literal['classical', 'folds'] | None = None,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
@@ -73,7 +73,7 @@ class SieveClassifier(Classifier):
     missing: Literal['error', 'mean']
     half_life: float | None
     grow: bool
-    n_jobs: int | None
+    n_jobs: int
     se: Literal['classical', 'folds'] | None
     loss: Literal['logistic', 'squared']
     class_weight: Any
@@ -93,7 +93,7 @@ class SieveClassifier(Classifier):
         missing: Literal['error', 'mean'] = 'error',
         half_life: float | None = None,
         grow: bool = False,
-        n_jobs: int | None = None,
+        n_jobs: int = -1,
         se: Literal['classical', 'folds'] | None = None,
         loss: Literal['logistic', 'squared'] = 'logistic',
         class_weight: Any = None,

@@ -156,7 +156,7 @@ def rule(method: Any, **own: Any) -> dict[str, Any]:
         "alpha": 0.0,  # no penalty by plain steps: the kernels read those of the ladder
         "l1_ratio": 1.0,
         "fit_intercept": method.fit_intercept,
-        "n_threads": threads() if method.n_jobs == -1 else method.n_jobs,
+        "n_threads": threads(method.n_jobs),
     } | own
 
 

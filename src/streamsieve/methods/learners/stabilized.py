@@ -197,7 +197,7 @@ class StabilizedSGD(Method):
             "fit_intercept": self.fit_intercept,
             "block_size": self.block_size,
             "seed": self.random_state,
-            "threads": threads() if self.n_jobs == -1 else self.n_jobs,
+            "threads": threads(self.n_jobs),
         }
         return paths.learn(rows, self.loss_function, y, w, rule, self._pass_rows)
 

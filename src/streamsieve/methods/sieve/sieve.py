@@ -90,7 +90,7 @@ class Sieve(Method):
         None, Or(None, Real(above=0)), "Rows after which a row weighs half; squared loss only. None: never."
     )
     grow = Param(False, Bool(), "Let a sparse batch be wider than those before.")
-    n_jobs = Param(None, Or(None, Int(1)), "Threads. None: as many as processors.")
+    n_jobs = Param(-1, Or(Int(1), Int(-1, -1)), "Threads, -1 for all processors.")
     se = Param(
         None,
         Or(None, OneOf("classical", "folds")),
@@ -336,7 +336,7 @@ class Sieve(Method):
         while True:
             few = self.loss == "squared" and self.summary_fits(s.store.width)
             rest = None if w is None else w[at:]
-            most, jobs = BLOCK if few else 1 << 62, self.n_jobs or threads()
+            most, jobs = BLOCK if few else 1 << 62, threads(self.n_jobs)
             done = s.store.append(rows[at:], y[at:], rest, key[at:], most, jobs)
             s.strata += np.bincount(code[at : at + done], minlength=len(s.strata))
             at += done

@@ -54,7 +54,8 @@ class Problem:
     ) -> None:
         s, self.store, self.problem = sieve.state, sieve.state.store, self
         self.loss_function, self.joint, self.c = sieve.loss_function, sieve.joint, sieve.q
-        self.intercept, self.threads, self.progress = sieve.fit_intercept, sieve.n_jobs, sieve.progress
+        self.intercept, self.progress = sieve.fit_intercept, sieve.progress
+        self.threads = threads(sieve.n_jobs)
         self.fold, self.part = fold, part  # of each row: when it is left out, where its loss is summed
         self.unit, self.flags = sieve.constrained()
         self.mean, self.deviation = self.store.moments(self.intercept)
@@ -139,7 +140,7 @@ class Problem:
             found = _core.sieve_fit(
                 self.store.view(), self.loss_function, self.joint, self.y, self.units, H, h, self.intercept,
                 tolerance, share, self.unit, self.flags, jobs, max(room // len(some) - size, 0), CACHE_BYTES,
-                self.threads or threads(),
+                self.threads,
             )  # fmt: skip
             out += [[Fit(*fit) for fit in fits] for fits in found]
             if self.progress is not None:
@@ -162,7 +163,7 @@ class Problem:
     def _predict(self, fit: Fit, losses: Array | None, margins: Array | None) -> None:
         _core.sieve_predict(
             self.store.view(), self.loss_function, self.joint, self.y, self.units, *fit, losses, margins,
-            self.threads or threads(),
+            self.threads,
         )  # fmt: skip
 
 
