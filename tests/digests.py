@@ -1,7 +1,12 @@
 """Digests of the weights of every estimator on fixed data: `python tests/digests.py [--write]`.
 
 Compares with `digests.json`, or writes it: what a change of structure must not change. Weights are rounded to
-nine digits, so that the last bits of another BLAS do not count.
+nine digits, so that the last bits of another BLAS do not count: they are the same for every
+`OPENBLAS_CORETYPE`, with NumPy's vector units switched off (`NPY_DISABLE_CPU_FEATURES`), and on a processor
+without AVX-512 (`valgrind --tool=none python tests/digests.py`). `COARSE` is rounded to two decimals of the
+largest weight: its kernels sum over rows in single precision, in an order that depends on the width of the
+processor's vectors (`cpp/sieve/tile_kernels.hpp`), which moves weights of classes that are nearly separable,
+as these are, by up to 4e-4 of their size.
 """
 
 import hashlib
@@ -16,6 +21,7 @@ import scipy.sparse as sp
 import streamsieve
 
 FILE = Path(__file__).with_name("digests.json")
+COARSE = "SieveClassifier"
 
 
 def rows(classes, n=300, p=40):
@@ -31,6 +37,8 @@ def rows(classes, n=300, p=40):
 
 def digest(model):
     values = np.concatenate([np.ravel(model.coef_), np.ravel(model.intercept_)])
+    if type(model).__name__ == COARSE:
+        values = np.round(values / np.abs(values).max(), 2)
     text = " ".join(f"{value + 0.0:.9g}" for value in values)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
