@@ -229,3 +229,13 @@ def test_the_start_of_single_precision_rows_does_not_overflow(name, layout):
     for field, value in model.method_.state.fields().items():
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             assert np.isfinite(value).all(), field
+
+
+def test_the_refit_gives_tsgd_the_weights_of_least_squares():
+    stream = simulate.correlated(2000, p=1000, k=20, random_state=0)
+    X, y = stream.take(2000)
+    rmse = [
+        metrics.rmse(y, streamsieve.TSGDRegressor(20, refit=refit, max_iter=1).fit(X, y).predict(X))
+        for refit in (True, False)
+    ]
+    assert rmse[0] < 1.1 < 5 < rmse[1]

@@ -63,7 +63,7 @@ def single(classes, **options):
 
 def alive(model):
     """Features that are left in the model that answers."""
-    m = model.method_.state.answer or model.method_.state.base
+    m = model.method_.state.answer or model.method_.state.growing
     return (m.slot > 0) | ((m.slot == 0) & (np.arange(len(m.slot)) < m.clock["limit"]))
 
 
@@ -79,21 +79,16 @@ def assert_equals_twin(X, y, classes=0, layout=np.asarray, r=None, steps=None, *
         outputs(y, classes),
         np.ones(len(y)) if r is None else r,
         k=model.k,
-        T=model.maturity,
         sizes=twin.schedule(
-            X.shape[1],
-            (twin.SPARE if model.warmup else 1) * model.k,
-            twin.annealed(model.k, model.maturity, model.warmup * model.maturity, model.batch_size),
-            model.annealing,
-            batches,
-            model.warmup * model.maturity,
+            X.shape[1], model.k, model.maturity, model.annealing, batches, model.warmup * model.maturity
         ),
         steps=steps,
         batch=model.batch_size,
         loss=model.loss if classes else "squared",
         variant=model.variant,
         alpha=model.alpha,
-        sigma=model.standardize,
+        sigma=bool(model.standardize),
+        units=model.standardize is True,
         intercept=model.fit_intercept,
         begin=model.warmup * model.maturity,
     )
@@ -114,6 +109,51 @@ def test_equals_the_slow_twin(layout, variant, loss):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
+def test_by_default_it_equals_the_slow_twin(variant):
+    """With the default warmup, annealing and batches, steps and ranks in units of the features."""
+    for task in (0, 2):
+        X, y = signs(1600, classes=task)
+        defaults = {"warmup": 0.5, "annealing": 10.0, "standardize": True, "maturity": 60}
+        assert_equals_twin(
+            X, y, task, variant=variant, eta=0.05, loss=["squared", "logistic"][task > 0], **defaults
+        )
+
+
+@pytest.mark.parametrize("option", ["annealing", "variant"])
+def test_the_schedule_and_the_variant_change_the_answer(option):
+    """Of features that overlap: the ranks of the model that loses features decide."""
+    stream = simulate.correlated(1500, p=1000, k=20, random_state=0)
+    X, y = stream.take(1500)
+    values = {"annealing": (0.0, 10.0, 1e6), "variant": VARIANTS}[option]
+    chosen = {
+        tuple(SFSARegressor(20, **{option: value}).partial_fit(X, y).get_support(indices=True))
+        for value in values
+    }
+    assert len(chosen) == len(values)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_batches_of_one_row_equal_the_slow_twin_with_the_exact_schedule(layout, variant):
+    X, y = rows()
+    options = {"eta": 0.002, "batch_size": 1, "maturity": 300, "exact_schedule": True, "annealing": 3.0}
+    assert_equals_twin(X, y, layout=layout, variant=variant, **options)
+    X, y = wide(1, 300)
+    assert_equals_twin(X, y, 2, layout, variant=variant, loss="logistic", **options)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_raw_steps_with_ranks_by_deviations_equal_the_slow_twin(variant):
+    """Remark 1: the steps are those of the data as given, only the ranks count the deviations."""
+    X, y = rows()
+    options = {"standardize": "ranks", "eta": 0.002, "variant": variant, "annealing": 3.0}
+    assert_equals_twin(X, y, **options)
+    assert_equals_twin(X, y, layout=sp.csr_array, exact_schedule=True, warmup=0.5, **options)
+    ranks, raw = (single(0, **options | {"standardize": s}).fit(X, y) for s in ("ranks", False))
+    assert (ranks.get_support() != raw.get_support()).any()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_ranks_by_deviations_equal_the_slow_twin(variant, loss):
     X, y = signs()
@@ -129,8 +169,6 @@ def test_weights_and_schedules_equal_the_slow_twin(variant):
         assert_equals_twin(
             *signs(classes=0), r=r, variant=variant, schedule=schedule, eta=0.002, standardize=True
         )
-    if variant != "plain":  # which would remove features later
-        assert_equals_twin(X, y, variant=variant, eta=0.002, batch_size=1, maturity=300)
     assert_equals_twin(X, y, variant=variant, eta=0.002, batch_size=64, maturity=3, fit_intercept=False)
 
 
@@ -170,13 +208,12 @@ def test_lazy_removal_is_never_early_and_late_by_less_than_a_quarter(warmup, ann
     model = single(
         2, k=k, maturity=50, batch_size=5, warmup=warmup, annealing=annealing, standardize=standardize
     )
-    T = twin.annealed(k, 50, 50 * warmup, 5)
-    sizes = twin.schedule(p, (twin.SPARE if warmup else 1) * k, T, annealing, 60, 50 * warmup)
+    sizes = twin.schedule(p, k, 50, annealing, 60, 50 * warmup)
     late, before = 0, np.ones(p, bool)
     for t, M in enumerate(sizes):
         model.partial_fit(sp.csr_array(X[5 * t : 5 * t + 5]), y[5 * t : 5 * t + 5], classes=[0, 1])
         growing = model.method_.state.growing
-        if growing is None or growing.mature:
+        if growing is None:
             continue
         slot, limit = growing.slot, growing.clock["limit"]
         now, seen = (slot > 0) | ((slot == 0) & (np.arange(p) < limit)), X[: 5 * t + 5].any(axis=0)
@@ -241,9 +278,9 @@ def test_every_model_of_a_ladder_is_a_single_one_on_all_rows(layout, warmup):
     b = 5
     for batches, T in ((3, 4), (4, 4), (7, 4), (8, 8), (15, 8), (16, 16), (70, 64)):
         part = slice(batches * b)
-        ladder = SFSARegressor(4, batch_size=b, warmup=warmup).partial_fit(X[part], y[part])
+        ladder = SFSARegressor(4, batch_size=b, warmup=warmup, refit=False).partial_fit(X[part], y[part])
         share = warmup if T == 4 else max(warmup, 0.5)
-        alone = SFSARegressor(4, batch_size=b, maturity=T, ladder=False, warmup=share)
+        alone = SFSARegressor(4, batch_size=b, maturity=T, ladder=False, warmup=share, refit=False)
         alone.partial_fit(X[part], y[part])
         assert_array_equal(ladder.coef_, alone.coef_)
         assert ladder.intercept_ == alone.intercept_
@@ -265,7 +302,7 @@ def test_there_is_an_answer_before_the_first_batch_has_ended():
     X, y = rows(3, density=1.0)
     model = SFSARegressor(4).fit(X, y)
     assert 0 < model.get_support().sum() <= 4
-    assert model.method_.state.base.clock["batches"] == 0  # reading changes nothing
+    assert model.method_.state.growing.clock["batches"] == 0  # reading changes nothing
 
 
 def test_features_that_come_later_join_the_model_that_grows():
@@ -303,19 +340,20 @@ def test_chunks_do_not_matter_to_any_option(options):
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
-def test_it_finds_what_truncating_at_the_end_finds(task):
-    """Rows of few batches, correlated features: what goes early would be missed."""
+def test_it_finds_nearly_what_truncating_at_the_end_finds(task):
+    """Rows of few batches, correlated features: what is removed early is missed."""
     found = {"SFSA": [], "TSGD": []}
     suffix, labels = ("Classifier", {"classes": [-1, 1]}) if task == "classification" else ("Regressor", {})
     for seed in range(3):
         stream = simulate.correlated(2000, p=1000, k=20, task=task, random_state=seed)
         X, y = stream.take(2000)
-        for name, options in (("SFSA", {"maturity": 80, "ladder": False}), ("TSGD", {})):
+        for name, options in (("SFSA", {"maturity": 72, "ladder": False}), ("TSGD", {})):
             model = getattr(streamsieve, name + suffix)(20, **options).partial_fit(X, y, **labels)
             found[name].append(metrics.detection_rate(model.get_support(indices=True), stream.support))
-            if name == "SFSA" and task == "regression":  # noise of deviation 1, targets of 13
-                assert metrics.rmse(y, model.predict(X)) < 1.5
-    assert np.mean(found["SFSA"]) >= np.mean(found["TSGD"]) > 0.5
+            if task == "regression":  # noise of deviation 1, targets of 13
+                rmse = metrics.rmse(y, model.predict(X))
+                assert rmse < 1.5 if name == "SFSA" else rmse > 5
+    assert np.mean(found["TSGD"]) >= np.mean(found["SFSA"]) > 0.85 * np.mean(found["TSGD"]) > 0.5
 
 
 # ---------------------------------------------------------------- change
@@ -342,7 +380,7 @@ def test_a_restart_finds_the_new_features(classify):
     model.partial_fit(X[6000:6150], y[6000:6150])
     assert model.n_restarts_ == 1
     assert model.method_.state.answer is old  # serves until the new one has matured
-    assert model.method_.state.next_maturity <= 8
+    assert model.method_.state.growing.maturity <= 8
     model.partial_fit(X[6150:8000], y[6150:8000])
     assert_array_equal(model.get_support(indices=True), [50, 120])
     model.partial_fit(X[8000:], y[8000:])
@@ -364,10 +402,9 @@ def test_no_restart_without_a_change():
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
-@pytest.mark.parametrize("n", [400, 900])
+@pytest.mark.parametrize("n", [600, 900])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_the_refit_is_least_squares_on_the_rows_since_there_were_candidates(layout, n, fit_intercept):
-    """It is there at maturity, 400 rows: the candidates have learned the last two batches alone."""
+def test_the_refit_is_least_squares_on_the_rows_since_maturity(layout, n, fit_intercept):
     X, y = rows(n)
     r = np.random.default_rng(1).choice([0.5, 1.0, 2.0], n)
     options = {"maturity": 16, "ladder": False, "fit_intercept": fit_intercept}
@@ -375,9 +412,9 @@ def test_the_refit_is_least_squares_on_the_rows_since_there_were_candidates(layo
     plain = SFSARegressor(5, refit=False, **options).fit(layout(X), y, sample_weight=r)
     support = model.get_support(indices=True)
     assert_array_equal(support, plain.get_support(indices=True))
-    A = np.column_stack([X[350:, support], np.full(n - 350, float(fit_intercept))])
-    root = np.sqrt(r[350:])
-    beta = np.linalg.lstsq(A * root[:, None], y[350:] * root, rcond=None)[0]
+    A = np.column_stack([X[400:, support], np.full(n - 400, float(fit_intercept))])
+    root = np.sqrt(r[400:])
+    beta = np.linalg.lstsq(A * root[:, None], y[400:] * root, rcond=None)[0]
     # but for a ridge that is tiny where the features explain nearly all
     assert_allclose(model.coef_[support], beta[:-1], atol=3e-3)
     assert_allclose(model.intercept_, beta[-1], atol=3e-3)

@@ -23,8 +23,7 @@ struct AnnealedClock {
     double scale, horizon;           // of the weights; of the doubling trick
     double norm, cross, pairs;       // running mean of |x|^2, of (x'x' / |x|^2)^2 over pairs, how many
     double norms, entries, slope;    // sums of squares and counts for the intercept; rms of slopes
-    double curve;                    // running mean of the losses' second derivatives
-    double trace, mass, count, reach, slopes, bends;  // sums over the unfinished batch
+    double trace, mass, count, reach, slopes;  // sums over the unfinished batch
     double first, output, pair, loss;     // slope of its first row; x'x' of its first two; its loss
     double size, limit, unseen, touched;  // slots; unseen features are alive below limit; how many
     double work;                          // entries and slots visited, for those who count
@@ -88,12 +87,12 @@ class AnnealedSlots {
   public:
     static constexpr Index page = 4096;
 
-    AnnealedSlots(const AnnealedState& state, bool units, Q q)
+    AnnealedSlots(const AnnealedState& state, bool deviations, Q q)
         : state_(state),
           slot_of_(state.slot.data()),
           p_(Index(state.slot.size())),
           extra_(state.moments.cols),
-          units_(units),
+          deviations_(deviations),
           q_(q),
           c(state.clock) {}
 
@@ -101,7 +100,7 @@ class AnnealedSlots {
     Index features() const { return p_; }
     double* moments(Index s) const { return state_.moments.data + s * extra_; }
     double score(Index s) const {
-        return rank((*this)[s].weights(), q_, units_ ? (*this)[s].scatter(c.weight) : 1);
+        return rank((*this)[s].weights(), q_, deviations_ ? (*this)[s].scatter(c.weight) : 1);
     }
 
     // The alive non-zeros of a row: their slots and values; how many.
@@ -241,7 +240,7 @@ class AnnealedSlots {
     const AnnealedState state_;
     std::int32_t* slot_of_;
     Index p_, extra_;  // features; numbers of a slot's moments
-    bool units_;       // in units of the features, or of the data
+    bool deviations_;  // ranks by sigma_j |beta_j|, or by |beta_j|
     Q q_;
     AnnealedClock& c;
     std::vector<double> scores_;

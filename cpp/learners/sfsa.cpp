@@ -28,7 +28,9 @@ Annealing read_rule(Fields& rule, Fields& state) {
             schedule_of(rule),
             rule.number("alpha"),
             rule.flag("fit_intercept"),
-            rule.flag("standardize"),
+            rule.flag("units"),
+            rule.flag("deviations"),
+            rule.flag("exact"),
             rule.flag("choosing")};
 }
 
@@ -43,32 +45,36 @@ AnnealedState read_state(Fields& f) {
             f.table<double>("bias").data};
 }
 
-// The values of a row in the columns that have a slot, by slot; the rest is left out. O(nnz + n k).
-void pick(const AnyRows& X, Vector<const std::int32_t> slot, Matrix<double> out) {
-    const Index n = Index(out.shape(0)), k = Index(out.shape(1)), p = Index(slot.shape(0));
-    const auto place = [&](Index j) { return j < p ? Index(slot.data()[j]) - 1 : -1; };
-    std::fill_n(out.data(), out.size(), 0.0);
-    for (Index f = 0; f < X.map.n_centred; ++f) {  // where a row has no entry
-        const Index j = X.map.centred[f], s = place(j);
-        if (s >= 0 && s < k)
-            for (Index i = 0; i < n; ++i) out.data()[i * k + s] = X.map(j, 0.0);
-    }
+// The values of a row in some columns, ascending; the rest is left out. O(n k), and O(nnz log k) of sparse
+// rows.
+void pick(const AnyRows& X, Vector<const std::int64_t> features, Matrix<double> out) {
+    const Index k = Index(out.shape(1));
+    const std::int64_t *first = features.data(), *last = first + k;
     std::visit(
         [&](const auto& rows) {
-            for (Index i = 0; i < rows.rows; ++i)
-                rows[i].each([&](Index j, double x) {
-                    const Index s = place(j);
-                    if (s >= 0 && s < k) out.data()[i * k + s] = X.map(j, x);
-                });
+            for (Index i = 0; i < rows.rows; ++i) {
+                const auto row = rows[i];
+                double* to = out.data() + i * k;
+                if constexpr (requires { row.j; }) {
+                    for (Index s = 0; s < k; ++s) to[s] = X.map(Index(first[s]), 0.0);
+                    row.each([&](Index j, double x) {
+                        const std::int64_t* at = std::lower_bound(first, last, std::int64_t(j));
+                        if (at != last && *at == j) to[at - first] = X.map(j, x);
+                    });
+                } else {
+                    for (Index s = 0; s < k; ++s)
+                        to[s] = X.map(Index(first[s]), double(row.value(Index(first[s]))));
+                }
+            }
         },
         X.rows);
 }
 
 // The score of every slot in use, of q outputs; `total` is the weight of all rows.
-void scores(Matrix<const double> slots, Index q, double total, bool standardize, Vector<double> out) {
+void scores(Matrix<const double> slots, Index q, double total, bool deviations, Vector<double> out) {
     for (Index s = 0; s < Index(out.shape(0)); ++s) {
         const Slot& feature = *reinterpret_cast<const Slot*>(slots.data() + s * Index(slots.shape(1)));
-        const double scatter = standardize ? feature.scatter(total) : 1.0;
+        const double scatter = deviations ? feature.scatter(total) : 1.0;
         out.data()[s] = rank(feature.weights(), q, scatter);
     }
 }
@@ -89,9 +95,9 @@ const Binding bindings([](nb::module_& m) {
         nb::gil_scoped_release release;
         return call.q == 1 ? run(One{}) : run(call.q);
     });
-    m.def("sfsa_scores", scores, "slots"_a.noconvert(), "q"_a, "total"_a, "standardize"_a,
-          "out"_a.noconvert(), NoGil());
-    m.def("pick", pick, "rows"_a, "slot"_a.noconvert(), "out"_a.noconvert(), NoGil());
+    m.def("sfsa_scores", scores, "slots"_a.noconvert(), "q"_a, "total"_a, "deviations"_a, "out"_a.noconvert(),
+          NoGil());
+    m.def("pick", pick, "rows"_a, "features"_a.noconvert(), "out"_a.noconvert(), NoGil());
 });
 
 }  // namespace streamsieve

@@ -19,13 +19,15 @@ enum class Variant { plain, momentum, nesterov, adam };
 // What stays the same for all rows.
 struct Annealing {
     double k, annealing, batch_size;  // annealing: mu of the paper
-    double begin, maturity;           // batches before the first feature goes, and T; 0: none ever goes
+    double begin, maturity;           // batches before the first feature goes, and T
     Variant variant;
     double eta;  // the user's, or 0: derived
     Schedule schedule;
     double alpha;  // of the penalty alpha / 2 |beta|^2
-    bool fit_intercept, standardize;
-    bool choosing;  // features are still being chosen: weights are to count all batches
+    bool fit_intercept;
+    bool units, deviations;  // steps in units of the features; ranks by sigma_j |beta_j|, not |beta_j|
+    bool exact;              // features are removed after every batch, however few its values are
+    bool choosing;           // features are still being chosen: weights are to count all batches
 };
 
 // The entries of a row whose features are alive: slots and values, and what their units are derived from.
@@ -56,10 +58,10 @@ template <class Q>
 class AnnealedModel {
   public:
     AnnealedModel(const AnnealedState& state, const Annealing& rule, Q q)
-        : slots_(state, rule.standardize, q),
+        : slots_(state, rule.deviations, q),
           touched_(state.touched),
           bias_(state.bias),
-          units_(rule.standardize),
+          units_(rule.units),
           rule_(rule),
           q_(q),
           c(state.clock) {}
@@ -83,8 +85,8 @@ class AnnealedModel {
         auto add_entry = [&](Index e, int lane) {
             Slot& f = slots_[at[e]];
             double square = x[e] * x[e];
+            if (rule_.deviations) f.add(x[e], r);
             if (units_) {
-                f.add(x[e], r);
                 // a value beyond four of its units tells that these are wrong
                 if (square * f.inverse > 16) renew(f);
                 square *= f.inverse;
@@ -108,15 +110,13 @@ class AnnealedModel {
     }
 
     // Whether no feature may go at the end of this batch: then its rows are steps.
-    bool warming() const { return rule_.maturity == 0 || c.batches + 1 <= rule_.begin; }
+    bool warming() const { return c.batches + 1 <= rule_.begin; }
 
     // Counts a row with slopes d; whether there is more to come of its batch.
-    bool count(const Entries& entries, double r, double norm, const double* d, const double* bends,
-               double most) {
+    bool count(const Entries& entries, double r, double norm, const double* d, double most) {
         for (Index o = 0; o < q_; ++o) {
             bias_[q_ + o] += d[o];
             c.slopes += d[o] * d[o];
-            c.bends += bends[o];
         }
         c.weight += r;
         c.mass += r;
@@ -232,7 +232,8 @@ class AnnealedModel {
             f[q_] = 0;
         }
         c.work += double(all ? size : touched);
-        slots_.truncate(budget(), all || 2 * double(size) <= c.count, c.batches >= rule_.maturity);
+        const bool often = all || rule_.exact || 2 * double(size) <= c.count;
+        slots_.truncate(budget(), often, c.batches >= rule_.maturity);
         begin_batch();
         return true;
     }
@@ -248,11 +249,10 @@ class AnnealedModel {
     };
 
     static constexpr double decay = 0.9, slow = 0.999;  // of momentum, and of Adam's second moments
-    static constexpr double flattest = 64;              // L is at least its bound over this
     static constexpr double memory = 100;               // batches that the running means look back
 
     void begin_batch() {
-        c.filled = c.touched = c.trace = c.mass = c.count = c.reach = c.slopes = c.bends = c.loss = 0;
+        c.filled = c.touched = c.trace = c.mass = c.count = c.reach = c.slopes = c.loss = 0;
     }
 
     // Mean square of the values, which the intercept's 1 stands beside.
@@ -263,19 +263,14 @@ class AnnealedModel {
 
     double rate() const { return std::max(1 / c.batches, 1 / memory); }
 
-    // Takes slopes and second derivatives of the batch into their means; the latter's mean over the batch.
-    double note_slopes() {
-        const double n = c.filled * double(Index(q_)), bends = c.bends / n;
-        c.slope += (c.slopes / n - c.slope) * rate();
-        c.curve += (bends - c.curve) * rate();
-        return bends;
-    }
+    // Takes the slopes of the batch into their mean square.
+    void note_slopes() { c.slope += (c.slopes / (c.filled * double(Index(q_))) - c.slope) * rate(); }
 
     // The derived step is 1 / (L (Lambda + R^2 / b)): for b independent rows the mean square of the error
     // contracts at any step below twice that, Lambda the largest eigenvalue of their second moments, L the
-    // second derivative of the loss. Lambda^2 is at most the mean of (x'x')^2 over pairs of rows, of which
+    // bound of the loss's second derivative. Lambda^2 is at most the mean of (x'x')^2 over pairs of rows, of which
     // the first two rows of a batch give one; at first, R^4. As a share of R^4 it outlives the features that
-    // go. A batch whose own pair, norms or second derivatives are larger than they have been gets a shorter
+    // go. A batch whose own pair or norms are larger than they have been gets a shorter
     // step. And while features are chosen no step forgets the batches before it faster than their number
     // grows: weights then weigh all of them, and the more features are gone, and the longer the steps that
     // would be stable, the more this matters.
@@ -283,10 +278,9 @@ class AnnealedModel {
         const double b = c.filled, mass = c.mass / b;
         c.norms += c.trace;
         c.entries += c.count;
-        const double unit = intercept_unit(), trace = c.trace / b + mass * unit, bends = note_slopes();
+        const double unit = intercept_unit(), trace = c.trace / b + mass * unit;
+        note_slopes();
         c.norm += (trace - c.norm) * rate();
-        // Adam divides by the size of the gradients, which falls with the second derivatives
-        if (rule_.variant != Variant::adam) curvature = std::max({c.curve, bends, curvature / flattest});
         double pair = 0;
         if (c.pairs == 0) c.cross = 1;
         if (c.pair >= 0 && trace > 0) {
@@ -407,7 +401,7 @@ class AnnealedModel {
     AnnealedSlots<Q> slots_;
     std::int32_t* touched_;  // the slots that are marked
     double* bias_;           // (4, q): intercepts, and their gradient sums and moments
-    bool units_;             // in units of the features, or of the data
+    bool units_;             // steps are in units of the features, or of the data
     const Annealing& rule_;
     Q q_;
     AnnealedClock& c;
@@ -421,9 +415,9 @@ Index sfsa(const LazyRows& X, const Loss& loss, Q q, const double* y, const doub
            AnnealedModel<Q>& model, double* losses) {
     const Index rows = std::visit([](const auto& all) { return all.rows; }, X);
     const auto longest = std::size_t(std::visit([](const auto& all) { return all.longest(); }, X));
-    std::vector<double> scratch(3 * std::size_t(Index(q)));
+    std::vector<double> scratch(2 * std::size_t(Index(q)));
     Entries entries(longest + 1);
-    double *m = scratch.data(), *d = m + q, *bends = d + q;
+    double *m = scratch.data(), *d = m + q;
     AnnealedClock& clock = model.clock();
     if (rows == 0 && clock.filled > 0) model.finish(loss.curvature);
     for (Index i = 0; i < rows; ++i) {
@@ -431,13 +425,13 @@ Index sfsa(const LazyRows& X, const Loss& loss, Q q, const double* y, const doub
         // the one place that looks at the layout
         std::visit([&](const auto& all) { model.gather(all[i], entries); }, X);
         const double norm = model.margins(entries, r, m);
-        const double most = slopes(loss, q, m, model.scale(), model.bias(), y + i * q, r, d, bends);
+        const double most = slopes(loss, q, m, model.scale(), model.bias(), y + i * q, r, d);
         if (losses)
             for (Index o = 0; o < q; ++o)
                 clock.loss += r * loss.value(model.scale() * m[o] + model.bias()[o], y[i * q + o]);
         const bool alone = model.warming();
         if (!alone) model.add_gradient(entries, d);
-        const bool more = model.count(entries, r, norm, d, bends, most);
+        const bool more = model.count(entries, r, norm, d, most);
         if (alone && !model.step_row(loss.curvature, entries, r, norm, d, most)) return i;
         if (more) continue;
         if (losses) *losses++ = clock.loss / clock.mass;

@@ -15,16 +15,13 @@ namespace streamsieve {
 
 constexpr double tiny_scale = 1e-50;
 
-// d = r loss'(scale m + b, y) per output; the largest magnitude, NaN if any is. `bends` gets second
-// derivatives.
+// d = r loss'(scale m + b, y) per output; the largest magnitude, NaN if any is.
 template <class Q>
 inline double slopes(const Loss& loss, Q q, const double* m, double scale, const double* bias,
-                     const double* y, double r, double* d, double* bends = nullptr) {
+                     const double* y, double r, double* d) {
     double most = 0;
     for (Index o = 0; o < q; ++o) {
-        const LossPoint here = loss.at(scale * m[o] + bias[o], y[o]);
-        d[o] = r * here.derivative;
-        if (bends) bends[o] = here.bend;
+        d[o] = r * loss.at(scale * m[o] + bias[o], y[o]).derivative;
         const double size = std::abs(d[o]);
         if (!(size <= most)) most = size;
     }

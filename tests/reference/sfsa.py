@@ -34,21 +34,12 @@ class Moments:
         return (self.m / (1 - 0.9**self.t)) / (np.sqrt(self.v / (1 - 0.999**self.t)) + 1e-8)
 
 
-SPARE = 2  # times k features that annealing leaves, the candidates
-
-
-def annealed(k, T, begin, batch):
-    """When features stop to go: the candidates then learn 8 k rows, or a quarter of those since `begin`."""
-    return T - min(-(-8 * k // batch), int((T - begin) / 4)) if begin else T
-
-
 def sfsa(
     X,
     Y,
     r,
     *,
     k,
-    T,
     sizes,
     steps,
     batch,
@@ -56,6 +47,7 @@ def sfsa(
     variant="plain",
     alpha=0.0,
     sigma=False,
+    units=False,
     intercept=True,
     begin=0,
 ):
@@ -63,57 +55,31 @@ def sfsa(
 
     X (n, p), Y (n, q), r (n,) sample weights; `sizes` are the M_t, `steps` the eta_t. With `sigma`
     features are ranked by sigma_j |beta_j| (Remark 1), else by |beta_j|; several outputs by the norm.
-    Without `begin` that is the paper's. Batches up to `begin`, where no feature may go, are learned as those
-    of `sgd` are. When 2 k features are left, some batches before T, the 2 k that rank highest there are kept,
-    with their weights there if they are gone here; at T, the k of these that then rank highest there.
+    Without `begin` that is the paper's. The rows of batches up to `begin`, where no feature is removed, are
+    steps of eta_t / batch each; with `units` a feature that has not varied so far stays where it is then.
     """
     slope = LOSSES[loss][0]
     p, q = X.shape[1], Y.shape[1]
     beta, bias, alive = np.zeros((p, q)), np.zeros(q), np.ones(p, bool)
     moments, bias_moments = Moments(variant, (p, q)), Moments(variant, q)
-    A = annealed(k, T, begin, batch)
-    path = sgd(X, Y, r, steps, batch, slope, alpha, sigma, intercept)
     for t, (M, eta) in enumerate(zip(sizes, steps)):
         rows = slice(t * batch, (t + 1) * batch)
-        all_beta, all_bias = next(path)
         if t + 1 <= begin:
-            beta, bias = all_beta.copy(), all_bias.copy()
+            for i in range(rows.start, rows.stop):
+                d = np.array([r[i] * slope(s, y) for s, y in zip(X[i] @ beta + bias, Y[i])])
+                x = X[i] * (X[: i + 1] != X[0]).any(axis=0) if units else X[i]
+                beta = beta - eta / batch * (np.outer(x, d) + alpha * beta)
+                bias = bias - eta / batch * d * intercept
             continue
         x, scores = X[rows] * alive, X[rows] @ beta + bias
         D = [[w * slope(s, y) for s, y in zip(*pair)] for w, *pair in zip(r[rows], scores, Y[rows])]
         beta = beta - eta * (moments.direction(x.T @ np.array(D) / batch) + alpha * beta)
         bias = bias - eta * bias_moments.direction(np.mean(D, axis=0)) * intercept
-        if t + 1 <= A:
-            alive = largest(beta, X[: rows.stop], r[: rows.stop], alive, M, sigma)
-        if begin and t + 1 in (A, T):
-            among = alive if t >= A else (X[: rows.stop] != 0).any(axis=0)
-            kept = k if t + 1 == T else SPARE * k
-            best = largest(all_beta, X[: rows.stop], r[: rows.stop], among, kept, sigma)
-            back = best & ~alive
-            beta[back], moments.m[back], moments.v[back] = all_beta[back], 0.0, 0.0
-            alive = best
+        alive = largest(beta, X[: rows.stop], r[: rows.stop], alive, M, sigma)
         for a in (beta, moments.m, moments.v):
             a[~alive] = 0.0
-    if len(steps) < T:  # the answer before maturity
-        beta, bias = all_beta, all_bias
-        alive = np.ones(p, bool)
     answer = largest(beta, X[: rows.stop], r[: rows.stop], alive, k, sigma)
     return beta * answer[:, None], bias, alive
-
-
-def sgd(X, Y, r, steps, batch, slope, alpha, sigma, intercept):
-    """Weights and intercepts after each batch; the rows of batch t are steps of eta_t / batch each.
-
-    With `sigma` a feature that has not varied so far, and has no deviation, stays where it is.
-    """
-    beta, bias = np.zeros((X.shape[1], Y.shape[1])), np.zeros(Y.shape[1])
-    for t, eta in enumerate(steps):
-        for i in range(t * batch, (t + 1) * batch):
-            d = np.array([r[i] * slope(s, y) for s, y in zip(X[i] @ beta + bias, Y[i])])
-            x = X[i] * (X[: i + 1] != X[0]).any(axis=0) if sigma else X[i]
-            beta = beta - eta / batch * (np.outer(x, d) + alpha * beta)
-            bias = bias - eta / batch * d * intercept
-        yield beta, bias
 
 
 def largest(beta, X, r, alive, M, sigma):

@@ -1294,11 +1294,12 @@ class SFSARegressor(Regressor):
     ladder: bool
     annealing: float
     warmup: float
+    exact_schedule: bool
     batch_size: int
     variant: Literal['plain', 'momentum', 'nesterov', 'adam']
     restart: bool
     refit: bool
-    standardize: bool
+    standardize: Literal['ranks'] | bool
     fit_intercept: bool
     grow: bool
     max_iter: int
@@ -1316,13 +1317,14 @@ class SFSARegressor(Regressor):
         alpha: float = 0.0,
         maturity: Literal['auto'] | int = 'auto',
         ladder: bool = True,
-        annealing: float = 3.0,
+        annealing: float = 10.0,
         warmup: float = 0.5,
+        exact_schedule: bool = False,
         batch_size: int = 25,
         variant: Literal['plain', 'momentum', 'nesterov', 'adam'] = 'plain',
         restart: bool = False,
         refit: bool = True,
-        standardize: bool = True,
+        standardize: Literal['ranks'] | bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
         max_iter: int = 100,
@@ -1346,11 +1348,12 @@ class SFSAClassifier(Classifier):
     ladder: bool
     annealing: float
     warmup: float
+    exact_schedule: bool
     batch_size: int
     variant: Literal['plain', 'momentum', 'nesterov', 'adam']
     restart: bool
     refit: bool
-    standardize: bool
+    standardize: Literal['ranks'] | bool
     fit_intercept: bool
     grow: bool
     max_iter: int
@@ -1368,13 +1371,14 @@ class SFSAClassifier(Classifier):
         alpha: float = 0.0,
         maturity: Literal['auto'] | int = 'auto',
         ladder: bool = True,
-        annealing: float = 3.0,
+        annealing: float = 10.0,
         warmup: float = 0.5,
+        exact_schedule: bool = False,
         batch_size: int = 25,
         variant: Literal['plain', 'momentum', 'nesterov', 'adam'] = 'plain',
         restart: bool = False,
         refit: bool = True,
-        standardize: bool = True,
+        standardize: Literal['ranks'] | bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
         max_iter: int = 100,

@@ -65,7 +65,7 @@ class Prepare(State):
     @staticmethod
     def of(method: Method, p: int) -> Prepare | None:
         """The stage that a method wants before it, if any."""
-        standardize = method.prepare is not None and getattr(method, "standardize", True)
+        standardize = method.prepare is not None and getattr(method, "standardize", True) is True
         centers = standardize and getattr(method, "fit_intercept", False)
         scales = standardize and method.prepare != "centre"
         targets = method.prepare is not None and method.loss_function.needs_units

@@ -24,8 +24,8 @@ def _clock(p: int) -> Field:
     """`AnnealedClock` of cpp/learners/annealed_slots.hpp."""
     return record(
         **dict(filled=0, batches=0, weight=0, scale=1, horizon=3),  # log(a) / a is largest at 3
-        **dict(norm=0, cross=0, pairs=0, norms=0, entries=0, slope=0, curve=0),
-        **dict(trace=0, mass=0, count=0, reach=0, slopes=0, bends=0, first=0, output=0, pair=0, loss=0),
+        **dict(norm=0, cross=0, pairs=0, norms=0, entries=0, slope=0),
+        **dict(trace=0, mass=0, count=0, reach=0, slopes=0, first=0, output=0, pair=0, loss=0),
         **dict(size=0, limit=p, unseen=p, touched=0, work=0, step=0),
     )
 
@@ -41,7 +41,7 @@ class AnnealedModel(State):
     p, q : int
         Features and outputs.
     maturity : int
-        Mini-batches after which k features are left, T in the paper; 0 for a model that keeps all.
+        Mini-batches after which k features are left, T in the paper.
     begin : float
         Mini-batches before the first feature goes.
     n_moments : int
@@ -91,39 +91,22 @@ class AnnealedModel(State):
         return self.id[: self.size]
 
     @property
+    def batches(self) -> int:
+        return int(self.clock["batches"])
+
+    @property
     def mature(self) -> bool:
-        return bool(0 < self.maturity <= self.clock["batches"])
+        return self.maturity <= self.batches
 
     def rows_to(self, batches: int, batch_size: int) -> int:
         """Rows until that many batches have ended."""
-        return (batches - int(self.clock["batches"])) * batch_size - int(self.clock["filled"])
+        return (batches - self.batches) * batch_size - int(self.clock["filled"])
 
-    def annealed(self, maturity: int, begin: float) -> AnnealedModel:
-        """A copy whose features go from now on, until k are left at maturity."""
+    def maturing(self, maturity: int, begin: float) -> AnnealedModel:
+        """A copy with another schedule."""
         other = self.copy()
         assert isinstance(other, AnnealedModel)
         other.maturity, other.begin = maturity, begin
-        return other
-
-    def restricted(self, features: NDArray[np.int64], base: AnnealedModel) -> AnnealedModel:
-        """The model of these features alone; weights of those that are gone come from `base`."""
-        n, p, q = len(features), len(self.slot), self.q
-        other = AnnealedModel(p, q, self.maturity, self.begin, self.moments.shape[1] // q)
-        other.clock[...] = self.clock
-        other.bias[:] = self.bias
-        other._move(max(n, min(p, _ROOM)))
-        here = self.slot[features] > 0
-        own, lost = self.slot[features[here]] - 1, base.slot[features[~here]] - 1
-        slots, moments = other.slots[:n], other.moments[:n]
-        slots[here], moments[here] = self.slots[own], self.moments[own]
-        slots[~here], moments[~here] = base.slots[lost], 0.0
-        slots[~here, _HEAD : _HEAD + q] *= base.clock["scale"] / self.clock["scale"]
-        other.id[:n] = features
-        other.slot[:] = -1
-        other.slot[features] = np.arange(1, n + 1)
-        for page in range(len(other.seen)):
-            other.seen[page] = min(_PAGE, p - page * _PAGE)
-        other.clock["size"], other.clock["unseen"], other.clock["limit"] = n, 0, p
         return other
 
     # ---------------------------------------------------------------- room
@@ -180,7 +163,7 @@ class AnnealedModel(State):
         n, touched, p = self.clock["size"], self.clock["touched"], len(self.slot)
         if len(self.seen) != p // _PAGE + 1 or not 0 <= self.clock["limit"] <= p:
             raise ValueError("a model that anneals counts other features than there are.")
-        if self.maturity < 0 or not (0 <= self.begin < self.maturity or self.begin == self.maturity == 0):
+        if not 0 <= self.begin < self.maturity:
             raise ValueError(f"features go from batch {self.begin} on, and k are left at {self.maturity}.")
         limit = int(self.clock["limit"])
         unseen = np.count_nonzero(self.slot[:limit] == 0)
@@ -212,7 +195,7 @@ class AnnealedModel(State):
         """
         if self.counted != len(self.slot):
             self._count_new()
-        at, n, begun = 0, len(rows), int(self.clock["batches"])
+        at, n, begun = 0, len(rows), self.batches
         losses = rule["losses"]
         while at < n:
             stop, room = n, max(self.size, _PART)
@@ -224,7 +207,7 @@ class AnnealedModel(State):
             self.reserve(room)
             part = rows if stop - at == n else rows[at:stop]
             if losses is not None:
-                rule = rule | {"losses": losses[int(self.clock["batches"]) - begun :]}
+                rule = rule | {"losses": losses[self.batches - begun :]}
             done = _core.sfsa(part.kernel, loss, y[at:stop], None if w is None else w[at:stop], rule, self)
             if done < stop - at:
                 return at + done
@@ -242,19 +225,10 @@ class AnnealedModel(State):
 
     # ---------------------------------------------------------------- reading
 
-    def largest(
-        self, k: int, standardize: bool, among: NDArray[np.int64] | None = None
-    ) -> tuple[NDArray[np.int64], Array, Array]:
-        """The at most k features of largest sigma_j |beta_j|, ascending, their weights (k, q), intercepts.
-
-        Of those given, if any are.
-        """
+    def largest(self, k: int, deviations: bool) -> tuple[NDArray[np.int64], Array, Array]:
+        """The at most k features of highest rank, ascending, their weights (k, q), and intercepts."""
         score = np.empty(self.size)
-        _core.sfsa_scores(self.slots, self.q, float(self.clock["weight"]), standardize, score)
-        if among is not None:
-            others = np.ones(self.size, dtype=bool)
-            others[self.slot[among] - 1] = False
-            score[others] = 0.0
+        _core.sfsa_scores(self.slots, self.q, float(self.clock["weight"]), deviations, score)
         order = np.argsort(self.id[: self.size])
         kept = np.empty(min(k, self.size), dtype=np.int64)
         kept = order[kept[: _core.top_k(score[order], kept)]]

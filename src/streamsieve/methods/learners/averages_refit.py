@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
 from ...core.rows import Array, Rows
-from ...core.state import State, zeros
+from ...core.state import State, array, check_array, zeros
 from ...statistics.ridge import likeliest_ridge
-
-if TYPE_CHECKING:
-    from .annealed import AnnealedModel
 
 _BLOCK = 256  # rows that are added to the averages at a time
 
@@ -25,14 +20,15 @@ class AveragesRefit(State):
     the weights of each call, so that their last bits depend on how a stream is cut; a learner's must not.
     """
 
-    k: int
+    features: NDArray[np.int64]
     rows: int
     filled: int
     weight: float
 
-    def __init__(self, k: int, q: int) -> None:
+    def __init__(self, features: NDArray[np.int64], q: int) -> None:
+        k = len(features)
         super().__init__(
-            k=k,
+            features=array(np.sort(features), "slot"),
             rows=0,
             filled=0,
             weight=0.0,
@@ -41,24 +37,32 @@ class AveragesRefit(State):
             block=zeros(fixed=_BLOCK, other=k + q + 1),  # features, targets, weight of rows to come
         )
 
-    def check(self, fresh: AveragesRefit) -> None:
+    @property
+    def k(self) -> int:
+        return len(self.features)
+
+    def check(self, p: int, q: int) -> None:
         """Raise ValueError for state from a file that does not fit together."""
-        self.verify(fresh)
-        if self.k != fresh.k or not 0 <= self.filled < _BLOCK or self.rows < self.filled:
-            raise ValueError("a refit is of other rows or features than it counts.")
+        check_array("features", self.features, np.int64, (len(self.features),))
+        at = np.concatenate([[-1], self.features, [p]])
+        if (np.diff(at) <= 0).any():
+            raise ValueError("a refit is of features that are not there.")
+        self.verify(AveragesRefit(self.features, q))
+        if not 0 <= self.filled < _BLOCK or self.rows < self.filled:
+            raise ValueError("a refit is of other rows than it counts.")
 
     @property
     def enough(self) -> bool:
-        return bool(self.rows >= 2 * self.k + 2)
+        return self.rows >= 2 * self.k + 2
 
-    def update(self, model: AnnealedModel, rows: Rows, y: Array, w: Array | None) -> None:
-        """Add rows since maturity."""
+    def update(self, rows: Rows, y: Array, w: Array | None) -> None:
+        """Add rows."""
         at, n = 0, len(rows)
         while at < n:
             stop = min(n, at + _BLOCK - self.filled)
             to = self.block[self.filled : self.filled + stop - at]
             values = np.empty((stop - at, self.k))
-            _core.pick(rows[at:stop].kernel, model.slot, values)
+            _core.pick(rows[at:stop].kernel, self.features, values)
             to[:, : self.k] = values
             to[:, self.k : -1] = y[at:stop]
             to[:, -1] = 1.0 if w is None else w[at:stop]
@@ -68,16 +72,6 @@ class AveragesRefit(State):
                 self.weight, self.mean, self.moments = self._averages()
                 self.filled = 0
             at = stop
-
-    def restricted(self, columns: NDArray[np.int64]) -> AveragesRefit:
-        """Those of some of the features."""
-        q = len(self.mean) - self.k
-        other = AveragesRefit(len(columns), q)
-        used = np.concatenate([columns, np.arange(self.k, self.k + q)])
-        other.rows, other.filled, other.weight = self.rows, self.filled, self.weight
-        other.mean[:], other.moments[:] = self.mean[used], self.moments[np.ix_(used, used)]
-        other.block[:, :-1], other.block[:, -1] = self.block[:, used], self.block[:, -1]
-        return other
 
     def _averages(self) -> tuple[float, Array, Array]:
         """Weight, means and co-moments of all rows (Chan, Golub and LeVeque 1983)."""
@@ -92,7 +86,7 @@ class AveragesRefit(State):
         return total, self.mean + away * (added / total), moments
 
     def solve(self, fit_intercept: bool) -> tuple[Array, Array]:
-        """Weights (k, q), by slot, and intercepts (q,), with the ridge of the largest marginal likelihood."""
+        """Weights (k, q) and intercepts (q,), with the ridge of the largest marginal likelihood."""
         weight, mean, moments = self._averages()
         k, A = self.k, moments / weight
         # of a constant column rounding is left
