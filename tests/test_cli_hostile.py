@@ -3,13 +3,16 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 
 from cli_data import good, run
@@ -542,3 +545,92 @@ def test_what_is_no_curve_is_refused(text):
     done = run("report", "m", "--curve", "forged.json", "-o", "page.html")
     assert done.exit_code == 1
     assert "is no curve" in said(done)
+
+
+# ---------------------------------------------------------------- names
+
+NAMES = [
+    "=1+1",
+    "@x",
+    "-a",
+    "+b",
+    "tab\there",
+    "line\nend",
+    "C:\\new",
+    "\\x3d",
+    '"quoted"',
+    "-1",
+    "plain",
+    "é",
+]
+
+
+@pytest.mark.usefixtures("data")
+def test_names_in_tsv_are_read_back_and_never_a_formula():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, len(NAMES)))
+    frame = pd.DataFrame(X.round(3), columns=NAMES)
+    frame["y"] = X.sum(axis=1).round(3)
+    frame.to_csv("named.csv", index=False)
+    done = good("select", "named.csv", "--target", "y", "--method", "olsth", "-k", len(NAMES), "-q")
+    head, *lines = done.stdout.splitlines()
+    at = head.split("\t").index("feature")
+    shown = [line.split("\t")[at] for line in lines]
+    assert not [name for name in shown if name[0] in "=+@" or (name[0] == "-" and name != "-1")]
+    as_written = [name.encode("latin-1", "backslashreplace").decode("unicode_escape") for name in shown]
+    assert sorted(as_written) == sorted(NAMES)
+
+
+@pytest.mark.usefixtures("data")
+def test_predicted_labels_are_no_formulas():
+    text = Path("rows.csv").read_text().splitlines()
+    rows = [
+        f"{line.rpartition(',')[0]},{'=A1' if float(line.rpartition(',')[2]) > 0 else 'b'}"
+        for line in text[1:]
+    ]
+    Path("labels.csv").write_text("\n".join([text[0], *rows]) + "\n")
+    good("fit", "labels.csv", "--target", "y", "-o", "labels", "-q", "--method", "tsgd", "-k", 2)
+    assert set(good("predict", "labels", "labels.csv", "--no-header", "-q").stdout.split()) == {
+        "\\x3dA1",
+        "b",
+    }
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("name", ["m" * 250, "é" * 125])
+def test_output_names_of_250_bytes(name):
+    """The name under which a file is first written was longer than file systems allow."""
+    good("fit", "rows.csv", *LEARN, "-o", name, "--checkpoint", name[:-1] + "c", "-q")
+    good("predict", name, "rows.csv", "-o", name[:-1] + "p", "-q")
+    assert load(name).coef_.shape == (4,)
+    assert not [left for left in os.listdir() if left.endswith(".part")]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="needs another user's folder")
+def test_folders_of_other_users(request):
+    """A folder for all with what another user left behind, and one that may be written to but not read."""
+    data = Path(tempfile.mkdtemp())  # pytest's folders are closed to other users
+    request.addfinalizer(lambda: shutil.rmtree(data))
+    data.chmod(0o755)
+    for folder, mode in (("all", 0o1777), ("drop", 0o333), ("closed", 0o755)):
+        (data / folder).mkdir()
+        (data / folder).chmod(mode)
+    (data / "all" / ".m.999999-abcd.part").write_text("")
+    code = (
+        "import os, sys, streamsieve, numpy as np;"
+        "m = streamsieve.SGDRegressor().fit(np.eye(3), [1, 2, 3]);"
+        "streamsieve.save(m, os.devnull); os.setgroups([]); os.setgid(65534); os.setuid(65534);"
+        "streamsieve.save(m, 'all/m'); streamsieve.save(m, 'drop/m');"
+        "\ntry:\n streamsieve.save(m, 'closed/m')\nexcept PermissionError as error:\n print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=data,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Cannot write" in done.stdout
+    assert load(data / "all" / "m").coef_.shape == load(data / "drop" / "m").coef_.shape == (3,)

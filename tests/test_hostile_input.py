@@ -210,3 +210,18 @@ def test_averages_without_memory_for_blas_are_refused_in_words(left):
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert "refused: BLAS needs buffers of 64 MB" in done.stdout
+
+
+def test_rows_without_any_feature_are_learned():
+    model = streamsieve.SieveRegressor(k=2).learn_one({}, 1.0, 2)
+    assert model.predict_one({}) == 1.0
+
+
+def test_new_features_are_refused_where_a_list_has_a_value_for_each_feature():
+    """They were learned, and the model could neither be read nor loaded."""
+    model = streamsieve.OElasticNetRegressor(penalty_factor=[1.0, 2.0]).fit([[1.0, 2.0], [2.0, 1.0]], [1, 2])
+    with pytest.raises(
+        ValueError, match="penalty_factor='2 values'; expected one for each of the 3 features"
+    ):
+        model.learn_one({"new": 1.0}, 1.0)
+    assert model.coef_.shape == (2,)

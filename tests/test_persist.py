@@ -605,3 +605,12 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path):
     save(small(), tmp_path / "pipe")
     assert os.read(reader, 1 << 16).endswith(b"}")
     os.close(reader)
+
+
+def test_a_chosen_k_stays_chosen_in_a_file(tmp_path):
+    X = np.random.default_rng(0).normal(size=(200, 6))
+    model = streamsieve.RDARegressor(k="auto").fit(X, X[:, 1] - X[:, 4])
+    streamsieve.save(model, tmp_path / "model")
+    again = streamsieve.load(tmp_path / "model")
+    assert (again.k, again.k_) == ("auto", model.k_)
+    again.partial_fit(X, X[:, 1])

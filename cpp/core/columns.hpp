@@ -24,6 +24,15 @@ void column_sums(const Rows& X, const double* weight, const double* y, Index q, 
     }
 }
 
+// How many values are further from the centre of their column than its reach. O(nnz).
+template <class Rows>
+Index count_far(const Rows& X, const double* center, const double* reach) {
+    Index far = 0;
+    for (Index i = 0; i < X.rows; ++i)
+        X[i].each([&](Index j, double x) { far += std::abs(x - center[j]) > reach[j]; });
+    return far;
+}
+
 // The sum over rows of their k largest squares. O(nnz).
 template <class Rows>
 double largest_squares(const Rows& X, Index k) {

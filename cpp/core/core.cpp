@@ -137,6 +137,13 @@ const Binding bindings([](nb::module_& m) {
         },
         "rows"_a, "weight"_a.noconvert().none(), "y"_a.noconvert(), "out"_a.noconvert(), NoGil());
     m.def(
+        "count_far",
+        [](const AnyRows& X, Vector<const double> center, Vector<const double> reach) {
+            return X.visit_plain(
+                [&](const auto& rows) { return count_far(rows, center.data(), reach.data()); });
+        },
+        "rows"_a, "center"_a.noconvert(), "reach"_a.noconvert(), NoGil());
+    m.def(
         "largest_squares",
         [](const AnyRows& X, Index k) {
             return X.visit([&](const auto& rows) { return largest_squares(rows, k); });

@@ -40,9 +40,9 @@ struct Values {
 
 // Units offer `pass(row, r, f(e, j, x, renew))`: one walk over the row that takes its moments in, calls f for
 // every entry e, and returns its norm; `renew` is the old unit of the feature over the new one, while these
-// are still settling; then, entry by entry, `direction(row, e)`, the step's direction u. A weight
-// w of feature j ranks, after rows of total weight n, by w^2 `scatter(j, n)`, n times the variance; a weight
-// that is u by `rank(row, e, n)`, which is at most `reach(row, e)`.
+// are still settling, and where a value outweighs all before it; then, entry by entry, `direction(row, e)`,
+// the step's direction u. A weight w of feature j ranks, after rows of total weight n, by w^2 `scatter(j,
+// n)`, n times the variance; a weight that is u by `rank(row, e, n)`, which is at most `reach(row, e)`.
 class Raw {
   public:
     template <class Row, class F>
@@ -90,12 +90,14 @@ class Moments {
                 n = square = 0;
                 continue;
             }
-            Values feature = values_[j];  // a copy, which the compiler can keep in registers
-            const double before = feature.n > 0 && feature.n < settled ? feature.square() / feature.n : 0;
+            const Values old = values_[j];  // copies, which the compiler can keep in registers
+            Values feature = old;
             feature.add(x, r);
             values_[j] = feature;
             n = feature.n;
             square = feature.square();
+            const bool settles = old.n < settled || 2 * (r * x * x) > square;
+            const double before = settles && old.n > 0 ? old.square() / old.n : 0;
             f(e, j, x, before > 0 ? renewal(before, feature) : 1.0);
         }
         // the divisions of all values together

@@ -29,7 +29,8 @@ def descend(X, y, loss, eta, schedule, alpha, r, standardize, intercept=True, tr
 
     A derived step (eta = None) has squared norms of at most k values where `truncate` keeps k. With `start`,
     a tuple (C, w, b), the first C rows are seen but not learned, and w, b are the weights after them. Without
-    `truncate` weights follow their units, as long as these are of less than 64 values.
+    `truncate` weights follow their units, while these are of less than 64 values, or where a value outweighs
+    all before it.
     """
     slope, curvature = LOSSES[loss]
     n, p = X.shape
@@ -43,7 +44,7 @@ def descend(X, y, loss, eta, schedule, alpha, r, standardize, intercept=True, tr
             total = (r[: t + 1, None] * present).sum(axis=0)
             square = (r[: t + 1, None] * seen**2).sum(axis=0)
             u = np.divide(x * total, square, out=np.zeros(p), where=x != 0)
-            early = (total - r[t] * (x != 0) < 64) & (x != 0)
+            early = ((total - r[t] * (x != 0) < 64) | (2 * r[t] * x**2 > square)) & (x != 0)
             if not truncate and t >= begin:
                 unit = np.sqrt(np.divide(square, total, out=np.ones(p), where=square > 0))
                 w = w * np.where(early, np.divide(before, unit, out=np.ones(p), where=before > 0), 1)

@@ -72,8 +72,25 @@ def _print_pairs(rows: Sequence[Row]) -> None:
 
 
 def exact(value: Any) -> str:
-    """For another program: all digits."""
-    return "" if value is None else printable(str(value).replace("\t", " ").replace("\n", " "))
+    """For another program: all digits of numbers, and text that can be read back.
+
+    Tabs, line ends, other control characters and backslashes are escaped as in Python. So is a first letter
+    that would make a spreadsheet compute a name: '=', '+', '-' or '@'.
+    """
+    if isinstance(value, float | int):
+        return str(value)
+    if not isinstance(value, str):
+        return "" if value is None else printable(str(value))
+    text = printable(value.replace("\\", "\\\\"))
+    return f"\\x{ord(text[0]):02x}{text[1:]}" if text[:1] in tuple("=+-@") and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def short(value: Any) -> str:

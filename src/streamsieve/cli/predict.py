@@ -90,9 +90,9 @@ def command(
             if as_json:
                 out.writelines(json.dumps(dict(zip(columns, row))) + "\n" for row in zip(*values))
             elif len(values) == 1:
-                out.write("\n".join(map(str, values[0])) + "\n")
+                out.write("\n".join(map(exact, values[0])) + "\n")
             else:
-                out.writelines("\t".join(map(str, row)) + "\n" for row in zip(*values))
+                out.writelines("\t".join(map(exact, row)) + "\n" for row in zip(*values))
             rows += len(examples.rows)
             meter.count(rows)
     if outside and not quiet:

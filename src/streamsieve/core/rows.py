@@ -285,6 +285,22 @@ class Rows:
         x = self.data[self.indptr[0] : self.indptr[-1]]
         return bool(_core.first_bad(x[None], True, limit) < 0)
 
+    def without_far(self, center: Array, reach: Array) -> tuple[Rows, NDArray[np.int64]]:
+        """The centre of its column in place of each value that is further from it than its reach.
+
+        The rows, as a copy where there are such values, and the columns of these, one each.
+        """
+        n = sum(_core.count_far(part.kernel, center, reach) for _, part in self.in_row_order())
+        if not n:
+            return self, np.empty(0, dtype=np.int64)
+        rows = self.copy()
+        held = rows.values if rows.values is not None else rows.data
+        at = np.arange(rows.p) if rows.values is not None else rows.indices
+        far = np.abs(held - center[at]) > reach[at]
+        columns = np.broadcast_to(at, held.shape)[far].astype(np.int64)
+        held[far] = center[columns]
+        return rows, columns
+
     def in_row_order(self) -> Iterator[tuple[slice, Rows]]:
         """The rows as the kernels read them: all at once or, from column order, copied block by block."""
         n, X = len(self), self.values

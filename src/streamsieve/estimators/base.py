@@ -24,6 +24,7 @@ from ..core.tasks import Task
 from ..core.words import counted
 from ..sources.schema import Schema
 from ..sources.stream import Stream
+from ..statistics.constraints import Constraints
 from ..statistics.folds import hash_ids
 from ..training.model import Model
 from ..training.outside import reach_of
@@ -386,6 +387,8 @@ class Estimator(SelectorMixin, BaseEstimator):
         try:
             Y = self._encode_one(y)
             row = self._one_row(x, grow=True)
+            if row.p > self.method_.p > 0:  # a list with one value a feature does not fit new features
+                Constraints.of(self.method_).resolve(row.p, [*map(str, self.names_)])
             if w == 0:
                 self._model.resize(row.p)
                 self.n_features_in_ = row.p

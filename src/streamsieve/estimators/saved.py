@@ -50,9 +50,12 @@ def to_model(estimator: Estimator) -> Model:
 
 
 def _about(estimator: Estimator) -> dict[str, Any]:
-    """What the method does not hold: the schema, and the weights of the classes, as pairs, or 'balanced'."""
+    """What the method does not hold: the schema, that k was chosen, and the weights of the classes, as pairs,
+    or 'balanced'."""
     schema = getattr(estimator, "schema_", None)
-    about = {} if schema is None else {"schema": schema.plain()}
+    about: dict[str, Any] = {} if schema is None else {"schema": schema.plain()}
+    if hasattr(estimator, "k_"):
+        about["k"] = "auto"
     given = getattr(estimator, "class_weight", None)
     if given is None or isinstance(given, str):
         return about if given is None else {**about, "class_weight": given}
@@ -70,9 +73,13 @@ def from_model(model: Model) -> Any:
     weights = model.about.get("class_weight")
     if weights is not None and model.task_name == "classification":
         values["class_weight"] = weights if isinstance(weights, str) else {label: w for label, w in weights}
+    if model.about.get("k") == "auto":
+        values["k"] = "auto"
     estimator = cls(**values)
     if model.started:
         adopt(estimator, model)
+        if values.get("k") == "auto" and type(model.method.values.get("k")) is int:
+            estimator.k_ = model.method.values["k"]
     return estimator
 
 

@@ -14,7 +14,7 @@ import re
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -57,7 +57,7 @@ def replacing(file: str | os.PathLike[str], what: str = "file") -> Iterator[Bina
         return
     path = Path(os.path.realpath(file))
     remove_abandoned(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    part = path.with_name(f"{_part_prefix(path)}{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         # readable by others as any new file is, and never one that exists
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as stream:
@@ -68,12 +68,19 @@ def replacing(file: str | os.PathLike[str], what: str = "file") -> Iterator[Bina
             os.fsync(stream.fileno())
         os.replace(part, path)
     except BaseException as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that cannot be written to
+            part.unlink(missing_ok=True)
         if not isinstance(error, OSError) or isinstance(error, BrokenPipeError):
             raise
         old = "; the file that was there is unchanged" if path.exists() else ""
         raise OSError(error.errno, f"Cannot write the {what} ({error.strerror}){old}", str(path)) from error
     _sync_folder(path.parent)
+
+
+def _part_prefix(path: Path) -> str:
+    """How the names begin under which a file is written; file systems take names of 255 bytes."""
+    name = os.fsencode(path.name)
+    return f".{path.name}." if len(name) < 200 else f".{hashlib.sha256(name).hexdigest()[:32]}."
 
 
 def _special(path: Path) -> bool:
@@ -85,9 +92,12 @@ def _special(path: Path) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    """The new name is on the disk once the folder is."""
+    """The new name is on the disk once the folder is; of a folder that may only be written to, who knows."""
     if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except PermissionError:
+            return
         try:
             os.fsync(descriptor)
         finally:
@@ -96,7 +106,7 @@ def _sync_folder(folder: Path) -> None:
 
 def remove_abandoned(path: Path) -> None:
     """Remove what a killed process had begun to write."""
-    prefix = f".{path.name}."
+    prefix = _part_prefix(path)
     try:
         parts = [
             name for name in os.listdir(path.parent) if name.startswith(prefix) and name.endswith(".part")
@@ -107,7 +117,8 @@ def remove_abandoned(path: Path) -> None:
         try:
             os.kill(int(name.removeprefix(prefix).split("-")[0]), 0)
         except ProcessLookupError:
-            (path.parent / name).unlink(missing_ok=True)
+            with suppress(OSError):  # another user's, in a folder for all
+                (path.parent / name).unlink(missing_ok=True)
         except (ValueError, OSError):
             continue
 

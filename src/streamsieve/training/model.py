@@ -250,7 +250,9 @@ class Model:
         try:
             if stage.placed:
                 self.resize(max(p, rows.p))
+                rows, far = stage.without_far(rows)
                 self.method.update(stage.apply(rows), stage.targets(y), w)
+                stage.n_far += far
                 return
             with transaction(stage.undo(self.method)) as undo:
                 undo.interrupts.begin()  # until rows and centre belong together
@@ -259,7 +261,9 @@ class Model:
                 if stage.full:
                     learn_first(self.method, stage)
                     if len(rows):
+                        rows, far = stage.without_far(rows)
                         self.method.update(stage.apply(rows), stage.targets(y), w)
+                        stage.n_far += far
                 elif self.method.can_overflow:
                     self._settled()  # check buffered rows now: a later overflow could not be undone
         except BaseException:

@@ -15,7 +15,7 @@ from ..core.rows import Array, Rows
 from ..statistics.fold_averages import FoldAverages
 from ..statistics.running import RunningAverages
 from .model import Model
-from .prepare import ROWS
+from .prepare import FAR, ROWS
 
 
 class Reach(NamedTuple):
@@ -75,7 +75,7 @@ def _moments(model: Model) -> tuple[NDArray[np.int64], Array, Array] | None:
         mean, deviation = store.moments()
         return store.columns.astype(np.int64), mean + store.shift, deviation
     stage = model.prepare
-    if stage is not None and stage.placed and stage.inverse is not None and not stage.budget:
-        unit = np.divide(1.0, stage.inverse, out=np.zeros(stage.p), where=stage.inverse > 0)
-        return np.arange(stage.p), stage.center, unit
+    if stage is not None and stage.placed and stage.reach is not None:
+        known = stage.inverse != stage.typical  # others have a unit that is a guess
+        return np.arange(stage.p), stage.center, np.where(known, stage.reach / FAR, 0.0)
     return None

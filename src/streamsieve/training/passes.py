@@ -112,6 +112,7 @@ def begin_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> Passes:
     stage = model.prepare
     if stage is not None:
         stage.begin(method, rows, y, w)
+        rows, stage.n_far = stage.without_far(rows)
         rows, y = stage.apply(rows), stage.targets(y)
     method.begin_fit(rows, y, w)
     return Passes(method)
@@ -145,7 +146,7 @@ def learn_order(model: Model, rows: Rows, order: NDArray[np.int64], y: Array, w:
     """
     method, stage = model.method, model.prepare
     if stage is not None:
-        rows, y = stage.apply(rows), stage.targets(y)
+        rows, y = stage.apply(stage.without_far(rows)[0]), stage.targets(y)
     at = 0
     for part, some in rows.parts(order, multiple=getattr(method, "block_size", 1)):
         learned = method.learn(some, y[part], None if w is None else w[part])
@@ -173,7 +174,7 @@ def continue_from(model: Model, start: Any, rows: Rows, y: Array, w: Array | Non
         stage.place(rows[:ROWS])
         if method.loss_function.needs_units:  # else no step here depends on the targets
             stage.place_targets(method, y[:ROWS])
-        rows, intercept = stage.apply(rows), intercept + coef @ stage.center
+        rows, intercept = stage.apply(stage.without_far(rows)[0]), intercept + coef @ stage.center
         coef, intercept = coef / stage.target_unit[:, None], stage.targets(intercept)
     for at, part in rows.in_row_order():
         method.measure(part, None if w is None else w[at])

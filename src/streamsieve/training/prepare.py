@@ -10,9 +10,15 @@ own see each column divided by the root mean square of its non-zero values about
 same rows; of a column that is mostly zero and hardly seen in them, by the typical one. The steps of
 budgeted learners are made for rows of norm 1: theirs are divided by the root mean square of the norm that k
 values of a row can have.
+
+One value far outside of those rows, a damaged cell or a sensor that was just switched on, would outweigh all
+rows so far and undo what they taught. It is read as the centre of its column, counted in `n_far`, and a
+warning says so once.
 """
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +29,16 @@ from ..core.method import Method
 from ..core.rows import Array, ColumnMap, Rows
 from ..core.state import RowBuffer, State, array, zeros
 from ..core.transaction import Undo
+from ..core.words import counted
 
 ROWS = 100  # that decide on centre and unit: a tenth of a deviation off, in the mean
 SAMPLE = 4096  # rows that do in `fit`, from all parts of the data: the first may be of one class
 SAMPLE_VALUES = 1 << 22
 FEW = 10  # values of a column that is mostly zero tell little of its unit
 LARGEST_UNIT = 1e30  # of targets: within it no square of a scaled target overflows
+FAR = 100.0  # units from the centre: the square of such a value is that of 10,000 typical ones
 CLEARLY = 4.0  # z-score above which the mean of the targets counts as non-zero
+BLOCK_SUMS = 1 << 22  # sums of columns, block by block, that are held to find columns with damaged values
 
 
 class Prepare(State):
@@ -38,8 +47,11 @@ class Prepare(State):
     centers: bool
     budget: int
     placed: bool
+    n_far: int
+    length: float
     buffer: RowBuffer
     _map: tuple[Array, ColumnMap] | None = None  # the centre that it was made of, and the map
+    _least: tuple[Array, float] | None = None  # the reach that it was made of, and the least of it
 
     def __init__(
         self,
@@ -55,6 +67,10 @@ class Prepare(State):
             center=zeros(feature=p),
             inverse=zeros(feature=p) if scales else None,  # of the units
             typical=1.0,  # that of columns which the first rows do not have
+            # the distance from the centre beyond which values are not learned, and how many were not
+            reach=array(np.full(p, np.inf), "feature") if scales else None,
+            n_far=0,
+            length=1.0,  # of rows in units of their columns, where these are divided by it
             # of the targets of the same rows, where the loss is in their units or steps are made for rms 1
             target_center=zeros(output=q),
             target_unit=array(np.ones(q), "output"),
@@ -84,8 +100,10 @@ class Prepare(State):
         if p == before:
             return
         super().resize(p)
-        if self.placed and self.inverse is not None:
-            self.inverse[before:] = self.typical
+        if self.inverse is not None:
+            self.reach[before:] = FAR / (self.typical * self.length) if self.placed else np.inf
+            if self.placed:
+                self.inverse[before:] = self.typical
 
     @property
     def full(self) -> bool:
@@ -113,6 +131,30 @@ class Prepare(State):
         """The rows about the centre and in units of their columns, once both are placed."""
         return rows.mapped(self.map)
 
+    def without_far(self, rows: Rows) -> tuple[Rows, int]:
+        """The rows, or a copy in which the centre stands for values far outside of those that placed it; and
+        how many these are. Of the first of them a warning is given."""
+        if self.reach is None or not self.placed or rows.within(self.least_reach):
+            return rows, 0
+        rows, columns = rows.without_far(self.center, self.reach)
+        if len(columns) and not self.n_far:
+            some = np.unique(columns)
+            warnings.warn(
+                f"{counted(len(columns), 'value')} of X will not be learned (columns {some[:5]}, counted "
+                f"from 0): more than {FAR:g} units from the centre of the column, by the rows that set both. "
+                "Check the data, or pass standardize=False to learn all values as given.",
+                stacklevel=2,
+            )
+        return rows, len(columns)
+
+    @property
+    def least_reach(self) -> float:
+        """Magnitude up to which no value is too far out, whatever its column."""
+        if self._least is None or self._least[0] is not self.reach:
+            least = self.reach.min(initial=np.inf) - np.abs(self.center).max(initial=0.0)
+            self._least = self.reach, max(0.0, float(least))
+        return self._least[1]
+
     def targets(self, y: Array) -> Array:
         """The targets, or predictions of them, in the unit that loss and derived steps are made for."""
         same = (self.target_unit == 1.0).all() and not self.target_center.any()
@@ -124,10 +166,11 @@ class Prepare(State):
 
         def restore() -> None:
             method.begin(p, q)  # which learns no row before the centre is placed
-            self.buffer, self.placed, self._map = before, False, None
+            self.buffer, self.placed, self._map, self._least = before, False, None, None
             self.center[:] = 0.0
+            self.n_far, self.length = 0, 1.0
             if self.inverse is not None:
-                self.inverse[:] = 0.0
+                self.inverse[:], self.reach[:] = 0.0, np.inf
             self.typical = self.target_unit[:] = 1.0
             self.target_center[:] = 0.0
 
@@ -171,6 +214,8 @@ class Prepare(State):
         Over all rows, or those `at`.
         """
         n, p = len(rows) if at is None else len(at), rows.p
+        if self.reach is not None:
+            rows, _ = rows.without_far(np.zeros(p), robust_reach(rows, np.arange(n) if at is None else at))
         count, total, squares = rows.column_sums(at=at).T
         mean = total / n
         if rows.sparse:
@@ -194,12 +239,16 @@ class Prepare(State):
             known = (inverse > 0) & ~(rare & (4 * inverse > self.typical))
             self.inverse[:] = self.typical
             self.inverse[:p][known] = inverse[known]
-        self.placed, self._map = True, None
+            self.reach[:] = FAR / self.inverse
+            constant = far & (var <= (mean / n) ** 2)  # a flag that was always set: its mean is its unit
+            self.reach[:p][constant] = FAR * np.abs(mean[constant])
+        self.placed, self._map, self._least = True, None, None
         if self.inverse is not None and self.budget:
             length = largest_norm(self.apply(rows), self.budget, at)
             if length > 0:
                 self.inverse /= length
                 self.typical /= length
+                self.length = length
             self._map = None
         self.buffer.clear()
 
@@ -224,6 +273,25 @@ class Prepare(State):
         if self.placed and len(self.buffer):
             raise ValueError("rows wait for a centre that is placed.")
         self.buffer.check(p, q, ROWS, limit)
+
+
+def robust_reach(rows: Rows, at: NDArray[np.int64]) -> Array:
+    """How far from 0 values of the columns (p,) may be, by the median over blocks of rows `at`.
+
+    A block with a damaged value does not move the median. With fewer than three blocks nothing is too far.
+    """
+    n_blocks = min(len(at) // ROWS, BLOCK_SUMS // max(1, rows.p))
+    if n_blocks < 3:
+        return np.full(rows.p, np.inf)
+    blocks = [rows.column_sums(at=part) for part in np.array_split(at, n_blocks)]
+    squares = np.array(
+        [np.where(sums[:, 0] >= FEW, sums[:, 2], np.nan) / np.maximum(sums[:, 0], 1) for sums in blocks]
+    )
+    known = np.count_nonzero(squares > 0, axis=0) >= 3
+    reach = np.full(rows.p, np.inf)
+    reach[known] = FAR * np.sqrt(np.nanmedian(squares[:, known], axis=0))
+    reach[reach == 0] = np.inf
+    return reach
 
 
 def far_center(y: Array) -> Array:

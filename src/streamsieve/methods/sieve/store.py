@@ -192,6 +192,8 @@ class Store(State):
 
     def _append_tiles(self, X: Array, weight: Array | None, first: int, threads: int) -> None:
         """Rows from `first` on."""
+        if not self.width:  # rows have no features yet
+            return
         tiles = -(-(first + len(X)) // self.tile_rows)
         unit = self.tile_rows * self.width * self.cell_bytes
         self.cells = grown(self.cells, tiles, unit, self.memory // unit)
