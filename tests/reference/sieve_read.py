@@ -75,7 +75,7 @@ def read(X, y, fold, k="auto", criterion="cv"):
         all_losses = np.array(list(losses.values()))
         others = all_losses.sum(axis=1)[:, None] - all_losses
         gain = constant - all_losses[others.argmin(axis=0), np.arange(5)]
-        if gain.sum() <= 2.13 * gain.std(ddof=1) * 5**0.5:
+        if gain.sum() <= 1.53 * gain.std(ddof=1) * 5**0.5:
             return np.empty(0, dtype=int), np.empty(0), y.mean()
 
     def tied(at):

@@ -98,12 +98,13 @@ def note_unused_columns(model: Model, console: Console) -> None:
     console.note(f"Not used, as they are constant or copies of others: {few}{more}.")
 
 
-def note_empty(model: Model, console: Console) -> None:
-    """Say so where nothing was selected."""
+def note_selection(model: Model, console: Console) -> None:
+    """Say so where nothing was selected, and what the other criterion of a sieve would have chosen."""
     if not len(model.support):
         console.note(
             "No feature was selected: by the rows learned, none predicts the target better than a constant."
         )
+    console.note(getattr(model.method, "note", ""))
 
 
 def averages_of(model: Model, file: str) -> Any:

@@ -32,7 +32,7 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
     from ..training.saved import save
     from .files import check_outputs
     from .learning import fit_source, print_schema
-    from .model_files import feature_table, note_empty, note_unused_columns, select_from_file
+    from .model_files import feature_table, note_selection, note_unused_columns, select_from_file
     from .output import Console, emit
 
     if options.pop("schema_only"):
@@ -62,7 +62,7 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
         **test,
     }
     linear = model.method.linear_model()
-    note_empty(model, Console(quiet))
+    note_selection(model, Console(quiet))
     note_unused_columns(model, Console(quiet))
     for name in ("q", "expected_false", "expected_false_unimodal"):
         if linear is not None and name in linear.info:

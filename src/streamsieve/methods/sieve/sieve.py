@@ -430,9 +430,10 @@ class Sieve(Method):
         sizes = self._read().sizes
         if self.k != "auto" or len(set(sizes.values())) < 2:
             return ""
+        other = "1se" if self.criterion != "1se" else "cv"
         return (
-            f"{sizes['cv']} features predict best; {sizes['1se']} are within one standard error "
-            "(criterion='1se')."
+            f"{sizes['1se']} features are within one standard error; {sizes['cv']} are best "
+            f"(criterion={other!r} selects {sizes[other]})."
         )
 
     def _read(self) -> Reading:
