@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -307,6 +306,8 @@ def stability(supports: Iterable[ArrayLike], p: int, *, level: float = 0.95) -> 
     size = np.array([len(run) for run in runs])
     chosen = np.concatenate(runs)
     starts = np.r_[0, np.cumsum(size)]
+    from statistics import NormalDist  # it takes 5 ms of the start of a verb
+
     from scipy.sparse import csr_array
 
     Z = csr_array((np.ones(len(chosen), dtype=np.int64), chosen, starts), shape=(M, p))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.params import Advice
+from ..core.rows import unique_labels
 from ..core.words import counted
 from .bad_data import BadData, shortened
 from .cells import CERTAIN, FORMATS, PARTS, Array, as_days, as_numbers, bucket_of, iso, labels_of, words_of
@@ -287,7 +288,7 @@ class _Inference:
         if kind == "category":
             return replace(self._category(c, name, as_words(x), missing), format="number")
         known = x[~np.isnan(x)]
-        distinct = np.unique(known)
+        distinct = unique_labels(known)
         if self.judges and c not in self.named:
             left_out = self._needless_number(c, name, known, distinct, missing)
             if left_out is not None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.rows import unique_labels
 from .bad_data import shortened
 from .cells import Array, as_numbers
 from .schema import MISSING, OTHER, Column, digits
@@ -150,7 +151,7 @@ class Together:
             y = np.where(codes < 0, np.nan, codes)
         else:
             y = self._numbers(self.target)
-        labels = np.unique(y[~np.isnan(y)])
+        labels = unique_labels(y[~np.isnan(y)])
         out = []
         for c, column in enumerate(self.columns):
             if column.kind != "number":
