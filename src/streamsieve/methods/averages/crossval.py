@@ -98,8 +98,6 @@ def cross_validate(
         raise ValueError(
             f"{folds.n_samples_} rows do not fill {len(folds.folds_)} folds; add more rows first."
         )
-    from .penalized import penalty_path  # the extractors import this module
-
     chosen = as_method(method, options)
     name = type(chosen).__name__.lower()
     total = folds.total()
@@ -113,11 +111,10 @@ def cross_validate(
     if chosen.penalty is not None:
         if ks is not None:
             raise ValueError(f"method={name!r} passes through sizes of its own; leave ks out.")
-        penalty, shape = chosen.penalty, {option: getattr(chosen, option) for option in chosen.options}
-        grid, betas = penalty_path(s, penalty, **shape)
+        grid, betas = chosen.solutions(s)
 
         def fitted(x: Standardized) -> list[Array]:
-            walk = penalty_path(x, penalty, alphas=grid, **shape)[1]
+            walk = chosen.solutions(x, alphas=grid)[1]
             return [refitted(x, b.toarray()) if refit else restore(x, b.toarray()) for b in walk]
 
         def model(i: int) -> LinearModel:

@@ -149,6 +149,10 @@ class AveragesMethod(Method):
         """The model of the size or penalty asked for."""
         raise NotImplementedError(f"{type(self).__name__} must define extract")  # pragma: no cover
 
+    def solutions(self, s: Standardized, **grid: Any) -> tuple[Array, list[Any]]:
+        """Penalties and the weights at each, of methods with a `penalty`; see `penalized.penalty_path`."""
+        raise NotImplementedError(f"{type(self).__name__} has no penalty")  # pragma: no cover
+
     def path(self, s: Standardized, sizes: Any, ebic_gamma: float) -> Path:
         """Models of some sizes, None for those that the method chooses."""
         raise NotImplementedError(f"{type(self).__name__} must define path")  # pragma: no cover

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.params import Param, Real
 from ...statistics.linear_model import LinearModel
 from ...statistics.standardize import Standardized
-from .penalized import documented, extract
-from .penalized_method import PenalizedMethod
+from .penalized import PenalizedMethod, documented, extract
 
 if TYPE_CHECKING:
     from ...statistics.running import RunningAverages

@@ -96,17 +96,11 @@ def path(
         return chosen.path(s, sizes, ebic_gamma)
     if ks is not None:
         raise ValueError(f"method={name!r} passes through sizes of its own; leave ks out.")
-    from .penalized import penalty_path
-
-    # A model of more features than this cannot be refitted, let alone chosen.
-    shape = {option: getattr(chosen, option) for option in chosen.options}
-    alphas, betas = penalty_path(
+    alphas, betas = chosen.solutions(
         s,
-        chosen.penalty,
         n_alphas=100 if n_alphas is None else n_alphas,
         eps=1e-3 if eps is None else eps,
-        max_features=largest_size(s),
-        **shape,
+        max_features=largest_size(s),  # larger models cannot be refitted, let alone chosen
     )
     supports = [np.unique(b.indices).astype(np.int64) for b in betas]
     weights = None if refit else [b.toarray() for b in betas]

@@ -1,4 +1,4 @@
-"""What the penalised extractors share: the path over alpha, its walk to k features, the model at the end."""
+"""What the penalised extractors share: parameters, the path over alpha, its walk to k features, the model."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...core.params import Bool, Or, Param, Real
 from ...core.rows import Array
+from ...statistics.fold_averages import N_FOLDS
 from ...statistics.group_descent import GroupSolver
 from ...statistics.least_squares import ols_weights
 from ...statistics.linear_model import LinearModel, as_standardized, finish, strongest, unexplained
 from ...statistics.newton import Solver, solve
 from ...statistics.penalties import L1L2, MCP, SCAD, Penalty
 from ...statistics.standardize import Standardized, n_units, selectable
+from .method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 
 if TYPE_CHECKING:
     from ...statistics.running import RunningAverages
@@ -27,6 +30,21 @@ GAIN, PATIENCE = 1e-3, 5  # it ends after so many hard points that explain no su
 CLEARER = 0.05  # share of what is unexplained
 VANISHING = 1e-8  # of alpha_max, where every other walk ends
 LIGHTEST = 1e-100  # weight of a penalty: one that has underflowed to 0 would leave no alpha without a feature
+
+ALPHA = Param(
+    None,
+    Or(Real(0), None),
+    "Strength of the penalty, lambda of [Sun] eq. (3.9), on standardised features; instead of k. Given k, "
+    "the path is followed to the largest support of at most k features; of MCP and SCAD further, to k of "
+    "more that fit clearly better.",
+    live=True,
+)
+REFIT = Param(
+    True,
+    Bool(),
+    "Refit the selected features by least squares; below two rows a feature with a ridge.",
+    live=True,
+)
 
 SOURCE = """
 averages : RunningAverages or Standardized
@@ -382,3 +400,22 @@ def penalty_path(
             break
         betas.append(sparse(walk))
     return used[: len(betas)], betas
+
+
+class PenalizedMethod(AveragesMethod):
+    """Base of the methods with a `penalty`, whose own parameters are named in `options`."""
+
+    k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
+    honest, stability = HONEST, STABILITY
+
+    def extract(self, s: Standardized) -> LinearModel:
+        assert self.penalty is not None
+        k = min(self.k, s.p) if self.alpha is None else None
+        own = {name: getattr(self, name) for name in self.options}
+        return extract(
+            s, self.penalty, k, self.alpha, self.refit, self.fit_intercept, self.standardize, {}, **own
+        )
+
+    def solutions(self, s: Standardized, **grid: Any) -> tuple[Array, list[Any]]:
+        assert self.penalty is not None
+        return penalty_path(s, self.penalty, **{name: getattr(self, name) for name in self.options}, **grid)

@@ -14,7 +14,7 @@ from ...statistics.annealing import RELAXATION, schedule
 from ...statistics.linear_model import LinearModel, finish
 from ...statistics.ridge import block
 from ...statistics.standardize import Standardized
-from ..averages.penalized import penalty_path
+from ..averages.path import as_method
 from .choice import check_count, check_share, refuse_forgetting
 from .ols import standardized_of
 from .sums import independent
@@ -199,7 +199,7 @@ def lasso_sizes(G: Array, r: Array, n: float) -> Array:
     on = np.ones(m)
     s = Standardized(G, r[:, None], on > 0, 0 * on, on, 0 * one, one, n, True, None, n)
     best, chosen = np.inf, np.zeros(m)
-    for beta in penalty_path(s, "lasso", n_alphas=80, eps=0.02)[1]:
+    for beta in as_method("olasso", {}).solutions(s, n_alphas=80, eps=0.02)[1]:
         b = beta.toarray()[:, 0]
         on_ = np.flatnonzero(b)
         left = 1 - 2 * b[on_] @ r[on_] + b[on_] @ G[np.ix_(on_, on_)] @ b[on_]
