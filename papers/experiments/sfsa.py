@@ -170,8 +170,8 @@ def report(outcomes: Outcomes) -> list[Part]:
         )
         if task == "regression":
             note += (
-                f" {PRINTED}: without warmup. {REFITTED}: k features are left after 90 % of the rows, and have "
-                "the weights of least squares on the rest, beyond the paper."
+                f" {PRINTED}: without warmup. {REFITTED}: k features are left after 90 % of the rows, and "
+                "have the weights of least squares on the rest, beyond the paper."
             )
         title = f"True features found, {task}: [Sun] Table{'s' if ',' in table else ''} {table}"
         parts.append(Table(title, ["signal", "n", "", *methods], rows, note, contest="row"))
