@@ -108,10 +108,10 @@ def test_copies_of_a_row_are_left_out_together_and_many_of_them_apart():
 
 
 def test_every_fold_has_its_share_of_a_rare_class():
-    rng = np.random.default_rng(0)
-    key, label = rng.integers(0, 2**32, 1000, dtype=np.uint32), (np.arange(1000) < 20) * 1.0
-    number = read.deal(key, np.ones(1000, dtype=np.float32), label)
-    assert (np.bincount(number[:20] % 5, minlength=5) == 4).all()
+    X, _ = data(1000, 12)
+    method = SieveClassifier(2).fit(X, np.arange(1000) < 20).method_
+    rare = method.state.store.y[:1000, 0] > 0
+    assert (np.bincount(read.folds_of(method)[0][rare], minlength=5) == 4).all()
 
 
 def test_features_of_few_values_are_still_selected():
@@ -193,6 +193,20 @@ def test_information_criteria_find_the_true_features(labels):
     assert len(found["ebic"]) <= len(found["bic"]) <= len(found["aic"])
 
 
+def test_information_criteria_try_no_size_that_would_fit_any_targets():
+    X, y = data(30, 60, corr=0, noise=5)
+    assert len(support(fitted(X, y, criterion="aic"))) < 10
+
+
+def test_ten_features_where_no_row_can_be_left_out():
+    for seed in range(200):  # until three rows are in one fold
+        X, y = data(3, 20, seed)
+        model = fitted(X, y)
+        if not read.folds_of(model.method_)[2]:
+            break
+    assert len(support(model)) == 10
+
+
 # ---------------------------------------------------------------- ridges
 
 
@@ -249,6 +263,31 @@ def test_of_many_sizes_kernels_refit_the_chosen_one_alone(monkeypatch):
     model = fitted(X, y, labels=True)
     assert len(support(model)) == model.sizes_["cv"]
     assert len(refitted) == 1
+
+
+def test_after_a_retirement_few_rows_take_the_ridge_of_then():
+    X, y = data(9_500, 20, noise=2)
+    model = fitted(X, y, 3, labels=True, memory="1MB")
+    s = model.method_.state
+    assert s.H is not None
+    assert 0 < s.store.n < 2000
+    assert model.ridge_ == s.ridge / s.store.total
+    assert model.ridge_ not in read.RIDGES
+
+
+def test_a_model_that_overflows_is_not_chosen():
+    class Overflows:
+        def eliminate(self, *_):
+            return []
+
+        def loss(self, *_):
+            return np.full(5, np.nan)
+
+    one = entries_of(0, 5, noise=1)[0][0]
+    wild = read.with_losses(one._replace(engine=Overflows(), losses=np.zeros((1, 1, 5))), [0], (1.0,))
+    assert read.least(wild) > 1e99
+    fine = one._replace(losses=np.ones((1, 1, 5)))
+    assert read.choose([wild, fine], [5], "cv")[0] is fine
 
 
 def test_of_equal_losses_the_stronger_ridge_is_taken():

@@ -1,0 +1,112 @@
+"""Deliberate breaks of the sieve's reading stage, one for each rule and constant: each must fail its tests.
+
+    python tests/mutations.py [NAME...]
+
+Each break replaces one text of a source by another in a copy of the package, and runs the tests that are said
+to catch it. Prints what survived; the exit status is 1 if anything did, or if a text is no longer there.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+TESTS = Path(__file__).resolve().parent
+PACKAGE = TESTS.parent / "src" / "streamsieve"
+RULES = "methods/sieve"
+
+
+class Break(NamedTuple):
+    file: str
+    old: str
+    new: str
+    caught_by: str  # names of tests, as pytest -k takes them
+
+
+TWIN = "slow_twin"
+BREAKS = {
+    "no strong ridges": Break("read.py", "RIDGES = (1.0, 0.1, ", "RIDGES = (", TWIN),
+    "no weak ridges": Break("read.py", ", 1e-3, 1e-4, 1e-6)", ")", "both_strong_and_weak"),
+    "no refits": Break("read.py", "REFITS = (1.0, 10.0, 0.1)", "REFITS = (1.0,)", TWIN),
+    "patience": Break("read.py", "PATIENCE = 2", "PATIENCE = 1", "two_that_are_worse"),
+    "finalists": Break("read.py", "FINALISTS = 3", "FINALISTS = 1", "three_best_ridges"),
+    "sizes": Break("read.py", "EACH = 12", "EACH = 4", "sizes_are_all_up_to_twelve"),
+    "octaves": Break("read.py", "np.arange(0, 40, 0.5)", "np.arange(0, 40)", "sizes_are_all_up_to_twelve"),
+    "sizes beyond rows": Break("read.py", "min(most, rows)", "most", "sizes_are_all_up_to_twelve"),
+    "one scaling of words": Break("read.py", "SPARSE = 0.1", "SPARSE = 0.0", "words_compete"),
+    "two scalings of all": Break("read.py", "SPARSE = 0.1", "SPARSE = 2.0", "words_compete"),
+    "many rows": Break("read.py", "MANY = 10_000", "MANY = 100", "many_rows_one_fold"),
+    "few rows since": Break("read.py", "FEW = 2000", "FEW = 0", "ridge_of_then"),
+    "fallback": Break("read.py", "FALLBACK = 10", "FALLBACK = 3", "no_row_can_be_left_out"),
+    "criteria shrink": Break("read.py", "FLAT = 1e-6", "FLAT = 1.0", "information_criteria"),
+    "criteria of many": Break("read.py", "if size < n / 3]", "]", "fit_any_targets"),
+    "copies of rows": Break("read.py", "COPIES = 8", "COPIES = 1", "copies_of_a_row"),
+    "copies without end": Break("read.py", "COPIES = 8", "COPIES = 1e9", "copies_of_a_row"),
+    "classes unbalanced": Break("read.py", "if sieve.labels else None)", "if False else None)", "rare_class"),
+    "noise selected": Break("read.py", "CLEARLY = 1.53", "CLEARLY = -9.0", "of_noise"),
+    "nothing selected": Break("read.py", "CLEARLY = 1.53", "CLEARLY = 9.0", TWIN),
+    "ties": Break("read.py", "TIE = 1e-5", "TIE = 0.0", "equal_losses"),
+    "overflow": Break("read.py", "np.fmin(losses, HUGE)", "losses", "overflows"),
+    "curve not smoothed": Break("read.py", "smooth(curve.sum(axis=1))", "curve.sum(axis=1)", "by_chance"),
+    "standard error": Break("read.py", "s = near if criterion", "s = best if criterion", "standard_error"),
+    "refits at every size": Break("read.py", "late = len(sizes) > 1", "late = False", "chosen_one_alone"),
+    "order by weights": Break("sums.py", "(1.0 if M is None else M.diagonal())", "1.0", TWIN),
+    "exact elimination": Break("sums.py", "EXACT = 256", "EXACT = 2", TWIN),
+    "copies of columns": Break("sums.py", "COPY = 1e-9", "COPY = -1.0", "copies_and_complements or " + TWIN),
+    "copies by probes": Break("solve.py", "/ self.deviation[columns], 4)", "/ self.deviation[columns], 16)",
+                              "copies_and_complements"),
+    "near copies": Break("solve.py", "/ self.deviation[columns], 4)", "/ self.deviation[columns], 0)",
+                         "near_copies"),
+    "no clipping": Break("sieve.py", "WIDER = 0.5", "WIDER = 1e9", "clipped"),
+    "clipping at the range": Break("sieve.py", "WIDER = 0.5", "WIDER = 0.0", "clipped"),
+}  # fmt: skip
+
+
+def run(name: str) -> str:
+    """Empty where the tests failed as they should, or else why not."""
+    at = BREAKS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "streamsieve"
+        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        import streamsieve._core
+
+        kernel = Path(streamsieve._core.__file__)
+        if not (copy / kernel.name).exists():
+            (copy / kernel.name).symlink_to(kernel)
+        path = copy / RULES / at.file
+        text = path.read_text()
+        if text.count(at.old) != 1:
+            return f"{at.old!r} is {text.count(at.old)} times in {at.file}, not once"
+        path.write_text(text.replace(at.old, at.new))
+        code = (
+            "import sys; sys.meta_path = [f for f in sys.meta_path if 'ditable' not in type(f).__name__]; "
+            f"sys.path.insert(0, {folder!r}); import streamsieve, pytest; "
+            f"assert streamsieve.__file__.startswith({folder!r}); sys.exit(pytest.main(sys.argv[1:]))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, "-q", "-x", "-p", "no:cacheprovider", "-k", at.caught_by,
+             TESTS / "test_sieve_read.py"],
+            cwd=TESTS.parent, capture_output=True, text=True, check=False,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+    if done.returncode == 1:
+        return ""
+    return "survived" if done.returncode == 0 else f"no test ran: {done.stdout[-200:]}{done.stderr[-200:]}"
+
+
+def main() -> None:
+    names = sys.argv[1:] or list(BREAKS)
+    survived = 0
+    for name in names:
+        why = run(name)
+        survived += bool(why)
+        print(f"{name:22} {why or 'caught by ' + BREAKS[name].caught_by}", flush=True)
+    print(f"{len(names) - survived} of {len(names)} breaks caught")
+    sys.exit(bool(survived))
+
+
+if __name__ == "__main__":
+    main()
