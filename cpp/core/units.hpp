@@ -12,6 +12,8 @@ namespace streamsieve {
 
 constexpr double least_square = std::numeric_limits<double>::min();  // whose inverse does not overflow
 
+constexpr double settled = 64;  // values after which a unit is within a tenth of what it will be
+
 // Moments of the non-zero values of a feature: their weight, the first, and sum and sum of squares of the
 // differences from it, which keeps the digits that plain sums of squares lose when a mean is large. The
 // zeros, which nobody visits, are merged in when the variance is read. Four doubles of a NumPy array.
@@ -130,8 +132,6 @@ class Moments {
         const double square = feature.square();
         return square >= least_square ? std::sqrt(before * feature.n * (1 / square)) : 0;
     }
-
-    static constexpr double settled = 64;  // values after which a unit is within a tenth of what it will be
 
     Values* values_;
     // of the entries of a row: x over the mean square of its feature, and its square times the sum of

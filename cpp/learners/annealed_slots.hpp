@@ -24,17 +24,17 @@ struct AnnealedClock {
     double norm, cross, pairs;       // running mean of |x|^2, of (x'x' / |x|^2)^2 over pairs, how many
     double norms, entries, slope;    // sums of squares and counts for the intercept; rms of slopes
     double trace, mass, count, reach, slopes;  // sums over the unfinished batch
-    double first, output, pair, loss;     // slope of its first row; x'x' of its first two; its loss
-    double size, limit, unseen, touched;  // slots; unseen features are alive below limit; how many
-    double work;                          // entries and slots visited, for those who count
-    double step;                          // of the batch that ended last
+    double first, output, pair, loss;          // slope of its first row; x'x' of its first two; its loss
+    double size, limit, unseen, touched;       // slots; unseen features are alive below limit; how many
+    double work;                               // entries and slots visited, for those who count
+    double step;                               // of the batch that ended last
 };
 
-// The head of a slot: the values of its feature, 1 / mean square, to 1 / 256, and whether the unfinished
-// batch has met it. Then follow, q of each, the weights but for the scale, and the gradient sums of the
-// batch. With one output that is one cache line.
+// The head of a slot: the values of its feature, and whether the unfinished batch has met it. Then follow, q
+// of each, the weights but for the scale, and the gradient sums of the batch. With one output that is one
+// cache line.
 struct Slot : Values {
-    double inverse, mark;
+    double unused, mark;
     double* weights() { return &mark + 1; }
     const double* weights() const { return &mark + 1; }
     bool varies(double total) const { return squares > 0 || n < total; }
@@ -174,7 +174,6 @@ class AnnealedSlots {
         state_.id[s] = j;
         std::fill_n(state_.slots + s * width(), width(), 0.0);
         if (extra_) std::fill_n(moments(s), extra_, 0.0);
-        (*this)[s].inverse = std::numeric_limits<double>::infinity();
         return slot_of_[j] = std::int32_t(s + 1);
     }
 

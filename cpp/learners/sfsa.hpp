@@ -30,28 +30,25 @@ struct Annealing {
     bool choosing;           // features are still being chosen: weights are to count all batches
 };
 
-// The entries of a row whose features are alive: slots and values, and what their units are derived from.
+// The entries of a row whose features are alive: slots and values, and their units.
 struct Entries {
-    explicit Entries(std::size_t most)
-        : at(most), x(most), weight(most), square(most), inverse(most), ratio(most) {}
+    explicit Entries(std::size_t most) : at(most), x(most), inverse(most), square(most) {}
     Index n = 0;
     std::vector<std::int32_t> at;
-    std::vector<double> x, weight, square;  // of the values of a feature: their weight and sum of squares
-    std::vector<double> inverse, ratio;     // 1 / mean square; of the new unit to that of the weights
+    std::vector<double> x;
+    std::vector<double> inverse, square;  // 1 / mean square of the feature's values, from weight and sum
 };
 
-// Units that are off by more than 1 / 256 are brought up to date, all together: the branch of one by one can
-// not be guessed while features have few values.
-STREAMSIEVE_CLONES inline void renew_all(Index n, const double* weight, const double* square, double* inverse,
-                                         double* ratio) {
-#pragma omp simd
+// Divides the weights by the sums of squares, all together; returns the squared norm of x in these units.
+STREAMSIEVE_CLONES inline double divide_units(Index n, const double* x, double* weight,
+                                              const double* square) {
+    double norm = 0;
+#pragma omp simd reduction(+ : norm)
     for (Index e = 0; e < n; ++e) {
-        const double before = inverse[e], now = square[e] >= least_square ? weight[e] / square[e] : 0;
-        const bool fits = std::abs(weight[e] - before * square[e]) <= weight[e] / 256;
-        const double to_now = before > 0 ? std::sqrt(now / before) : 0;
-        ratio[e] = fits ? 1 : to_now;
-        inverse[e] = fits ? before : now;
+        weight[e] = square[e] >= least_square ? weight[e] / square[e] : 0;
+        norm += x[e] * x[e] * weight[e];
     }
+    return norm;
 }
 
 template <class Q>
@@ -84,18 +81,15 @@ class AnnealedModel {
         double dot[4] = {0, 0, 0, 0}, norms[4] = {0, 0, 0, 0};
         auto add_entry = [&](Index e, int lane) {
             Slot& f = slots_[at[e]];
-            double square = x[e] * x[e];
-            if (rule_.deviations) f.add(x[e], r);
+            double* w = f.weights();
             if (units_) {
-                // a value beyond four of its units tells that these are wrong
-                if (square * f.inverse > 16) renew(f);
-                square *= f.inverse;
-                entries.weight[std::size_t(e)] = f.n;
+                add_value(f, x[e], r);
+                entries.inverse[std::size_t(e)] = f.n;
                 entries.square[std::size_t(e)] = f.square();
-                entries.inverse[std::size_t(e)] = f.inverse;
+            } else {
+                if (rule_.deviations) f.add(x[e], r);
+                norms[lane] += x[e] * x[e];
             }
-            norms[lane] += square;
-            const double* w = f.weights();
             if constexpr (std::is_same_v<Q, One>)
                 dot[lane] += x[e] * *w;
             else
@@ -106,6 +100,7 @@ class AnnealedModel {
             add_entry(e, 0), add_entry(e + 1, 1), add_entry(e + 2, 2), add_entry(e + 3, 3);
         for (; e < n; ++e) add_entry(e, 0);
         if constexpr (std::is_same_v<Q, One>) *m = (dot[0] + dot[1]) + (dot[2] + dot[3]);
+        if (units_) return divide_units(n, x, entries.inverse.data(), entries.square.data());
         return (norms[0] + norms[1]) + (norms[2] + norms[3]);
     }
 
@@ -180,17 +175,10 @@ class AnnealedModel {
         if (!(step.weights * std::max(1.0, step.unit) * reach < 1e152)) return false;
         if (rule_.alpha > 0) shrink(1 - step.weights * rule_.alpha);
         step.plain = step.weights / c.scale;
-        if (units_)
-            renew_all(n, entries.weight.data(), entries.square.data(), entries.inverse.data(),
-                      entries.ratio.data());
         for (std::size_t e = 0; e < std::size_t(n); ++e) {
             Slot& f = slots_[entries.at[e]];
             double *v = f.weights(), inverse = 1;
-            if (units_) {
-                f.inverse = entries.inverse[e];
-                for (Index o = 0; o < q_; ++o) v[o] *= entries.ratio[e];
-                inverse = f.varies(c.weight) ? f.inverse : 0;
-            }
+            if (units_) inverse = f.varies(c.weight) ? entries.inverse[e] : 0;
             for (Index o = 0; o < q_; ++o) v[o] -= step.plain * (entries.x[e] * d[o] * inverse);
         }
         for (Index o = 0; o < q_; ++o) {
@@ -268,12 +256,12 @@ class AnnealedModel {
 
     // The derived step is 1 / (L (Lambda + R^2 / b)): for b independent rows the mean square of the error
     // contracts at any step below twice that, Lambda the largest eigenvalue of their second moments, L the
-    // bound of the loss's second derivative. Lambda^2 is at most the mean of (x'x')^2 over pairs of rows, of which
-    // the first two rows of a batch give one; at first, R^4. As a share of R^4 it outlives the features that
-    // go. A batch whose own pair or norms are larger than they have been gets a shorter
-    // step. And while features are chosen no step forgets the batches before it faster than their number
-    // grows: weights then weigh all of them, and the more features are gone, and the longer the steps that
-    // would be stable, the more this matters.
+    // bound of the loss's second derivative. Lambda^2 is at most the mean of (x'x')^2 over pairs of rows, of
+    // which the first two rows of a batch give one; at first, R^4. As a share of R^4 it outlives the features
+    // that go. A batch whose own pair or norms are larger than they have been gets a shorter step. And while
+    // features are chosen no step forgets the batches before it faster than their number grows: weights then
+    // weigh all of them, and the more features are gone, and the longer the steps that would be stable, the
+    // more this matters.
     Step derive(double curvature) {
         const double b = c.filled, mass = c.mass / b;
         c.norms += c.trace;
@@ -347,26 +335,25 @@ class AnnealedModel {
         return size > 0 ? -step.weights * step.length * (m / step.first) / size : 0;
     }
 
-    // Brings the unit of a feature up to date. A weight belongs to the unit it was learned in: else a feature
-    // whose first value happens to be tiny would have a huge weight when its usual values come.
-    void renew(Slot& f) const {
+    // Takes a value in. A weight follows its unit while that settles: else a feature whose first value
+    // happens to be tiny would have a huge weight when its usual values come.
+    void add_value(Slot& f, double x, double r) const {
+        if (f.n >= settled) return f.add(x, r);
+        const double before = f.n > 0 ? f.square() / f.n : 0;
+        f.add(x, r);
         const double square = f.square(), now = square >= least_square ? f.n / square : 0;
-        const double ratio =
-            f.inverse > 0 ? std::sqrt(now / f.inverse) : 0;  // at first 0, as are the weights
+        if (before == 0) return;  // as are the weights, or they are of squares that vanish
+        const double ratio = std::sqrt(before * now);
         for (Index o = 0; o < q_; ++o) f.weights()[o] *= ratio;
-        f.inverse = now;
     }
 
     // What a step is divided by: the mean square of the feature's values.
     double inverse_unit(Slot& f) {
-        double inverse = 1;
-        if (units_) {
-            if (f.mark != 0 && !(std::abs(f.n - f.inverse * f.square()) <= f.n / 256)) renew(f);
-            // a feature that has not varied cannot be told from the intercept
-            inverse = f.varies(c.weight) ? f.inverse : 0;
-        }
         f.mark = 0;
-        return inverse;
+        if (!units_) return 1;
+        // a feature that has not varied cannot be told from the intercept
+        const double square = f.square();
+        return f.varies(c.weight) && square >= least_square ? f.n / square : 0;
     }
 
     void move_plain(Index at, const Step& step) {
