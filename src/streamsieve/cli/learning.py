@@ -139,8 +139,10 @@ def note_rows(run: SourceRun, console: Console) -> None:
         console.note(f"Skipped {counted(stream.rows_bad, 'bad row')}.")
     if stream.rows_unlabelled:
         console.note(f"Left out {counted(stream.rows_unlabelled, 'row')} without a target.")
-    if stream.odd_cells:
-        few = ", ".join(f"{name} ({count:,})" for name, count in list(stream.odd_cells.items())[:6])
+    known = {} if run.schema is None else {column.name: column.odd for column in run.schema.columns}
+    odd = {name: count for name, count in stream.odd_cells.items() if count > known.get(name, 0)}
+    if odd:  # more than the lines about the schema have said
+        few = ", ".join(f"{name} ({count:,})" for name, count in list(odd.items())[:6])
         console.note(f"Words among numbers, read as missing: {few}.")
 
 

@@ -58,21 +58,24 @@ FORMATS = {
     "month/day/year": r"(?P<m>\d{1,2})([-/.])(?P<d>\d{1,2})\2(?P<Y>\d{4}|\d{2})" + _TIME,
     "day/month/year": r"(?P<d>\d{1,2})([-/.])(?P<m>\d{1,2})\2(?P<Y>\d{4}|\d{2})" + _TIME,
     "day month year": _DAY + rf"(?P<d>\d{{1,2}})[- .]+{_NAME}[- ,]+(?P<Y>\d{{4}}|\d{{2}})" + _TIME,
-    "month day, year": _DAY + rf"{_NAME}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<Y>\d{{4}})" + _TIME,
+    "month day, year": _DAY + rf"{_NAME}[-\s]+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[-,\s]+(?P<Y>\d{{4}})" + _TIME,
     "year-month": r"(?P<Y>(?:19|20)\d{2})[-/](?P<m>\d{2})",
     "month year": rf"{_NAME}[- ](?P<Y>\d{{4}})",
+    "year quarter": r"(?P<Y>(?:19|20)\d{2})[- :/]?Q(?P<q>[1-4])",
     "time": r"(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2}(?:\.\d+)?))?\s*(?P<p>[ap]\.?m\.?)?",
 }
 #: Those that nothing else looks like.
 CERTAIN = ("year-month-day", "day month year", "month day, year")
+#: Those without a day.
+MONTHLY = ("year-month", "month year", "year quarter")
 _EPOCH = date(1970, 1, 1).toordinal()
 
 
 def as_days(values: Sequence[str], format: str) -> Array:
     """Days since 1970-01-01, with the time as a fraction; NaN for what is no date of the format."""
     if format == "year-month-day" and all(
-        value[4:5] == "-" for value in values
-    ):  # 20240305 is a year to NumPy
+        value[4:5] == value[7:8] == "-" for value in values
+    ):  # 20240305 is a year to NumPy, and 2024-03 a month
         try:
             seconds = np.array(list(values), dtype="datetime64[ms]")
             return np.asarray(seconds.astype(np.int64) / 86_400_000) if len(values) else np.empty(0)
@@ -91,7 +94,10 @@ def _days(match: re.Match[str] | None) -> float:
         year = int(part["Y"])
         if year < 100:
             year += 2000 if year < 69 else 1900  # as POSIX has it
-        month = int(part["m"]) if part.get("m") else _MONTHS.index(part["b"].lower()) + 1
+        if part.get("q"):
+            month = 3 * int(part["q"]) - 2
+        else:
+            month = int(part["m"]) if part.get("m") else _MONTHS.index(part["b"].lower()) + 1
         try:
             day = date(year, month, int(part.get("d") or 1)).toordinal() - _EPOCH
         except ValueError:

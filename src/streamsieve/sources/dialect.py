@@ -8,7 +8,7 @@ import io
 from collections import Counter
 from typing import NamedTuple
 
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 LOOKED_AT = 1 << 16  # bytes that tell the delimiter
 ROWS = 100  # rows, at most
 
@@ -118,6 +118,8 @@ def find_delimiter(text: str, default: str, ended: bool) -> str:
         if not fits:
             continue
         poor = best.width < 2 or best.share < 0.9 or len(best.header) not in (best.width, best.width - 1)
+        if delimiter == " " and not (best.width < 2 and other.share == 1):  # words of a text are no cells
+            continue
         if poor or (other.width > best.width and other.share >= best.share):
             best = other
     return best.delimiter

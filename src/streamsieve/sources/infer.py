@@ -14,7 +14,19 @@ from ..core.params import Advice
 from ..core.rows import unique_labels
 from ..core.words import counted
 from .bad_data import BadData, shortened
-from .cells import CERTAIN, FORMATS, PARTS, Array, as_days, as_numbers, bucket_of, iso, labels_of, words_of
+from .cells import (
+    CERTAIN,
+    FORMATS,
+    MONTHLY,
+    PARTS,
+    Array,
+    as_days,
+    as_numbers,
+    bucket_of,
+    iso,
+    labels_of,
+    words_of,
+)
 from .readers.base import Options
 from .schema import LEFT_OUT, MISSING, OTHER, Column, Schema, digits, place_of
 from .together import Together, Words, as_words
@@ -363,9 +375,7 @@ class _Inference:
         known = days[np.isfinite(days)]
         parts = []
         for part in PARTS:
-            if (part != "hour" and format == "time") or (
-                part == "weekday" and format in ("year-month", "month year")
-            ):
+            if (part != "hour" and format == "time") or (part == "weekday" and format in MONTHLY):
                 continue
             labels = labels_of(part, known)
             if len(set(labels)) < 2:

@@ -223,7 +223,8 @@ class Schema:
         gone = [column for column in self.kind(*LEFT_OUT) if column.kind != "dropped"]
         if gone:
             few = "; ".join(f"{shortened(column.name, 40)} ({column.note})" for column in gone[:6])
-            out.append(f"  left out: {few}{f'; and {len(gone) - 6} others' if len(gone) > 6 else ''}")
+            more = f"; and {counted(len(gone) - 6, 'other')}" if len(gone) > 6 else ""
+            out.append(f"  left out: {few}{more}")
         filled = [column for column in used if column.missing]
         if filled:
             out.append(f"  missing: {_missing(filled)}")
@@ -255,12 +256,12 @@ def _names(columns: list[Column], kind: str) -> str:
             name += f" ({counted(many, 'word')})"
         shown.append(name)
     rest = len(columns) - len(shown)
-    return ", ".join(shown) + (f" and {rest} others" if rest else "")
+    return ", ".join(shown) + (f" and {counted(rest, 'other')}" if rest else "")
 
 
 def _missing(columns: list[Column]) -> str:
     few = ", ".join(f"{shortened(column.name, 40)} {column.missing:,}" for column in columns[:6])
-    rest = f" and {len(columns) - 6} other columns" if len(columns) > 6 else ""
+    rest = f" and {counted(len(columns) - 6, 'other column')}" if len(columns) > 6 else ""
     how = []
     if any(column.kind in ("number", "date") for column in columns):
         how.append("the mean takes the place of numbers")
@@ -322,8 +323,11 @@ def column_names(cells: Iterable[str]) -> list[str]:
     """Names for the cells of a header: a place where there is none, a number for one that came before."""
     names: list[str] = []
     seen = set()
-    for place, cell in enumerate(cells, 1):
-        name = first = cell.strip() or f"column {place}"
+    stripped = [cell.strip() for cell in cells]
+    if all(len(cell) > 2 and cell[0] == cell[-1] == "'" for cell in stripped):  # as some programs quote
+        stripped = [cell[1:-1] for cell in stripped]
+    for place, cell in enumerate(stripped, 1):
+        name = first = cell or f"column {place}"
         again = 1
         while name in seen:
             again += 1

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.rows import unique_labels
+from ..core.words import counted
 from .bad_data import shortened
 from .cells import Array, as_numbers
 from .schema import MISSING, OTHER, Column, digits
@@ -61,7 +62,7 @@ class Together:
 
     def leave_out_copies(self) -> None:
         """Leave out columns that hold the same as one before them, or as the target."""
-        first: dict[bytes, str] = {}
+        first: dict[bytes, int] = {}
         labels = None if self.target is None else self._partition(self.target)
         numbers = None
         if self.target is not None and self.columns[self.target].note != "words":
@@ -69,15 +70,18 @@ class Together:
         for c, column in enumerate(self.columns):
             if not column.used or c in self.named:
                 continue
-            key, same = self._content(c), ""
+            key, note = self._content(c), ""
             if key == numbers or (labels is not None and self._partition(c) == labels):
-                same = "the target"
-            elif key in first:
-                same = shortened(first[key], 40)
-            else:
-                first[key] = column.name
-            if same:
-                self.columns[c] = Column(column.name, "copy", f"a copy of {same}", column.missing)
+                note = "a copy of the target"
+            elif first.setdefault(key, c) != c:
+                note = f"a copy of {shortened(self.columns[first[key]].name, 40)}"
+                if column.kind == "number" and not self._equal(c, first[key]):
+                    note += " but for its unit or sign"
+            if note:
+                self.columns[c] = Column(column.name, "copy", note, column.missing)
+
+    def _equal(self, a: int, b: int) -> bool:
+        return np.array_equal(self._numbers(a), self._numbers(b), equal_nan=True)
 
     def _content(self, c: int) -> bytes:
         """The same for columns that hold the same: numbers up to unit and origin, words up to their names."""
@@ -116,7 +120,7 @@ class Together:
             if column.kind == "category":
                 self.columns[c] = self._without_seen(c, column, seen, same)
         if len(same) > 3:
-            same[3:] = [f"{len(same) - 3} others"]
+            same[3:] = [counted(len(same) - 3, "other")]
         return [f"of the same rows, so that one of the two is left out: {'; '.join(same)}"] if same else []
 
     def _without_seen(self, c: int, column: Column, seen: dict[bytes, str], same: list[str]) -> Column:
