@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 from .. import _core
 from ..core.method import Method
 from ..core.params import Parameter
-from ..core.rows import Array, Rows, as_rows, check_any_weight, is_sparse
+from ..core.rows import Array, Rows, as_rows, check_any_weight, is_frame, is_sparse
 from ..core.tasks import Task
 from ..core.words import counted
 from ..sources.schema import Schema
@@ -31,7 +31,7 @@ from ..training.outside import reach_of
 from ..training.passes import continue_from
 from ..training.trainer import Trainer, machine_memory
 from .blocks import CheckedBlocks, is_source
-from .frames import columns_of, frame_schema, is_table, rows_of_frame
+from .frames import columns_of, frame_schema, rows_of_frame
 
 
 class Estimator(SelectorMixin, BaseEstimator):
@@ -94,10 +94,12 @@ class Estimator(SelectorMixin, BaseEstimator):
     def _rows(self, X: Any, *, first: bool = False) -> Rows:
         """Checked rows, of the width and with the names seen before."""
         model = self._model
-        if is_table(X) and (rows := self._table_rows(X, first=first)) is not None:
-            return rows
-        names = None if first or hasattr(self, "schema_") else getattr(self, "feature_names_in_", None)
         plain = type(X) is np.ndarray or is_sparse(X) or isinstance(X, Rows)
+        if not plain and not isinstance(X, np.ndarray | list | tuple) and is_frame(X):
+            rows = self._table_rows(X, first=first)
+            if rows is not None:
+                return rows
+        names = None if first or hasattr(self, "schema_") else getattr(self, "feature_names_in_", None)
         rows, _ = as_rows(X, names=names, nan_ok=model.nan_ok, limit=model.method.limit)
         if rows.p == 0 and (first or not plain):
             raise ValueError(f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")

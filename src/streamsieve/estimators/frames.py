@@ -6,14 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.rows import Rows, as_rows, is_frame, is_sparse, read_frame
+from ..core.rows import Rows, as_rows, read_frame
 from ..sources import read
 from ..sources.schema import Schema
-
-
-def is_table(X: Any) -> bool:
-    """Whether X is a data frame."""
-    return not (isinstance(X, np.ndarray | list | tuple | Rows) or is_sparse(X)) and is_frame(X)
 
 
 def frame_schema(X: Any, nan_ok: bool) -> Schema | None:
