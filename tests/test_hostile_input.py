@@ -225,3 +225,16 @@ def test_new_features_are_refused_where_a_list_has_a_value_for_each_feature():
     ):
         model.learn_one({"new": 1.0}, 1.0)
     assert model.coef_.shape == (2,)
+
+
+@pytest.mark.parametrize("name", ["SieveRegressor", "TSGDClassifier", "OLSthRegressor"])
+def test_masked_targets_and_weights_are_refused(name):
+    """What lies under the mask was learned."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y, gone = (X[:, 0] > 0).astype(float), np.arange(60) == 7
+    model = getattr(streamsieve, name)(k=2)
+    with pytest.raises(ValueError, match="y is masked at row 7; drop the rows"):
+        model.fit(X, np.ma.masked_array(y, gone))
+    with pytest.raises(ValueError, match="sample_weight is masked at row 7"):
+        model.fit(X, y, sample_weight=np.ma.masked_array(np.ones(60), gone))
+    assert model.fit(X, np.ma.masked_array(y)).n_features_in_ == 3

@@ -159,6 +159,18 @@ def _objects(value):
     return change
 
 
+def _late(rng, X):
+    """A column that is 0 at first and far from it later."""
+    X = X.copy()
+    j = rng.integers(X.shape[1])
+    X[: len(X) // 2, j], X[len(X) // 2 :, j] = 0.0, 1e9
+    return X
+
+
+def _near_copies(rng, X):
+    return np.repeat(X[:, :1], X.shape[1], axis=1) + 1e-10 * rng.normal(size=X.shape)
+
+
 def _same(rng, X):  # noqa: ARG001
     return X
 
@@ -166,6 +178,11 @@ def _same(rng, X):  # noqa: ARG001
 ROWS = {f"value {value}": _one(value) for value in EXTREMES}
 ROWS |= {
     "good": _same,
+    "one cell of 1e12": _one(1e12),
+    "late column": _late,
+    "near copies": _near_copies,
+    "first row again": lambda rng, X: np.repeat(X[:1], len(X), axis=0),
+    "wide range of columns": lambda rng, X: X * 10.0 ** np.linspace(-30, 30, X.shape[1]),
     "scaled 1e74": lambda rng, X: X * 1e74,
     "scaled 1e-155": lambda rng, X: X * 1e-155,
     "scaled 1e9 off": lambda rng, X: X + 1e9,
@@ -289,6 +306,12 @@ TARGETS = {f"value {value}": _target(value) for value in EXTREMES}
 TARGETS |= {
     "good": _same,
     "one class": lambda rng, y: y * 0,
+    "far from zero": lambda rng, y: y + 1e12,
+    "negative": lambda rng, y: -np.abs(y) - 1,
+    "counts of 1e9": lambda rng, y: np.floor(np.abs(y)) * 1e9,
+    "one positive": lambda rng, y: (np.arange(len(y)) == 0).astype(int),
+    "a class a row": lambda rng, y: np.arange(len(y)),
+    "masked": lambda rng, y: np.ma.masked_array(y, np.arange(len(y)) == 1),
     "scaled 1e74": lambda rng, y: y * 1e74,
     "unseen label": _target(7),
     "None": lambda rng, y: None,

@@ -623,6 +623,9 @@ def as_vector(y: Any, name: str = "y") -> NDArray[Any]:
     has_numpy = not isinstance(y, np.ndarray | list | tuple | float | int) and hasattr(y, "to_numpy")
     if hasattr(y, "collect"):
         _check_collected(y, name)
+    if isinstance(y, np.ma.MaskedArray) and y.mask.any():
+        row = int(np.argwhere(y.mask)[0, 0]) if y.ndim else 0
+        raise ValueError(f"{name} is masked at row {row}; drop the rows whose {name} is missing.")
     return np.asarray(y.to_numpy() if has_numpy else y)
 
 
@@ -643,7 +646,9 @@ def as_targets(y: Any, n: int, limit: float = math.inf) -> Array:
         raise ValueError(f"y has shape {y.shape}; expected at least one target a row.")
     bad = _core.first_bad(y, False, limit)
     if bad >= 0:
-        raise ValueError(f"Input y contains {_describe(y.ravel()[bad])} at row {bad // y.shape[1]}.")
+        raise ValueError(
+            f"Input y contains {_describe(y.ravel()[bad])} at row {bad // y.shape[1]}; drop or mend this row."
+        )
     return y
 
 
