@@ -145,6 +145,9 @@ def test_a_few_words_among_numbers_are_missing_and_counted_more_are_an_error(tmp
     assert sum(len(block.y) for block in stream) == N
     assert stream.odd_cells == {"age": 3}
     assert good("select", file, "--target", "price").stderr.count("read as missing: age (3)") == 1
+    rows = {row["column"]: row for row in table(good("select", file, "--target", "price", "--schema"))}
+    assert rows["age"]["missing"] == "3"
+    assert rows["age"]["note"].startswith("3 missing, 3 of them words: ")
     df.loc[::30, "age"] = "twelve"
     with pytest.raises(
         BadData, match=r"t.csv: line 2, column 'age': 'twelve' is not a number, as 383 of the 400"

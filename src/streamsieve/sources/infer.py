@@ -217,7 +217,10 @@ class _Inference:
                 style, x, odd = number
                 gaps = int(np.isnan(x).sum())
                 found = self._of_numbers(c, name, x, gaps, "number")
-                return replace(found, style=style, odd=odd, missing=gaps - odd)
+                note = found.note
+                if odd:
+                    note = note.replace(" missing:", f" missing, {odd:,} of them words:")
+                return replace(found, note=note, style=style, odd=odd, missing=gaps - odd)
         if self.options.categories == "error" and kind is None:
             self.refused.append(name)
         if kind in (None, "date"):

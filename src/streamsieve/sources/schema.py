@@ -203,7 +203,7 @@ class Schema:
         rows = []
         for column in self.columns:
             n = len(column.features()) + (column.kind == "number" and column.indicator)
-            rows.append([column.name, column.kind, n, column.missing, column.note])
+            rows.append([column.name, column.kind, n, column.missing + column.odd, column.note])
         return ["column", "became", "features", "missing", "note"], rows
 
     def lines(self) -> list[str]:
