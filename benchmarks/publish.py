@@ -37,6 +37,9 @@ ARGUMENTS = {
         "Sieve;F + logistic;chi2 + logistic;l1 path + refit;RFE(LinearSVC);abess",
     ],
     "quality-grid": ["--parts", "grid", "--one-at-a-time", "--report"],  # what has been run: it takes hours
+    "fresh": ["--k", "10,50", "--report"],  # what has been run: it takes an hour
+    "cost": ["text", "wide", "sparse"],
+    "drift": [],
     "select": [],
     "sieve": ["speed"],
     "averages": [],

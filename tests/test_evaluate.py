@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from streamsieve import SGDClassifier, SGDRegressor, metrics, prequential
+from streamsieve import OLSthClassifier, SGDClassifier, SGDRegressor, SieveClassifier, metrics, prequential
 from streamsieve import TSGDClassifier as SFSAClassifier
 from streamsieve import TSGDRegressor as OFSARegressor
+from streamsieve.training.history import History
 
 
 def rows(n=1000, p=12, seed=0):
@@ -72,3 +73,14 @@ def test_rows_may_grow_wider():
 def test_counts_below_one_are_refused(options):
     with pytest.raises(ValueError, match="at least 1"):
         prequential(SGDRegressor(), [], **options)
+
+
+def test_each_row_is_predicted_by_the_newest_model_that_costs_no_more_than_learning():
+    X, y = np.random.default_rng(0).normal(size=(300, 40)), np.arange(300) % 2
+    history = History()
+    sizes = {}
+    for kind in (SGDClassifier, OLSthClassifier, SieveClassifier):
+        model = kind().partial_fit(X, y, classes=[0, 1])._to_model()
+        history._due = 10**6
+        sizes[kind] = [history.piece(model, rows) for rows in (100, 10_000)]
+    assert sizes == {SGDClassifier: [1, 1], OLSthClassifier: [40, 40], SieveClassifier: [16, 625]}

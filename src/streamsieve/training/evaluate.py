@@ -87,8 +87,9 @@ def prequential(
     at : "doubling" or int, default="doubling"
         Where the curve has points: after 100, 200, 400, ... rows, or after every so many.
     every : "auto" or int, default="auto"
-        Rows that are predicted by one model before they are learned. "auto" takes a sixteenth of the rows so
-        far; of the row-wise learners, whose models are read at once, no more than 1,000.
+        Rows that are predicted by one model before they are learned. "auto" takes the newest model that costs
+        no more than learning: 1 for row-wise learners, p for averages of p features; the sieve is read when
+        the rows have doubled. More is faster, and as good where the stream does not change.
     progress : callable or None
         Called with the point just recorded, or None, and the number of rows so far.
 

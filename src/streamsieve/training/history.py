@@ -120,9 +120,10 @@ class History:
     at : "doubling" or int
         Points after 100, 200, 400, ... rows, or after every so many.
     every : "auto" or int
-        Rows that are scored by one model before they are learned. "auto" takes a sixteenth of the rows so
-        far, and at most 1,000 where models are read at once. A model that takes long to read, as the sieve's
-        does, is read when the rows have doubled; until then the last one predicts.
+        Rows that are scored by one model before they are learned. "auto" takes the newest model that costs no
+        more than learning: row-wise learners score each row by the model of all rows before it; averages of p
+        features are read every p rows. The sieve is read when the rows have doubled; until then the last
+        model predicts.
     """
 
     def __init__(
@@ -151,9 +152,14 @@ class History:
         """How many of the next rows to score by the model of the first `rows` before they are learned."""
         if self.every != "auto":
             size = int(self.every)
+        elif not model.method.extracts:
+            size = 1
+        elif hasattr(model.method, "averages"):
+            size = max(
+                16, model.method.p
+            )  # to solve for p weights costs as much as p rows of p squared products
         else:
             size = max(16, rows // 16)
-            size = size if model.method.extracts else min(size, 1000)
         return min(size, self._due - rows)
 
     def test(self, model: Model, rows: Rows, y: Any, w: Any) -> None:
