@@ -238,3 +238,11 @@ def test_masked_targets_and_weights_are_refused(name):
     with pytest.raises(ValueError, match="sample_weight is masked at row 7"):
         model.fit(X, y, sample_weight=np.ma.masked_array(np.ones(60), gone))
     assert model.fit(X, np.ma.masked_array(y)).n_features_in_ == 3
+
+
+def test_a_half_life_far_below_a_row():
+    """The sums of all folds but one vanish, and were divided by 0."""
+    X = np.random.default_rng(0).normal(size=(7, 9))
+    for n in (2, 7):
+        model = streamsieve.SieveRegressor(half_life=0.001).partial_fit(X[:n], X[:n, 0])
+        assert np.isfinite(model.coef_).all()

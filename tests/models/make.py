@@ -1,7 +1,7 @@
 """`python tests/models/make.py`: a small model of each family as this version writes it, in `VERSION/`.
 
-`tests/test_old_models.py` loads the models of every release. Until a version is released its format may change:
-then run this again. Afterwards what it wrote stays.
+`tests/test_old_models.py` loads the models of every release. Until a version is released its format may
+change: then run this again. Afterwards what it wrote stays.
 """
 
 import json

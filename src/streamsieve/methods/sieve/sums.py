@@ -59,7 +59,7 @@ class Sums:
         """Covariances of the columns and with the targets, and the means of both, without a fold."""
         others = [f for f in range(FOLDS) if f != fold]
         H, h = sum(self.H[f] for f in others), sum(self.h[f] for f in others)
-        n = H[-1, -1]
+        n = max(H[-1, -1], 1e-300)  # all other folds may be forgotten, with a half-life below a row
         G, C, mean, mean_t = H[:-1, :-1] / n, h[:-1] / n, H[-1, :-1] / n, h[-1] / n
         if not self.problem.intercept:
             return G, C, np.zeros_like(mean), np.zeros_like(mean_t)
