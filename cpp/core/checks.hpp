@@ -11,10 +11,12 @@
 
 namespace streamsieve {
 
-// What x is multiplied by so that it overflows beyond `limit`: the check for huge values then costs nothing.
+// The largest magnitude that is neither infinite nor beyond `limit`.
 template <class T>
-T overflow_beyond(double limit) {
-    return limit < double(std::numeric_limits<T>::max()) ? T(std::numeric_limits<T>::max() / T(limit)) : T(1);
+T largest_within(double limit) {
+    const T most = std::numeric_limits<T>::max();
+    if (!(limit < double(most))) return most;
+    return double(T(limit)) > limit ? std::nextafter(T(limit), T(0)) : T(limit);
 }
 
 template <class T>
@@ -22,19 +24,10 @@ bool is_bad(T x, bool nan_ok, double limit) {
     return std::isnan(x) ? !nan_ok : !(std::abs(double(x)) <= limit) || std::isinf(x);
 }
 
-// The first of n values that is not finite or beyond `limit` (NaN passes if `nan_ok`), or -1. A sum of 0 * x
-// tells in one sweep.
+// The first of n values that is not finite or beyond `limit` (NaN passes if `nan_ok`), or -1.
 template <class T>
 Index first_bad(const T* v, Index n, Index step, bool nan_ok, double limit) {
-    T zero = 0;
-    const T big = overflow_beyond<T>(limit);
-    if (step == 1) {
-#pragma omp simd reduction(+ : zero)
-        for (Index i = 0; i < n; ++i) zero += v[i] * big * T(0);
-    } else {
-        for (Index i = 0; i < n; ++i) zero += v[i * step] * big * T(0);
-    }
-    if (zero == T(0)) return -1;
+    if (step == 1 && all_within(v, n, largest_within<T>(limit))) return -1;
     for (Index i = 0; i < n; ++i)
         if (is_bad(v[i * step], nan_ok, limit)) return i;
     return -1;
@@ -63,21 +56,16 @@ enum class CsrFault { none, indptr, index, order, value };
 template <class T, class I>
 std::pair<CsrFault, Index> check_csr(const Csr<T, I>& X, Index from, Index to, Index nnz, Index p,
                                      bool nan_ok, double limit) {
-    const T big = overflow_beyond<T>(limit);
+    const T most = largest_within<T>(limit);
     for (Index i = from; i < to; ++i) {
         if (X.indptr[i] < 0 || X.indptr[i + 1] < X.indptr[i] || Index(X.indptr[i + 1]) > nnz)
             return {CsrFault::indptr, i};
         const auto row = X[i];
         if (row.length == 0) continue;
-        // Where indices ascend only the ends can be out of range; the sweep has no branch and no memory of
-        // `last`.
-        T zero = 0;
-        I falls = 0;
-#pragma omp simd reduction(+ : zero)
-        for (Index e = 0; e < row.length; ++e) zero += row.x[e] * big * T(0);
-#pragma omp simd reduction(| : falls)
-        for (Index e = 1; e < row.length; ++e) falls |= I(row.j[e] <= row.j[e - 1]);
-        if (zero == T(0) && !falls && row.j[0] >= 0 && Index(row.j[row.length - 1]) < p) continue;
+        // where indices ascend only the ends can be out of range
+        if (all_within(row.x, row.length, most) && ascending(row.j, row.length) && row.j[0] >= 0 &&
+            Index(row.j[row.length - 1]) < p)
+            continue;
         I last = -1;
         for (I e = X.indptr[i]; e < X.indptr[i + 1]; ++e) {
             const I j = X.indices[e];

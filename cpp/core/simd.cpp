@@ -1,6 +1,36 @@
 #include "core/simd.hpp"
 
+#include <cmath>
+
 namespace streamsieve {
+
+STREAMSIEVE_CLONES bool all_within(const double* x, Index n, double limit) {
+    std::int64_t beyond = 0;
+#pragma omp simd reduction(| : beyond)
+    for (Index i = 0; i < n; ++i) beyond |= std::int64_t(!(std::abs(x[i]) <= limit));
+    return !beyond;
+}
+
+STREAMSIEVE_CLONES bool all_within(const float* x, Index n, float limit) {
+    std::int32_t beyond = 0;
+#pragma omp simd reduction(| : beyond)
+    for (Index i = 0; i < n; ++i) beyond |= std::int32_t(!(std::abs(x[i]) <= limit));
+    return !beyond;
+}
+
+STREAMSIEVE_CLONES bool ascending(const std::int32_t* x, Index n) {
+    std::int32_t falls = 0;
+#pragma omp simd reduction(| : falls)
+    for (Index i = 1; i < n; ++i) falls |= std::int32_t(x[i] <= x[i - 1]);
+    return !falls;
+}
+
+STREAMSIEVE_CLONES bool ascending(const std::int64_t* x, Index n) {
+    std::int64_t falls = 0;
+#pragma omp simd reduction(| : falls)
+    for (Index i = 1; i < n; ++i) falls |= std::int64_t(x[i] <= x[i - 1]);
+    return !falls;
+}
 
 STREAMSIEVE_CLONES double dot(const double* a, const double* b, Index n) {
     double s = 0;

@@ -2,6 +2,7 @@
 // wheel built for any x86-64 machine still uses the wide units of the one it runs on.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #if defined(__linux__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     __GNUC__ >= 12 && !defined(__SANITIZE_ADDRESS__)
@@ -31,6 +32,14 @@ inline void prefetch_read(const void* line) {
     (void)line;
 #endif
 }
+
+// Whether all magnitudes are at most `limit`; that of NaN is not.
+bool all_within(const double* x, Index n, double limit);
+bool all_within(const float* x, Index n, float limit);
+
+// Whether each number is larger than the one before.
+bool ascending(const std::int32_t* x, Index n);
+bool ascending(const std::int64_t* x, Index n);
 
 // sum a[i] b[i]
 double dot(const double* a, const double* b, Index n);
