@@ -53,16 +53,24 @@ inline Norm margins(const DenseRow<T>& row, double, One, Raw&, const double* w, 
 
 template <class T, class I>
 inline Norm margins(const CsrRow<T, I>& row, double, One, Raw&, const double* w, double* m) {
-    // four sums, or the latency of one addition after the other is the time of the loop
-    double a[4] = {0, 0, 0, 0};
-    Index e = 0;
-    for (; e + 4 <= row.length; e += 4)
-        for (Index lane = 0; lane < 4; ++lane) a[lane] += row.value(e + lane) * w[row.j[e + lane]];
-    for (; e < row.length; ++e) a[0] += row.value(e) * w[row.j[e]];
-    *m = (a[0] + a[1]) + (a[2] + a[3]);
+    *m = row.times(w);
     Norm norm;
     square_norm(row.x, row.length, norm.square, norm.count);
     return norm;
+}
+
+// Reads row i, and the same of it.
+template <class Rows, class Q, class Units>
+inline auto read_margins(const Rows& X, Index i, double r, Q q, Units& units, double* w, double* m,
+                         Norm& norm) {
+    const auto row = X[i];
+    norm = margins(row, r, q, units, w, m);
+    return row;
+}
+inline auto read_margins(const CsrDoubles& X, Index i, double, One, Raw&, double* w, double* m, Norm& norm) {
+    const auto row = X.times(i, w, *m);
+    square_norm(row.x, row.length, norm.square, norm.count);
+    return row;
 }
 
 // w += u c', u the direction of the row

@@ -37,6 +37,17 @@ struct Dense {
     Index values() const { return rows * cols; }
 };
 
+// f(0) + ... + f(n - 1) as four sums, or the latency of one addition after the other is the time of the loop
+template <class F>
+inline double sum_of(Index n, F&& f) {
+    double a[4] = {0, 0, 0, 0};
+    Index e = 0;
+    for (; e + 4 <= n; e += 4)
+        for (Index lane = 0; lane < 4; ++lane) a[lane] += f(e + lane);
+    for (; e < n; ++e) a[0] += f(e);
+    return (a[0] + a[1]) + (a[2] + a[3]);
+}
+
 template <class T, class I>
 struct CsrRow {
     const I* j;
@@ -50,6 +61,10 @@ struct CsrRow {
     template <class F>
     void each(F&& f) const {
         for (Index e = 0; e < length; ++e) f(Index(j[e]), double(x[e]));
+    }
+    // Its product with weights.
+    double times(const double* w) const {
+        return sum_of(length, [&](Index e) { return double(x[e]) * w[j[e]]; });
     }
     CsrRow<double, I> with(const double* values) const { return {j, values, length, rest}; }
 };
@@ -125,7 +140,23 @@ struct ColumnMap {
             for (Index e = 0; e < n; ++e) to[e] *= u[j[e]];
         return there;
     }
-    // The same with the centred columns that the row lacks; how many entries. O(entries + centred columns).
+    // The entries in their units, in `to`, and their product with w, in one walk; of a map without centres.
+    template <class T>
+    double times(const CsrRow<T, std::int32_t>& row, const double* w, double* __restrict to) const {
+        const T* __restrict x = row.x;
+        const std::int32_t* __restrict j = row.j;
+        const double* __restrict u = inverse;
+        return sum_of(row.length, [=](Index e) {
+            if (e % 8 == 0) {
+                prefetch_read(x + e + ahead);
+                prefetch_read(j + e + ahead);
+            }
+            to[e] = double(x[e]) * u[j[e]];
+            return to[e] * w[j[e]];
+        });
+    }
+    // The entries with the centred columns that the row lacks, mapped; how many. O(entries + centred
+    // columns).
     template <class T>
     Index merged(const CsrRow<T, std::int32_t>& row, std::int32_t* j, double* to) const {
         Index n = 0, e = 0;
@@ -211,6 +242,17 @@ class CsrDoubles {
     CsrRow<double, I> operator[](Index i) const {
         if (!doubles_.indptr) return read_row(floats_[i], map_, indices_.data(), values_.data());
         return map_ ? read_row(doubles_[i], map_, indices_.data(), values_.data()) : doubles_[i];
+    }
+    // Row i, and its product with weights.
+    CsrRow<double, I> times(Index i, const double* w, double& product) const {
+        const auto scaled = [&](const auto& row) {
+            product = map_.times(row, w, values_.data());
+            return row.with(values_.data());
+        };
+        if (map_ && !map_.center) return doubles_.indptr ? scaled(doubles_[i]) : scaled(floats_[i]);
+        const auto row = (*this)[i];
+        product = row.times(w);
+        return row;
     }
     Index longest() const { return longest_; }
     Index room(Index i) const {

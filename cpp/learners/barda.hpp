@@ -107,6 +107,7 @@ class DualBest {
     void touched(Index j, double score_now) {
         const std::int32_t place = place_[j];
         if (place > 0) return kept_.rescore(place - 1, score(j, later_));
+        if (score_now < bounds_.floor.score) return;  // it cannot join the pool, whose scores are above it
         const Ranked now{score_now, double(j)};
         if (place < 0) {
             if (now.score > pool_[-place - 1].score) pool_.rescore(-place - 1, now.score);

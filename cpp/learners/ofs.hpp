@@ -58,9 +58,9 @@ Index ofs(const Rows& X, Q q, const double* y, const double* weight, const OfsRu
         total.last_row = state.clock.rows;
     };
     for (Index i = 0; i < X.rows; ++i) {
-        const auto row = X[i];
         const double r = weight ? weight[i] : 1;
-        const Norm norm = margins(row, r, q, units, v, m);
+        Norm norm;
+        const auto row = read_margins(X, i, r, q, units, v, m, norm);
         state.clock.add(r);
         if (alpha > 0) {
             // margins are of the weights before the shrinkage

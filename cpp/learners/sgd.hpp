@@ -44,9 +44,9 @@ Index sgd(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, c
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
     for (Index i = 0; i < X.rows; ++i) {
-        const auto row = X[i];
         const double r = weight ? weight[i] : 1;
-        const Norm norm = margins(row, r, q, units, v, m);
+        Norm norm;
+        const auto row = read_margins(X, i, r, q, units, v, m, norm);
         const double slope = slopes(loss, q, m, *scale, bias, y + i * q, r, d);
         const auto eta = step.next(norm, r, loss.curvature);
         if (!eta.fits(slope, norm)) return i;

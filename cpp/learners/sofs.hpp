@@ -51,7 +51,7 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, const Sofs
     const Index budget = kept.room();
     double *at = state.weight.data, *bias = state.bias, *bias_precision = state.bias_precision;
     std::vector<double> scratch(3 * std::size_t(Index(q)));
-    double *m = scratch.data(), *a = m + q, *fresh = a + q;
+    double *m = scratch.data(), *a = m + q, *before = a + q;
     std::vector<char> stepped(std::size_t(X.longest()));  // entries whose feature was kept before the row
     std::vector<double> precision(stepped.size());
     const Index width = 2 * q;
@@ -106,7 +106,7 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, const Sofs
             const double x = row.value(e);
             if (stepped[std::size_t(e)] || x == 0) continue;
             double* s = at + j * width;
-            for (Index o = 0; o < q; ++o) fresh[o] = a[o] * (x / (1 + s[2 * o]));
+            for (Index o = 0; o < q; ++o) before[o] = s[2 * o];
             const Ranked now{gain(s, r * x * x / gamma), double(j)};
             if (kept.size() < budget) {
                 kept.push(now);
@@ -117,7 +117,7 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, const Sofs
             } else {
                 continue;
             }
-            for (Index o = 0; o < q; ++o) s[2 * o + 1] = fresh[o];
+            for (Index o = 0; o < q; ++o) s[2 * o + 1] = a[o] * (x / (1 + before[o]));
         }
         if (rule.fit_intercept) {
             for (Index o = 0; o < q; ++o) {
