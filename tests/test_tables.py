@@ -420,6 +420,20 @@ def test_a_frame_a_stream_and_the_command_line_give_the_same_model(tmp_path):
 # ---------------------------------------------------------------- wrong answers, put right
 
 
+def test_what_arrow_streams_is_read_block_by_block_and_named_where_a_frame_is_expected():
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow (extra io)")
+    data = pa.Table.from_pandas(frame(), preserve_index=False)
+
+    class Relation:  # as DuckDB's, which can be asked for its rows again
+        def __arrow_c_stream__(self, requested_schema=None):
+            return data.to_reader(max_chunksize=90).__arrow_c_stream__(requested_schema)
+
+    model = SieveRegressor().fit(read(Relation(), target="price"))
+    assert "size" in model.get_feature_names_out()
+    with pytest.raises(TypeError, match=r"X is a Relation, .*pass read\(X, target=...\) to fit"):
+        SieveRegressor().fit(Relation(), frame()["price"])
+
+
 def test_units_do_not_decide_what_is_strongest(tmp_path):
     df = frame()
     rows = table(good("select", write(tmp_path / "a.csv", df), "--target", "price", "-k", 2))

@@ -563,7 +563,13 @@ def is_frame(X: Any) -> bool:
     import narwhals as nw
 
     _check_collected(X, "X")
-    return bool(nw.dependencies.is_into_dataframe(X))
+    known = bool(nw.dependencies.is_into_dataframe(X))
+    if not known and hasattr(X, "__arrow_c_stream__"):  # a relation of DuckDB, a reader of Arrow batches
+        raise TypeError(
+            f"X is a {type(X).__name__}, which is read block by block; pass read(X, target=...) to fit, or "
+            "pyarrow.table(X)."
+        )
+    return known
 
 
 def _check_collected(values: Any, name: str) -> None:
