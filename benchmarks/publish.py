@@ -54,6 +54,7 @@ ARGUMENTS = {
     "extract-tenth": [  # the papers' k, a weak signal: where paths are hard
         *("--table", "3000", "--share", "10", "--signal", "0.1", "--repeats", "1", "--processor-time")
     ],
+    "growth": [],
     "history": ["--rows", "60000", "--repeats", "5"],
     "learners": ["--rows", "50000", "--repeats", "3"],
     "olst": [],
@@ -61,7 +62,7 @@ ARGUMENTS = {
     "regularised": ["--rows", "10000", "--repeats", "3"],
     "stabilized": ["--rows", "20000", "--repeats", "3"],
     "tables": [],  # needs the ten files of shared/tables
-    "streams": ["--rows", "30000", "--csv-mb", "200"],
+    "streams": ["--rows", "15000", "--csv-mb", "100"],
 }
 
 
