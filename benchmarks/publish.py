@@ -62,7 +62,7 @@ ARGUMENTS = {
     "regularised": ["--rows", "10000", "--repeats", "3"],
     "stabilized": ["--rows", "20000", "--repeats", "3"],
     "tables": [],  # needs the ten files of shared/tables
-    "streams": ["--rows", "15000", "--csv-mb", "100"],
+    "streams": ["--rows", "15000", "--csv-mb", "100", "--repeats", "3"],
 }
 
 
