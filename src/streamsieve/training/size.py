@@ -12,7 +12,7 @@ from ..core.losses import Loss, softmax
 from ..core.method import Method
 from ..core.params import ParamError
 from ..core.rows import Array, Rows
-from ..methods.learners.steps import MOST_CHOSEN
+from ..methods.learners.steps import MOST_CHOSEN, squares
 from ..statistics import criteria
 from ..statistics.constraints import Constraints
 from ..statistics.folds import FOLDS, assign, fewest, sizes_to
@@ -123,7 +123,7 @@ def ranked(model: Model, rows: Rows, y: Array) -> NDArray[np.intp]:
     values = rows.columns(features).matrix().astype(np.float64)
     mean = np.asarray(values.mean(axis=0)).ravel()
     square = np.asarray((values * values).mean(axis=0)).ravel()
-    strength = np.square(coef[:, features]).sum(axis=0) * np.maximum(square - mean**2, 0.0)
+    strength = squares(coef[:, features].T) * np.maximum(square - mean**2, 0.0)
     return features[np.argsort(-strength, kind="stable")]
 
 
