@@ -324,3 +324,16 @@ def test_a_good_start_finds_what_the_steps_alone_do_not():
         for model in (SIHTRegressor(10), OLSTThenTSGDRegressor(10, C=150))
     ]
     assert rates[1] >= 0.9 > rates[0] + 0.3
+
+
+def test_without_a_ridge_the_first_step_is_least_squares():
+    """As printed, once there are more rows than features; before, the model is at least finite."""
+    X, y = data(n=120, p=12)
+    model = OLSTRegressor(3, ridge=0)
+    for i in range(len(y)):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        assert np.isfinite(model.coef_).all()
+        if i >= 40:
+            coef, bias = olst(X[: i + 1], y[: i + 1], 3, 1e-12)
+            assert_allclose(np.atleast_2d(model.coef_), coef, rtol=1e-5, atol=1e-6 * np.abs(coef).max())
+            assert_allclose(model.intercept_, bias[0], rtol=1e-5, atol=1e-6)

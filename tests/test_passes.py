@@ -10,6 +10,7 @@ import streamsieve
 from streamsieve import SFSARegressor, metrics, simulate
 from streamsieve.core.rows import Rows, as_rows, from_scipy
 from streamsieve.core.tasks import Classification
+from streamsieve.methods import ESTIMATORS
 from streamsieve.methods.learners.siht import SIHT
 from streamsieve.methods.learners.steps import PATIENCE
 from streamsieve.methods.learners.tsgd import TSGD
@@ -239,3 +240,27 @@ def test_the_refit_gives_tsgd_the_weights_of_least_squares():
         for refit in (True, False)
     ]
     assert rmse[0] < 1.1 < 5 < rmse[1]
+
+
+LEARNERS = sorted(
+    name
+    for name, (entry, task) in ESTIMATORS.items()
+    if task == "regression" and entry.load().prepare is not None and "max_iter" in entry.load().params
+)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_what_is_done_beyond_the_paper_is_listed_and_can_be_turned_off(name):
+    """Then `fit` is one pass over the rows as they come, in order: what the twins of the papers do."""
+    kind = getattr(streamsieve, name)
+    given = {"standardize": False, "fit_intercept": False, "refit": False, "init": "zero", "shuffle": False}
+    off = {key: value for key, value in given.items() if key in kind().get_params()} | {"max_iter": 1}
+    rng = np.random.default_rng(0)
+    X = rng.normal(3.0, 1.0, (300, 8)) * np.geomspace(0.1, 2.0, 8)
+    y = X @ np.array([0.0, 0, 1, 0, 0, -1, 0, 0]) / 10
+    models = [kind(**off).fit(X, y), kind(**off).partial_fit(X, y)]
+    assert all(model._model.prepare is None for model in models)
+    if name != "SFSARegressor":  # which matures with the number of rows, where that is known
+        assert_array_equal(models[0].coef_, models[1].coef_)
+    for key in off.keys() - {"shuffle", "max_iter"}:
+        assert f"`{key}={off[key]!r}`" in " ".join(kind.__doc__.split())

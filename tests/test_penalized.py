@@ -410,7 +410,7 @@ def test_refuses_what_it_cannot_do(name):
     with pytest.raises(ValueError, match="alpha=-1"):
         function(s, alpha=-1)
     assert function(s, 0).k == 0
-    bad = {"elasticnet": {"l1_ratio": 0.0}, "adaptivelasso": {"gamma": 0}, "mcp": {"gamma": 1}}.get(
+    bad = {"elasticnet": {"l1_ratio": 0.0}, "adaptivelasso": {"gamma": 0}, "mcp": {"gamma": 0}}.get(
         name, {"gamma": 2}
     )
     if name != "lasso":
@@ -435,3 +435,16 @@ def test_kernels_refuse_arrays_they_would_copy():
     R, b = np.eye(3), np.zeros(3)
     with pytest.raises(TypeError):
         _core.descend_mcp(R, np.arange(3), 1.0, 3.0, 1, 0.0, b, b.astype(np.float32))
+
+
+@pytest.mark.parametrize("gamma", [0.3, 1.0])
+def test_mcp_of_constant_one_or_less_is_a_hard_threshold(gamma):
+    """[Sun] eq. (3.10) with b <= 1 / eta: weights are zero or not shrunk."""
+    s = standardized(*sample(0, 200, 8))
+    alpha = 0.3
+    model = omcp(s, alpha=alpha * s.y_scale[0], gamma=gamma, refit=False)
+    beta = model.coef * s.x_scale / s.y_scale
+    gradient, kept = s.r[:, 0] - s.R @ beta, beta != 0
+    assert 0 < kept.sum() < 8
+    assert_allclose(gradient[kept], 0, atol=1e-8)
+    assert np.abs(gradient[~kept]).max() <= alpha * np.sqrt(gamma) <= np.abs(beta[kept]).min()

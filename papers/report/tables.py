@@ -277,7 +277,13 @@ class Provenance:
             made = f"Made by {next(iter(self.counts))}"
         else:
             made = "; ".join(f"{n} of {total} outcomes made by {v}" for v, n in self.counts.items())
-        return ", ".join([made, *self.commits]) + f". {self.state()}".rstrip() + "\n"
+        since = f"{self.state()} {self._library()}".strip()
+        return ", ".join([made, *self.commits]) + f". {since}".rstrip() + "\n"
+
+    def _library(self) -> str:
+        """How to see what of the library has changed: a page cannot know of the commits after it."""
+        hashes = [found[1] for commit in self.commits if (found := re.match(r"commit (\w+)", commit))]
+        return f"The library's sources may have: `git diff {hashes[0]} -- src cpp`." if hashes else ""
 
     def state(self) -> str:
         """Whether the experiment's files are those that made the outcomes."""

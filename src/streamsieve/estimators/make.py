@@ -118,6 +118,25 @@ _EXAMPLE = {
 }
 
 
+#: What is done beyond the papers by default, and the parameter that turns it off.
+_HELP = {
+    "standardize": "columns far from zero are centred, all are in units of their own, the intercept starts "
+    "from the targets (`standardize=False`)",
+    "fit_intercept": "there is an intercept (`fit_intercept=False`)",
+    "eta": "the step is derived from the rows (give `eta`)",
+    "init": "`fit` starts from the gradient of all rows (`init='zero'`)",
+    "max_iter": "`fit` makes several passes in new orders (`max_iter=1, shuffle=False`, or `partial_fit`)",
+    "refit": "the selected features are fitted again (`refit=False`)",
+}
+
+
+def _beyond_the_paper(params: dict[str, Parameter]) -> str:
+    """The paragraph on what a learner does beyond its paper; with all of it off it is the paper's."""
+    on = [name for name in _HELP if name in params and params[name].default is not False]
+    used = [_HELP[name] for name in on if name != "eta" or params[name].default == "auto"]
+    return f"**Beyond the paper**, by default, with what turns it off: {'; '.join(used)}."
+
+
 def _document(method: Any, task: str, params: dict[str, Parameter]) -> str | None:
     """The method's docstring with parameters, attributes and example put in numpydoc's order."""
     if method.__doc__ is None:  # under -OO
@@ -149,6 +168,8 @@ def _document(method: Any, task: str, params: dict[str, Parameter]) -> str | Non
         "    The method itself, with its state.",
     ]
     notes = [note.strip() for note in notes]
+    if method.prepare is not None:
+        notes.append("\n".join(textwrap.wrap(_beyond_the_paper(params), 110)))
     if task in method.weight_notes:
         about_weights = f"**Sample weights.** {method.weight_notes[task]} {_CHECKS}"
         notes.append("\n".join(textwrap.wrap(about_weights, 110)))

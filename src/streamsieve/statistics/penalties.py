@@ -218,7 +218,7 @@ class MCP(Folded):
 
     Parameters
     ----------
-    gamma : float > 1
+    gamma : float > 0
         The constant b of eq. (3.10).
     factor, box
         As of `Penalty`.

@@ -30,9 +30,10 @@ def omcp(
     Parameters
     ----------
     {source}
-    gamma : float > 1, default=3.0
+    gamma : float > 0, default=3.0
         The constant b of eq. (3.10): weights beyond gamma alpha are not shrunk. Small values are nearer to
-        best subset selection, with more local minima; large ones are nearer to the lasso.
+        best subset selection, with more local minima; large ones are nearer to the lasso. Up to 1 the
+        penalty is that of a hard threshold: weights are zero or not shrunk.
     {answer}
 
     Notes
@@ -47,7 +48,8 @@ def omcp(
 
     **Differences from the paper.** With a step eta, the threshold Theta(.; eta alpha) of Algorithm 5 has the
     fixed points of an MCP of constant eta b, not b: at steps small enough to converge, nearly a hard
-    threshold whose answer depends on the step. Here gamma is the constant of the penalty itself.
+    threshold whose answer depends on the step. Here gamma is the constant of the penalty itself; eta b
+    reaches the paper's fixed points.
     """
     return extract(averages, "mcp", k, alpha, refit, fit_intercept, standardize, constraints, gamma=gamma)
 
@@ -62,8 +64,8 @@ class OMCP(PenalizedMethod):
 
     gamma = Param(
         3.0,
-        Real(above=1),
-        "Where the penalty levels off, in units of alpha; b of [Sun] eq. (3.10).",
+        Real(above=0),
+        "Where the penalty levels off, in units of alpha; b of [Sun] eq. (3.10). Up to 1: a hard threshold.",
         live=True,
     )
 

@@ -301,7 +301,7 @@ def check(name: str, **parameters: float) -> None:
     for key, value in parameters.items():
         if key not in DEFAULTS[name]:
             raise ValueError(f"The penalty {name!r} has no parameter {key!r}.")
-        above, top = {"elasticnet": (0, 1), "adaptivelasso": (0, math.inf), "mcp": (1, math.inf)}.get(
+        above, top = {"elasticnet": (0, 1), "adaptivelasso": (0, math.inf), "mcp": (0, math.inf)}.get(
             name, (2, math.inf)
         )
         if not (above < value <= top) or math.isinf(value):

@@ -50,7 +50,7 @@ class InverseMoments(State):
         super().__init__(
             intercept=intercept,
             auto=ridge == "auto",
-            lam=p / 10 if ridge == "auto" else float(ridge),
+            lam=p / 10 if ridge == "auto" else max(float(ridge), LEAST),
             rows=0,
             filled=0,
             squared_weights=0.0,
