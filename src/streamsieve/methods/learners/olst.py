@@ -39,7 +39,7 @@ class OLST(Method):
         Or("auto", Real(0)),
         "Ridge of the first step, in rows: after n rows ridge / n is added to the diagonal of the "
         "standardised S_xx. 0 is least squares, to a ridge of 1e-9 of the variances. 'auto' takes p / 10, "
-        "and from row 64 on the ridge of largest marginal likelihood at row 64, 128, 256, ... if that is more.",
+        "and from row 64 on the ridge of largest marginal likelihood at row 64, 128, ... if it is more.",
     )
     standardize = Param(
         True, Bool(), "Rank by sigma_j |beta_j|, so that scale does not decide; without it by |beta_j|."
