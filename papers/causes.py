@@ -71,8 +71,8 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "least squares.",
         "**SFSA-AG and SFSA-Adam** select what SFSA selects here: these figures were made when the choice "
         "was that of a model which keeps all features to the end, as TSGD does. Now it is Algorithm 1's own, "
-        "and variants differ: at signal 1 SFSA finds 95.7 % with n = 5,000 and 100 % with n = 10,000, without "
-        "warmup 79.7 and 90.7 %. The tables are to be made again.",
+        "and variants differ: at signal 1 SFSA finds 95.7 % with n = 5,000 and 100 % with n = 10,000, "
+        "without warmup 79.7 and 90.7 %. The tables are to be made again.",
         "**Sparse rows, p = 20,000 and 100,000** (SFSA, TSGD): steps have not converged, and the smallest "
         "true weights are lost. At p = 20,000 TSGD finds 95.1 % in one pass and 96.7 % in ten; logistic "
         "regression on all rows at once, refitted while the weakest features go, finds 98.2 %, and the "
