@@ -39,6 +39,7 @@ BREAKS = {
     "one scaling of words": Break("read.py", "SPARSE = 0.1", "SPARSE = 0.0", "words_compete"),
     "two scalings of all": Break("read.py", "SPARSE = 0.1", "SPARSE = 2.0", "words_compete"),
     "many rows": Break("read.py", "MANY = 10_000", "MANY = 100", "many_rows_one_fold"),
+    "late refits of few rows": Break("read.py", "LATE = 1000", "LATE = 0", "chosen_one_alone"),
     "few rows since": Break("read.py", "FEW = 2000", "FEW = 0", "ridge_of_then"),
     "fallback": Break("read.py", "FALLBACK = 10", "FALLBACK = 3", "no_row_can_be_left_out"),
     "criteria shrink": Break("read.py", "FLAT = 1e-6", "FLAT = 1.0", "information_criteria"),

@@ -252,14 +252,16 @@ def test_refits_are_under_other_ridges_than_the_elimination():
     assert chosen == {0.1, 1.0, 10.0}
 
 
-def test_of_many_sizes_kernels_refit_the_chosen_one_alone(monkeypatch):
+def test_of_many_rows_and_sizes_kernels_refit_the_chosen_one_alone(monkeypatch):
     X, y = data(150, 12, noise=2)
     refitted = []
     best_refit = read.best_refit
     monkeypatch.setattr(read, "best_refit", lambda e, s: refitted.append(s) or best_refit(e, s))
     fitted(X, y).coef_  # noqa: B018
     fitted(X, y, 4, labels=True).coef_  # noqa: B018
-    assert not refitted  # sums are quick; one size is refitted with the others
+    fitted(X, y, labels=True).coef_  # noqa: B018
+    assert not refitted  # sums, one size, and few rows are quick
+    monkeypatch.setattr(read, "LATE", 100)
     model = fitted(X, y, labels=True)
     assert len(support(model)) == model.sizes_["cv"]
     assert len(refitted) == 1

@@ -34,6 +34,7 @@ FINALISTS = 3  # ridges, of all scalings, that all folds compare; of two the log
 EACH = 12  # sizes up to which all are tried, and above two in an octave: a coarser ladder is off by one
 SPARSE = 0.1  # share of values that are not zero, below which columns are also compared in one unit: words
 MANY = 10_000  # rows above which one fold is left out, not five in turn: it has 2,000 rows to judge by
+LATE = 1000  # rows above which kernels refit the chosen size alone: as good there, and a fifth of the time
 FEW = 2000  # rows since the last retirement below which the ridge is that of then
 FALLBACK = 10  # units, where k is to be chosen and no row can be left out
 FLAT = 1e-6  # ridge of the fits that information criteria compare
@@ -72,8 +73,7 @@ def read(sieve: Sieve) -> Reading:
     ridges = (s.ridge / store.total,) if known else RIDGES
     if len(sizes) > 1 and sieve.criterion in PENALTIES:
         sizes = [least_criterion(sieve, engines, columns, ridges, sizes)]
-    # refits of a kernel take long: of many sizes only the one that is chosen is refitted
-    late = len(sizes) > 1 and isinstance(engines[0], Problem)
+    late = len(sizes) > 1 and isinstance(engines[0], Problem) and store.n > LATE
     entries = finalists(engines, columns, ridges, sizes, folds, (1.0,) if late else REFITS)
     if not entries or not sizes[0]:
         choice, by_criterion = Choice(engines[0], ridges[0], sizes[0], 1.0), {}
