@@ -51,7 +51,7 @@ BREAKS = {
     "nothing selected": Break("read.py", "CLEARLY = 1.53", "CLEARLY = 9.0", TWIN),
     "ties": Break("read.py", "TIE = 1e-5", "TIE = 0.0", "equal_losses"),
     "overflow": Break("read.py", "np.fmin(losses, HUGE)", "losses", "overflows"),
-    "curve not smoothed": Break("read.py", "smooth(curve.sum(axis=1))", "curve.sum(axis=1)", "by_chance"),
+    "largest loss": Break("read.py", "curve.sum(axis=1).argmin()", "curve.sum(axis=1).argmax()", TWIN),
     "standard error": Break("read.py", "s = near if criterion", "s = best if criterion", "standard_error"),
     "refits at every size": Break("read.py", "late = len(sizes) > 1", "late = False", "chosen_one_alone"),
     "order by weights": Break("sums.py", "(1.0 if M is None else M.diagonal())", "1.0", TWIN),

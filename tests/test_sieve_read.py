@@ -302,14 +302,6 @@ def test_of_equal_losses_the_stronger_ridge_is_taken():
     )
 
 
-def test_a_size_that_is_good_by_chance_is_not_chosen():
-    curve = np.array([10.0, 8.0, 7.8, 8.0, 12.0, 7.7, 12.0])
-    one = entries_of(0, 5, noise=1)[0][0]
-    entry = one._replace(losses=np.repeat(curve[:, None, None], 5, axis=2) / 5)
-    sizes = [7, 6, 5, 4, 3, 2, 1]
-    assert read.choose([entry], sizes, "cv")[3]["cv"] == 5
-
-
 # ---------------------------------------------------------------- constraints
 
 

@@ -82,9 +82,7 @@ def read(X, y, fold, k="auto", criterion="cv"):
         return losses[at].sum() * (1 + 1e-5 * finalists.index(at[0]))
 
     curve = {s: min((at for at in losses if at[1] == s), key=tied) for s in sizes}
-    c = np.array([losses[curve[s]].sum() for s in sizes])
-    near = np.array([c[[max(i - 1, 0), i, i, min(i + 1, len(c) - 1)]].mean() for i in range(len(c))])
-    size = sizes[near.argmin()]
+    size = min(sizes, key=lambda s: losses[curve[s]].sum())
     if criterion == "1se":
         for s in sorted(sizes):
             d = losses[curve[s]] - losses[curve[size]]

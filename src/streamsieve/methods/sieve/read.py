@@ -241,19 +241,13 @@ def choose(
     mean = losses.sum(axis=-1) * (1 + TIE * np.arange(len(entries)))[:, None, None]
     where = [np.unravel_index(mean[:, s].argmin(), mean[:, s].shape) for s in range(len(sizes))]
     curve = np.array([losses[i, s, r] for s, (i, r) in enumerate(where)])
-    best = int(smooth(curve.sum(axis=1)).argmin())
+    best = int(curve.sum(axis=1).argmin())
     worse = curve - curve[best]
     error = worse.std(axis=1, ddof=1) * FOLDS**0.5  # of a sum over the parts
     near = int(np.flatnonzero(worse.sum(axis=1) <= error)[-1])
     s = near if criterion == "1se" else best
     i, r = where[s]
     return entries[i], s, int(r), {"cv": sizes[best], "1se": sizes[near]}
-
-
-def smooth(curve: Array) -> Array:
-    """Means with both neighbours, which count half: a size that is good by chance alone is not chosen."""
-    wide = np.pad(curve, 1, mode="edge")
-    return (wide[:-2] + 2 * wide[1:-1] + wide[2:]) / 4
 
 
 def best_refit(entry: Entry, s: int) -> int:
