@@ -108,6 +108,7 @@ WRITES = {
     "path --checkpoint": ["path", "rows.csv", "--target", "y", "--checkpoint", "{}"],
     "predict": ["predict", "m", "rows.csv", "-o", "{}"],
     "evaluate": ["evaluate", "rows.csv", *LEARN, "-o", "{}"],
+    "export": ["export", "m", "--format", "json", "-o", "{}"],
     "merge": ["merge", "m", "-o", "{}"],
     "report": ["report", "m", "--curve", "curve.json", "-o", "{}"],
 }

@@ -242,11 +242,9 @@ def test_one_row_costs_the_same_whatever_the_number_of_columns(name):
 def test_a_call_that_places_the_centre_and_then_fails_changes_nothing():
     rng = np.random.default_rng(0)
     X = rng.normal(20 * (np.arange(5) == 0), 1, (300, 5))
-    y = X[:, 1].copy()
-    y[250:] = 1e60
-    model = streamsieve.SGDRegressor(eta=1e-3).partial_fit(X[:10], y[:10])
+    y = X[:, 1]
+    model = streamsieve.SGDRegressor(eta=1e3).partial_fit(X[:10], y[:10])  # too long a step: it diverges
     before = copy.deepcopy(model)
-    X[250:] *= 1e60
     with pytest.raises(ValueError, match="overflow"):
         model.partial_fit(X, y)
     assert not list(model._model.differences(before._model))
