@@ -175,7 +175,7 @@ def test_models_replace_nothing_but_models_and_texts_no_model(verb):
     Path("thesis.txt").write_text("years of work")
     good("fit", "rows.svm", "--method", "sgd", "-o", "other", "-q")
     before = Path("other").read_bytes()
-    texts = verb in ("predict", "evaluate", "report") or "--report" in verb or "--picture" in verb
+    texts = verb in ("predict", "evaluate", "report", "export") or "--report" in verb or "--picture" in verb
     target = "other" if texts or "--checkpoint" in verb else "thesis.txt"
     done = run(*(word.format(target) for word in words))
     assert done.exit_code == 2, done.output

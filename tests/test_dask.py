@@ -220,6 +220,17 @@ def test_lazy_probabilities_are_those_of_the_estimator(classes):
         )
 
 
+def test_lazy_predictions_are_clipped_as_those_of_the_estimator():
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    selector = DaskSelector(SieveRegressor(2))
+    selector.estimator_ = SieveRegressor(2).fit(X, X[:, 1] - X[:, 3])
+    far = X[:4] * np.array([[1], [1], [1e6], [1]])
+    with pytest.warns(UserWarning, match="clipped to the range learned"):
+        expected = selector.estimator_.predict(far)
+    lazy = selector.predict(da.from_array(far, chunks=(2, 5)))
+    assert_allclose(lazy.compute(scheduler="synchronous"), expected, rtol=1e-9)
+
+
 def test_frames_wide_and_narrow(client):
     X, y, w = collections()
     names = [f"c{j}" for j in range(7)]

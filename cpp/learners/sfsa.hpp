@@ -335,15 +335,17 @@ class AnnealedModel {
         return size > 0 ? -step.weights * step.length * (m / step.first) / size : 0;
     }
 
-    // Takes a value in. A weight follows its unit while that settles: else a feature whose first value
-    // happens to be tiny would have a huge weight when its usual values come.
+    // Takes a value in. A weight follows its unit while that settles, and where a value outweighs all before
+    // it: else a feature whose first value happens to be tiny would have a huge weight when its usual values
+    // come, and one whose unit a damaged cell has changed would predict nonsense.
     void add_value(Slot& f, double x, double r) const {
-        if (f.n >= settled) return f.add(x, r);
-        const double before = f.n > 0 ? f.square() / f.n : 0;
+        const Values old = f;
         f.add(x, r);
-        const double square = f.square(), now = square >= least_square ? f.n / square : 0;
+        const double square = f.square();
+        if (old.n >= settled && !(2 * (r * x * x) > square)) return;
+        const double before = old.n > 0 ? old.square() / old.n : 0;
         if (before == 0) return;  // as are the weights, or they are of squares that vanish
-        const double ratio = std::sqrt(before * now);
+        const double ratio = std::sqrt(before * (square >= least_square ? f.n / square : 0));
         for (Index o = 0; o < q_; ++o) f.weights()[o] *= ratio;
     }
 

@@ -352,12 +352,13 @@ class Model:
 
     def probabilities(self, scores: Array) -> Array:
         """Probability of each class from scores, for losses whose margins are log-odds."""
-        return softmax(scores) if self.softmax else Classification.probabilities(scores)
+        several = scores.shape[1] > 1
+        return softmax(scores) if several and self.softmax else Classification.probabilities(scores)
 
     @property
     def softmax(self) -> bool:
         """Whether the classes were fitted together, so that probabilities are the softmax of the scores."""
-        return self.q > 1 and (self.method.joint or self.refitted is not None)
+        return self.method.joint or self.refitted is not None
 
     @property
     def support(self) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...core.params import ParamError
-from ...core.rows import as_rows
+from ...core.rows import Rows, as_rows
 from .blocks import kind_of
 from .fit import fit
 
@@ -135,6 +135,7 @@ class Predictor:
     support: Any
     coef: Any
     intercept: Any
+    limits: Any  # values beyond which features are clipped
     model: Any  # which has learned nothing
     name: str
 
@@ -150,10 +151,19 @@ class Predictor:
             raise AttributeError(f"{type(estimator).__name__} has no predict_proba with this loss.")
         weights = np.ascontiguousarray(coef[:, support].T)
         slim = replace(model, method=model.method.with_values(), prepare=None)
-        return cls(support, weights, intercept, slim, name)
+        return cls(support, weights, intercept, model.method.limits(support), slim, name)
+
+    def __dask_tokenize__(self) -> Any:
+        """What Dask tells predictors apart by: the model has a lock, which has no name."""
+        model = self.model
+        values = sorted(model.method.values.items())
+        return self.support, self.coef, self.intercept, self.limits, self.name, model.name, str(values)
 
     def __call__(self, X: Any) -> Any:
-        scores = as_rows(X)[0].columns(self.support).scores(self.coef, self.intercept)
+        rows = as_rows(X)[0].columns(self.support)
+        if np.isfinite(self.limits).any():
+            rows = Rows(np.clip(rows.to_array(), *self.limits))
+        scores = rows.scores(self.coef, self.intercept)
         if self.name == "predict":
             return self.model.predict(scores)
         if self.name == "predict_proba":
