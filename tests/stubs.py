@@ -62,8 +62,16 @@ def estimator(name, method, task):
         yield "    @property"
         yield f"    def {attribute}_(self) -> {found}: ..."
     for extra in getattr(method, "estimator_methods", ()):
-        signature = inspect.signature(extra)
-        arguments = str(signature).partition(" -> ")[0].replace("self: 'Any'", "self").replace("'", "")
+        if isinstance(extra, classmethod):
+            yield "    @classmethod"
+        signature = inspect.signature(getattr(extra, "__func__", extra))
+        arguments = (
+            str(signature)
+            .partition(" -> ")[0]
+            .replace("self: 'Any'", "self")
+            .replace("cls: 'Any'", "cls")
+            .replace("'", "")
+        )
         yield f"    def {extra.__name__}{arguments} -> Self: ..."
 
 

@@ -13,7 +13,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from papers import data
 from papers.experiments import ma
-from reference.stabilized import Twin, annealed, shuffled
+from reference import sgd
+from reference.stabilized import Twin, annealed, bursts, shuffled
 from streamsieve import (
     SGDClassifier,
     SieveClassifier,
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("without_centering")
 
 #: The twin has the symbols of the paper.
 SYMBOLS = {"burst_size": "K", "burst_growth": "K_rate", "rejection": "beta", "rejection_decay": "gamma"}
-SYMBOLS |= {"threshold": "pi", "min_bursts": "delta"}
+SYMBOLS |= {"threshold": "pi", "min_bursts": "delta", "gravity": "g0", "rejection_spared": "spared"}
 
 LOSSES = ("hinge", "logistic", "squared_hinge", "squared")
 
@@ -54,7 +55,7 @@ SMALL |= dict(eta="auto", schedule="constant", standardize=True, block_size=50)
 
 
 def assert_equals_twin(X, y, classes=2, layout=np.asarray, r=None, loss="logistic", **options):
-    o = SMALL | options
+    o = SMALL | {"fit_intercept": True} | options
     kind = StabilizedSGDClassifier if classes else StabilizedSGDRegressor
     model = kind(**o, **({"loss": loss} if classes else {}))
     named = {"classes": np.arange(classes)} if classes else {}
@@ -62,10 +63,10 @@ def assert_equals_twin(X, y, classes=2, layout=np.asarray, r=None, loss="logisti
     Y = y[:, None]
     if classes:
         Y = np.where(y[:, None] == np.arange(classes), 1.0, -1.0)[:, -(1 if classes == 2 else classes) :]
-    size = o.pop("block_size")
+    size, intercept = o.pop("block_size"), o.pop("fit_intercept")
     o = {SYMBOLS.get(name, name): value for name, value in o.items()}
     twin = Twin(
-        X, Y, np.ones(len(X)) if r is None else r, loss if classes else "squared", intercept=True, **o
+        X, Y, np.ones(len(X)) if r is None else r, loss if classes else "squared", intercept=intercept, **o
     )
     for block, a in enumerate(range(0, len(X), size)):
         held = np.arange(a, min(len(X), a + size))
@@ -74,7 +75,9 @@ def assert_equals_twin(X, y, classes=2, layout=np.asarray, r=None, loss="logisti
     assert_allclose(np.atleast_2d(model.coef_), twin.coef(), rtol=1e-8, atol=1e-11)
     assert_allclose(np.atleast_1d(model.intercept_), twin.b.mean(axis=0), rtol=1e-8, atol=1e-11)
     assert model.n_stable_ == (twin.stable & twin.seen).sum()
-    assert_allclose([model.gravity_, model.current_rejection_], [twin.gravity, twin.rejection], rtol=1e-8)
+    assert_allclose(
+        [model.current_gravity_, model.current_rejection_], [twin.gravity, twin.rejection], rtol=1e-8
+    )
     assert model.history_["burst_size"][-1] == twin.length
     assert_allclose(model.selection_probabilities_, np.where(twin.stable, twin.probability, 0))
     return model, twin
@@ -100,12 +103,53 @@ def test_equals_the_slow_twin(loss, gamma):
         {"n_paths": 1, "burst_size": 7, "n_bursts": 3},
         {"burst_growth": 0.1},
         {"block_size": 7},
+        {"gravity": 0.02},
+        {"gravity": 0.01, "truncation": "universal"},
+        {"truncation": "universal", "standardize": False, "threshold": 0.0},
+        {"rejection_spared": 0},
     ],
     ids=str,
 )
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
 def test_equals_the_slow_twin_with(options, layout):
     assert_equals_twin(*rows(), layout=layout, **options)
+
+
+@pytest.mark.parametrize("algorithm", [1, 2])
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_bursts_are_as_printed(algorithm, loss):
+    X, y = rows()
+    model = StabilizedSGDClassifier.as_printed(
+        algorithm, gravity=0.01, eta=0.1, burst_size=5, block_size=260, loss=loss
+    ).partial_fit(X, y, classes=[0, 1])
+    slope, _ = sgd.LOSSES[loss]
+    order = shuffled(0, 0, 0, 260)
+    w = bursts(X, np.where(y, 1.0, -1.0), order, slope, 5, 0.01, 0.1, universal=algorithm == 1)
+    assert 0 < np.count_nonzero(w) < 40
+    assert_allclose(model.coef_[0], w, atol=1e-12)
+    assert model.intercept_ == 0
+
+
+@pytest.mark.parametrize("algorithm", [3, 4])
+def test_stages_are_as_printed(algorithm):
+    X, y = rows()
+    options = {"eta": 0.1, "burst_size": 5, "n_bursts": 2, "n_paths": 3, "block_size": 50}
+    if algorithm == 3:
+        options["gravity"] = 0.01
+    model = StabilizedSGDClassifier.as_printed(algorithm, **options)
+    printed = {name: getattr(model, name) for name in SMALL | {"gravity": 0, "rejection_spared": 0}}
+    _, twin = assert_equals_twin(X, y, loss="hinge", fit_intercept=False, **printed)
+    assert not twin.stable.all()
+    assert twin.length == 5  # bursts do not grow
+
+
+def test_an_algorithm_that_is_not_printed_is_refused():
+    with pytest.raises(ValueError, match="algorithm=5"):
+        StabilizedSGDClassifier.as_printed(5)
+    with pytest.raises(ValueError, match="gravity=None"):
+        StabilizedSGDClassifier.as_printed(2)
+    with pytest.raises(ValueError, match=r"gravity=0\.1"):
+        StabilizedSGDClassifier.as_printed(4, gravity=0.1)
 
 
 @pytest.mark.parametrize("k", [None, 5])
@@ -359,7 +403,8 @@ def test_an_overflow_in_rows_that_wait_is_told_when_read():
     "wrong",
     [{"n_paths": 0}, {"burst_size": 2.5}, {"burst_size": "long"}, {"n_bursts": 0}, {"rejection": 1.0},
      {"rejection": -0.1}, {"rejection_decay": np.inf}, {"threshold": 1.5}, {"min_bursts": -1},
-     {"burst_growth": 0.0}, {"max_iter": 0}, {"tol": -1.0}, {"block_size": 0},
+     {"burst_growth": 0.0}, {"gravity": -1.0}, {"truncation": "soft"}, {"rejection_spared": -1},
+     {"max_iter": 0}, {"tol": -1.0}, {"block_size": 0},
      {"random_state": -1}, {"n_jobs": 0}],
     ids=str,
 )  # fmt: skip
@@ -431,7 +476,7 @@ def test_records_have_the_names_of_the_kernel():
         nested = names("Clock") if "Clock clock;" in body else []
         return nested + [n.strip() for line in re.findall(r"double ([^;]*);", body) for n in line.split(",")]
 
-    paths = Paths(1, 1, n_paths=1, burst_size=1, rejection=0.5, standardize=True)
+    paths = Paths(1, 1, n_paths=1, burst_size=1, gravity=0.0, rejection=0.5, standardize=True)
     arrays = {"StageClock": "clock", "PathHead": "head", "Tally": "tally", "Unit": "unit", "Stage": "history"}
     for struct, name in arrays.items():
         assert tuple(names(struct)) == getattr(paths, name).dtype.names

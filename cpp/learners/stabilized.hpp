@@ -27,8 +27,11 @@ struct Stabilizing {
     Loss loss;
     double burst_size, n_bursts, burst_growth;  // K_0, n_K and alpha of [Ma]
     double rejection, rejection_decay;          // beta_0, gamma
+    double spared;                              // features whose changes are not rejected, in the mean
     double threshold, min_bursts;               // pi_0, delta_K
     double budget;                              // k, or 0
+    bool fixed_gravity;                         // as the clock has it, for all stages
+    bool universal;                             // truncate all features alike (Algorithm 1)
     double eta;                                 // the user's, or 0: derived
     Schedule schedule;
     bool fit_intercept;
@@ -75,6 +78,7 @@ class alignas(128) PathWalk {
     PathWalk(const StableState& state, const Stabilizing& rule, Q q, Index m, Index block)
         : state_(state),
           loss_(rule.loss),
+          universal_(rule.universal),
           q_(q),
           m_(m),
           step_{rule.eta, rule.schedule, 0, rule.fit_intercept, nullptr, path_memory},
@@ -202,8 +206,14 @@ class alignas(128) PathWalk {
         return kept;
     }
 
-    // Algorithm 2: the burst ends; each feature it saw is pulled to zero by gravity times the times seen.
+    // Algorithm 2: the burst ends; each feature it saw is pulled to zero by gravity times the times seen, and
+    // in Algorithm 1 every feature by gravity times the rows of the burst: O(q) for each slot.
     void truncate(double gravity) {
+        const double rows = state_.clock->burst_size;
+        if (universal_)
+            for (Index s = 0; s < Index(state_.clock->size); ++s)
+                if (double* cell = state_.cell(m_, s); cell[0] == 0)
+                    shrink(cell, gravity * rows, state_.unit[s].deviation);
         const std::int32_t* touched = state_.touched + m_ * state_.room;
         double* change = state_.change + m_ * state_.records + Index(head_.records);
         std::int32_t* which = state_.which + m_ * state_.records + Index(head_.records);
@@ -212,26 +222,32 @@ class alignas(128) PathWalk {
             const std::int32_t s = touched[e];
             double* cell = state_.cell(m_, s);
             const double seen = cell[0], spread = state_.unit[s].deviation;
-            // a feature that does not vary cannot be told from the intercept
-            const double pull =
-                spread > 0 ? gravity * seen / spread : std::numeric_limits<double>::infinity();
-            double most = 0, left = 0;
-            for (Index o = 0; o < q_; ++o) {
-                double& w = cell[1 + o];
-                most = std::max(most, std::abs(w - cell[1 + q_ + o]));
-                w = std::copysign(std::max(std::abs(w) - pull, 0.0), w);
-                left = std::max(left, std::abs(w));
-            }
+            double most = 0;
+            for (Index o = 0; o < q_; ++o) most = std::max(most, std::abs(cell[1 + o] - cell[1 + q_ + o]));
             change[e] = most * spread / seen;
-            which[e] = left > 0 ? s : ~s;
+            which[e] = shrink(cell, gravity * (universal_ ? rows : seen), spread) > 0 ? s : ~s;
             cell[0] = 0;
         }
         head_.records += double(n);
         head_.touched = 0;
     }
 
+    // Brings the weights closer to zero by `gravity` in units of the deviation; the largest that is left. A
+    // feature that does not vary cannot be told from the intercept.
+    double shrink(double* cell, double gravity, double deviation) const {
+        const double pull = deviation > 0 ? gravity / deviation : std::numeric_limits<double>::infinity();
+        double left = 0;
+        for (Index o = 0; o < q_; ++o) {
+            double& w = cell[1 + o];
+            w = std::copysign(std::max(std::abs(w) - pull, 0.0), w);
+            left = std::max(left, std::abs(w));
+        }
+        return left;
+    }
+
     const StableState& state_;
     const Loss loss_;
+    const bool universal_;
     Q q_;
     Index m_;
     PathHead head_{};
@@ -267,7 +283,7 @@ class StageEnd {
         const double first = rule_.burst_size;
         if (kept > 0)
             c.burst_size = std::max(first, std::ceil(first * std::log(1 / (rule_.burst_growth * kept))));
-        weigh();
+        if (!rule_.fixed_gravity) weigh();
         for (Index m = 0; m < state_.paths; ++m) state_.path(m).records = 0;
     }
 
@@ -275,7 +291,7 @@ class StageEnd {
     // Features that are left at the end: the budget, or one.
     double least() const { return std::max(1.0, rule_.budget); }
     // Features whose changes are not rejected, in the mean.
-    double spared() const { return rule_.budget > 0 ? std::min(5.0, rule_.budget) : 5.0; }
+    double spared() const { return rule_.budget > 0 ? std::min(rule_.spared, rule_.budget) : rule_.spared; }
 
     template <class F>
     void each(F&& f) {

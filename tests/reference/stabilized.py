@@ -52,9 +52,22 @@ def shuffled(seed, block, path, n):
     return order
 
 
+def bursts(X, y, order, slope, K, g0, eta, universal):
+    """[Ma] Algorithms 1 and 2, one burst after the other over the rows in this order."""
+    w, seen = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for t, i in enumerate(order, 1):
+        w = w - eta * slope(X[i] @ w, y[i]) * X[i]
+        seen += X[i] != 0
+        if t % K == 0:
+            w = np.sign(w) * np.maximum(np.abs(w) - g0 * (K if universal else seen), 0)
+            seen[:] = 0
+    return w
+
+
 class Twin:
     def __init__(self, X, Y, r, loss, *, n_paths, K, n_bursts, beta, gamma, pi, delta, K_rate, k, eta,
-                 schedule, standardize, intercept, memory=256):  # fmt: skip
+                 schedule, standardize, intercept, memory=256, g0="auto", truncation="informative",
+                 spared=5):  # fmt: skip
         self.__dict__.update(locals())
         p, q = X.shape[1], Y.shape[1]
         self.W, self.b = np.zeros((n_paths, p, q)), np.zeros((n_paths, q))
@@ -62,7 +75,7 @@ class Twin:
         self.times, self.start = np.zeros((n_paths, p)), self.W.copy()
         self.kappa, self.hits, self.probability = np.zeros(p), np.zeros(p), np.ones(p)
         self.rms, self.spread = np.ones(p), np.ones(p)
-        self.gravity, self.rejection, self.length = 0.0, beta, K
+        self.gravity, self.rejection, self.length = 0.0 if g0 == "auto" else g0, beta, K
         self.bursts, self.filled, self.stages, self.past = 0, 0, 0, []
         self.notes = []  # of the stage: path, feature, change over times seen, whether it was left non-zero
         self.norms, self.counts, self.weights = ([[] for _ in range(n_paths)] for _ in range(3))
@@ -118,17 +131,22 @@ class Twin:
         self.b[m] -= s * eta_b * d * self.intercept
 
     def truncate(self, m):
-        """Algorithm 2."""
+        """Algorithm 2, or 1."""
+        if self.truncation == "universal":
+            for j in np.flatnonzero(self.times[m] == 0):
+                self.W[m, j] = self.pulled(self.W[m, j], 0, self.spread[j], self.length)
         for j in np.flatnonzero(self.times[m]):
             times, spread = self.times[m, j], self.spread[j]
             change = np.abs(self.W[m, j] - self.start[m, j]).max() * spread / times
-            self.W[m, j] = self.pulled(self.W[m, j], times, spread)
+            self.W[m, j] = self.pulled(self.W[m, j], times, spread, self.length)
             self.notes.append((j, change, self.W[m, j].any()))
         self.times[m] = 0
 
-    def pulled(self, w, times, spread):
+    def pulled(self, w, times, spread, rows):
         if spread == 0:
             return 0 * w
+        if self.truncation == "universal":
+            times = rows
         return np.sign(w) * np.maximum(np.abs(w) - self.gravity * times / spread, 0)
 
     def end_stage(self):
@@ -151,19 +169,19 @@ class Twin:
         stable, seen = (self.stable & self.seen).sum(), self.seen.sum()
         kept = stable / seen
         left = (stable - least) / (seen - least) if seen > least else 0.0
-        spared = min(5, self.k or 5)
+        spared = min(self.spared, self.k or self.spared)
         self.rejection = min(annealed(1 - left, self.beta, self.gamma), max(0, 1 - spared / stable))
         if kept > 0:
             self.length = max(self.K, math.ceil(self.K * math.log(1 / (self.K_rate * kept))))
         changes = [change for j, change, _ in self.notes if self.stable[j] and change != 0]
-        if changes:
+        if changes and self.g0 == "auto":
             self.gravity = quantile(changes, self.rejection)
         self.notes = []
         self.stages += 1
 
     def coef(self):
         """The mean over the paths, as if the burst had ended; in the units of the data."""
-        W = np.array([[self.pulled(w, t, s) for w, t, s in zip(self.W[m], self.times[m], self.spread)]
+        W = np.array([[self.pulled(*wts, self.filled) for wts in zip(self.W[m], self.times[m], self.spread)]
                       for m in range(self.n_paths)])  # fmt: skip
         mean = W.mean(axis=0) * self.stable[:, None]
         if self.k:

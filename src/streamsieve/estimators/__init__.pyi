@@ -2545,7 +2545,10 @@ class StabilizedSGDRegressor(Regressor):
     burst_size: Literal['auto'] | int
     burst_growth: float
     n_bursts: int
+    truncation: Literal['informative', 'universal']
+    gravity: Literal['auto'] | float
     rejection: float
+    rejection_spared: int
     rejection_decay: float
     threshold: float
     min_bursts: float
@@ -2571,7 +2574,10 @@ class StabilizedSGDRegressor(Regressor):
         burst_size: Literal['auto'] | int = 'auto',
         burst_growth: float = 0.3,
         n_bursts: int = 5,
+        truncation: Literal['informative', 'universal'] = 'informative',
+        gravity: Literal['auto'] | float = 'auto',
         rejection: float = 0.9,
+        rejection_spared: int = 5,
         rejection_decay: float = 0.0,
         threshold: float = 0.9,
         min_bursts: float = 5.0,
@@ -2591,13 +2597,15 @@ class StabilizedSGDRegressor(Regressor):
     @property
     def n_stable_(self) -> int: ...
     @property
-    def gravity_(self) -> float: ...
+    def current_gravity_(self) -> float: ...
     @property
     def current_rejection_(self) -> float: ...
     @property
     def first_burst_(self) -> int: ...
     @property
     def history_(self) -> Any: ...
+    @classmethod
+    def as_printed(cls, algorithm: int, **params: Any) -> Self: ...
 
 class StabilizedSGDClassifier(Classifier):
     k: Literal['auto'] | int | None
@@ -2609,7 +2617,10 @@ class StabilizedSGDClassifier(Classifier):
     burst_size: Literal['auto'] | int
     burst_growth: float
     n_bursts: int
+    truncation: Literal['informative', 'universal']
+    gravity: Literal['auto'] | float
     rejection: float
+    rejection_spared: int
     rejection_decay: float
     threshold: float
     min_bursts: float
@@ -2635,7 +2646,10 @@ class StabilizedSGDClassifier(Classifier):
         burst_size: Literal['auto'] | int = 'auto',
         burst_growth: float = 0.3,
         n_bursts: int = 5,
+        truncation: Literal['informative', 'universal'] = 'informative',
+        gravity: Literal['auto'] | float = 'auto',
         rejection: float = 0.9,
+        rejection_spared: int = 5,
         rejection_decay: float = 0.0,
         threshold: float = 0.9,
         min_bursts: float = 5.0,
@@ -2655,10 +2669,12 @@ class StabilizedSGDClassifier(Classifier):
     @property
     def n_stable_(self) -> int: ...
     @property
-    def gravity_(self) -> float: ...
+    def current_gravity_(self) -> float: ...
     @property
     def current_rejection_(self) -> float: ...
     @property
     def first_burst_(self) -> int: ...
     @property
     def history_(self) -> Any: ...
+    @classmethod
+    def as_printed(cls, algorithm: int, **params: Any) -> Self: ...

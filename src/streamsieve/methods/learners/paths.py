@@ -37,8 +37,8 @@ class Paths(State):
         Features, outputs, paths.
     burst_size : int
         Rows of a burst at first; 0 to derive it from the first rows.
-    rejection : float
-        Share of changes that the first stage rejects.
+    gravity, rejection : float
+        Gravity of the first stage, and the share of changes that it rejects.
     standardize : bool
         Take steps in units of the features.
     """
@@ -49,13 +49,22 @@ class Paths(State):
     history: NDArray[Any]
 
     def __init__(
-        self, p: int, q: int, *, n_paths: int, burst_size: int, rejection: float, standardize: bool
+        self,
+        p: int,
+        q: int,
+        *,
+        n_paths: int,
+        burst_size: int,
+        gravity: float,
+        rejection: float,
+        standardize: bool,
     ) -> None:
         start = clock().array
         assert start is not None
         super().__init__(
             clock=record(
-                **dict(filled=0, bursts=0, stage=0, burst_size=burst_size, gravity=0, rejection=rejection),
+                **dict(filled=0, bursts=0, stage=0, burst_size=burst_size),
+                **dict(gravity=gravity, rejection=rejection),
                 **dict(size=0, dead=0, seen=0, weight=0, blocks=0),
             ),
             first_burst=burst_size,
@@ -194,12 +203,16 @@ class Paths(State):
 
     # ---------------------------------------------------------------- reading
 
-    def mean(self) -> tuple[NDArray[np.int64], Array, Array]:
-        """Stable slots, their mean weights in the features' units as if the burst had ended, intercepts."""
+    def mean(self, universal: bool) -> tuple[NDArray[np.int64], Array, Array]:
+        """Stable slots, their mean weights in the features' units as if the burst had ended, intercepts.
+
+        With `universal`, features that the burst has not seen are truncated as well.
+        """
         slots = np.flatnonzero(self.alive[: self.size])
         q, cells, spread = self.bias.shape[1], self.weights[:, slots], self.unit["deviation"][slots]
         with np.errstate(divide="ignore", invalid="ignore"):
-            pull = self.clock["gravity"] * cells[:, :, :1] / spread[:, None]
+            times = self.clock["filled"] if universal else cells[:, :, :1]
+            pull = self.clock["gravity"] * times / spread[:, None]
         weights = soft(cells[:, :, 1 : 1 + q], np.where(spread[:, None] > 0, pull, np.inf))
         return slots, weights.mean(axis=0), self.bias.mean(axis=0)
 

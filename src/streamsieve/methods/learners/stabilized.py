@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.method import Extent, Method
-from ...core.params import Int, Or, Param, Real
+from ...core.params import Int, OneOf, Or, Param, ParamError, Real
 from ...core.rows import Array, Rows, threads
 from ...core.state import RowBuffer, State
 from ...core.transaction import Undo
@@ -15,6 +17,39 @@ from .paths import STAGE, Paths
 from .steps import scatter
 
 _CALL = 64  # blocks of a call of the kernel, at most: in between Python handles signals
+
+#: The algorithms of [Ma] as printed: each adds to the one before.
+ALGORITHMS: dict[int, dict[str, Any]] = {
+    1: {"truncation": "universal", "threshold": 0.0, "n_paths": 1},
+    2: {"truncation": "informative", "threshold": 0.0, "n_paths": 1},
+    3: {"truncation": "informative"},
+    4: {"truncation": "informative", "gravity": "auto", "rejection_spared": 0},
+}
+
+
+@classmethod  # type: ignore[misc]
+def as_printed(cls: Any, algorithm: int, **params: Any) -> Any:
+    """The estimator with the parameters that make it an algorithm of [Ma] as printed.
+
+    1: bursts with universal truncation, the truncated gradient of Langford et al. 2: bursts with informative
+    truncation. 3: these on several paths, with stability selection. 4: with an adaptive gravity. For all of
+    them rows are used as given, there is no intercept, bursts have the same length throughout, selection
+    probabilities are those of a stage (8), and nothing is refitted.
+
+    Parameters
+    ----------
+    algorithm : int in [1, 4]
+    **params
+        Others to set: `eta`, the paper's K as `burst_size` and, for algorithms 1 to 3, g_0 as `gravity`.
+    """
+    if algorithm not in ALGORITHMS:
+        raise ParamError("algorithm", algorithm, "expected int in [1, 4]: an algorithm of [Ma].")
+    if algorithm < 4 and "gravity" not in params:
+        raise ParamError("gravity", None, f"expected a number: algorithm {algorithm} has a fixed g_0.")
+    if algorithm == 4 and "gravity" in params:
+        raise ParamError("gravity", params["gravity"], "expected none: algorithm 4 adapts g_0.")
+    printed = {"standardize": False, "fit_intercept": False, "refit": False, "min_bursts": 0.0}
+    return cls(**(printed | {"burst_growth": 1e9} | ALGORITHMS[algorithm] | params))
 
 
 class StabilizedSGD(Method):
@@ -42,13 +77,14 @@ class StabilizedSGD(Method):
     - the gravity g_0 is the beta-quantile of ``|change of w_j| / k_j`` over the bursts of the stage (11);
     - bursts get longer, ``K_0 log(1 / (burst_growth (1 - d)))`` rows, never less than K_0 (`burst_size`).
 
-    The answer is the mean over the paths. In the first stage g_0 is 0. The paper's losses are 'hinge' and
-    'logistic'.
+    The answer is the mean over the paths. In the first stage g_0 is 0, unless `gravity` gives it, for all
+    stages. The paper's losses are 'hinge' and 'logistic'. `as_printed` has its algorithms 1 to 4.
 
     Differences from the paper: (11) and (12) are read as they must be meant, quantile and share purged.
     Shares are of the features seen so far, so that columns that are always zero do not count, and all but k
     (or one) may be purged: where no more may go nothing is rejected, and what goes on is plain SGD. Of n
-    stable features no more than ``1 - 5 / n`` of the changes are rejected, so that few that all matter stay.
+    stable features no more than ``1 - 5 / n`` of the changes are rejected (`rejection_spared`), so that few
+    that all matter stay.
     (16) is evaluated above delta_K and carried over up to it, so that no count is lost. With `standardize`
     steps are taken in units of the root mean square of a feature's non-zero values, and changes are weighed
     by its deviation in that unit: with data scaled to variance 1, and without that, a feature is kept for
@@ -97,12 +133,30 @@ class StabilizedSGD(Method):
         symbol="alpha",
     )
     n_bursts = Param(5, Int(1), "Bursts of a stage.", symbol="n_K")
+    truncation = Param(
+        "informative",
+        OneOf("informative", "universal"),
+        "What a burst takes off a weight: the gravity times the rows in which it saw the feature (Algorithm "
+        "2), or times all its rows, whether it saw the feature or not (Algorithm 1), which costs O(stable "
+        "features) a burst.",
+    )
+    gravity = Param(
+        "auto",
+        Or("auto", Real(0)),
+        "What a burst takes off a weight for each row. 'auto' derives it from `rejection`, for each stage.",
+        symbol="g_0",
+    )
     rejection = Param(
         0.9,
         Real(0, below=1),
-        "Rejection rate at first: the share of changes below the gravity. Of few features less is rejected: "
-        "the changes of 5 (or k, if that is less) are spared, in the mean.",
+        "Rejection rate at first: the share of changes below the gravity.",
         symbol="beta_0",
+    )
+    rejection_spared = Param(
+        5,
+        Int(0),
+        "Of few features less is rejected: the changes of so many (or k, if that is less) are spared, in the "
+        "mean. 0 is the paper's rule.",
     )
     rejection_decay = Param(
         0.0,
@@ -129,12 +183,14 @@ class StabilizedSGD(Method):
         "selection_probabilities": "array of shape (p,): Share of the bursts that left a feature non-zero, "
         "of those that saw it, when it last counted; 1 while it has not, 0 once the feature is purged.",
         "n_stable": "int: Features seen and not purged.",
-        "gravity": "float: What a burst pulls a weight to zero by for each time it saw the feature, g_0.",
+        "current_gravity": "float: What a burst takes off a weight for each row, g_0 of the current stage.",
         "current_rejection": "float: The share of changes below the gravity, beta of the current stage.",
         "first_burst": "int: Rows of a burst at first, as given or derived; 0 before the first block.",
         "history": "dict of arrays: 'stage', 'stable', 'gravity', 'rejection' and 'burst_size' after each "
         "stage, or, of more than 512, after every 2nd, 4th, ...",
     }
+
+    estimator_methods = (as_printed,)
 
     prepare = "centre"
     _pass_rows: float = np.inf  # of a pass of `fit`, within which the first stage ends
@@ -148,6 +204,7 @@ class StabilizedSGD(Method):
                 q,
                 n_paths=self.n_paths,
                 burst_size=0 if self.burst_size == "auto" else self.burst_size,
+                gravity=0.0 if self.gravity == "auto" else self.gravity,
                 rejection=self.rejection,
                 standardize=self.standardize,
             ),
@@ -189,9 +246,12 @@ class StabilizedSGD(Method):
             "burst_growth": self.burst_growth,
             "rejection": self.rejection,
             "rejection_decay": self.rejection_decay,
+            "spared": self.rejection_spared,
             "threshold": self.threshold,
             "min_bursts": self.min_bursts,
             "budget": self.k or 0,
+            "fixed_gravity": self.gravity != "auto",
+            "universal": self.truncation == "universal",
             "eta": 0.0 if self.eta == "auto" else self.eta,
             "schedule": self.schedule,
             "fit_intercept": self.fit_intercept,
@@ -228,9 +288,12 @@ class StabilizedSGD(Method):
             if self._run(s.paths, *part) < len(part[1]):
                 raise self.overflow_error()
 
+    def _mean(self, paths: Paths) -> tuple[NDArray[np.int64], Array, Array]:
+        return paths.mean(self.truncation == "universal")
+
     def iterate(self) -> Array:
         paths = self.state.paths
-        slots, weights, _ = paths.mean()
+        slots, weights, _ = self._mean(paths)
         return scatter(paths.id[slots], weights, self.p)
 
     # ---------------------------------------------------------------- reading
@@ -253,7 +316,7 @@ class StabilizedSGD(Method):
 
     def weights(self) -> tuple[Array, Array]:
         paths = self._settled()
-        slots, weights, bias = paths.mean()
+        slots, weights, bias = self._mean(paths)
         size = np.abs(weights).max(axis=1, initial=0.0) * paths.unit["deviation"][slots]
         kept = np.flatnonzero(size > 0)
         if self.k is not None and len(kept) > self.k:
@@ -266,7 +329,7 @@ class StabilizedSGD(Method):
     def candidates(self) -> NDArray[np.intp]:
         """All stable features, of which the model has k."""
         paths = self._settled()
-        slots, weights, _ = paths.mean()
+        slots, weights, _ = self._mean(paths)
         return np.sort(paths.id[slots[weights.any(axis=1)]]).astype(np.intp)
 
     @property
@@ -285,8 +348,8 @@ class StabilizedSGD(Method):
         return int(clock["size"] - clock["dead"])
 
     @property
-    def gravity(self) -> float:
-        """g_0, what a burst pulls a weight towards zero by for each time it saw the feature."""
+    def current_gravity(self) -> float:
+        """g_0, what a burst takes off a weight for each row."""
         return float(self._settled().clock["gravity"])
 
     @property
