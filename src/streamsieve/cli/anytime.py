@@ -9,6 +9,7 @@ import numpy as np
 
 from ..methods.inference import anytime
 from ..persist import CheckpointError
+from ..training.features import feature_namer
 from ..training.model import Model
 from .model_files import averages_of, open_model
 from .output import Console, emit
@@ -47,7 +48,7 @@ def test_features(file: str, names: list[str], since: str | None, as_json: bool,
 
 
 def _place(model: Model, name: str, file: str) -> int:
-    called = model._names()
+    called = feature_namer(model)
     pairs = getattr(model.method, "pairs", None)
     width = model.p if pairs is None else pairs.n_features
     for j in range(width):

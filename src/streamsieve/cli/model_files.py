@@ -14,6 +14,7 @@ from ..core.words import counted
 from ..methods import METHODS, method_class
 from ..persist import CheckpointError
 from ..sources.schema import Schema
+from ..training.features import selected_features
 from ..training.model import Model
 from ..training.saved import read_plain
 from .method_choice import ERRORS, FIELDS, MethodChoice, method_entry
@@ -60,7 +61,7 @@ def feature_table(model: Model) -> tuple[list[str], list[list[Any]]]:
     An effect is a weight times the deviation of its feature, which does not depend on units. Where several
     categories of a column are selected, `column effect` is that of all of them.
     """
-    features = model.features()
+    features = selected_features(model)
     labels = [str(c) for c in model.classes] if model.q > 1 and model.classes is not None else []
     columns, rows = ["feature"], [[f.name] for f in features]
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..core.rows import Array
+from ..training.features import selected_features
 from .style import BLUE, INK, QUIET, RED, axes_for, title
 
 
@@ -86,7 +87,7 @@ class SelectionDisplay:
         ax : Axes or None, default=None
         """
         fitted = estimator._to_model()
-        features = fitted.features()
+        features = selected_features(fitted)
         labels = None if fitted.classes is None or fitted.method.q == 1 else fitted.classes
         in_effects = image_shape is None and all(feature.effects is not None for feature in features)
         sizes = [feature.effects if in_effects else feature.weights for feature in features]

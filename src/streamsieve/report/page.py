@@ -11,7 +11,8 @@ import numpy as np
 from .. import __version__
 from ..core.words import printable
 from ..displays.path import path_of
-from ..training.model import Feature, Model
+from ..training.features import Feature, feature_namer, selected_features
+from ..training.model import Model
 from . import _figures
 
 _CELLS = 40_000  # weights in the table, of several classes; beyond that the largest of each feature is shown
@@ -52,7 +53,7 @@ def page(
     source = files(__package__)
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number
-    features = fitted.features()
+    features = selected_features(fitted)
     head, rows = table(fitted, features)
     points = (trace or {}).get("points") or []
     return environment.from_string(source.joinpath("page.html").read_text(encoding="utf-8")).render(
@@ -249,7 +250,7 @@ def _path(model: Model, selected: int) -> dict[str, Any] | None:
     walk = path_of(model.method)
     if walk is None or len(walk.k) < 3:
         return None
-    name_of = model._names()
+    name_of = feature_namer(model)
     names = [printable(name_of(j)) for j in range(model.p)]
     best = {name: walk.best_k(name) for name in ("aic", "bic", "ebic")}
     return {"figure": Markup(_figures.path(walk, names)), "best": best, "selected": selected}

@@ -8,7 +8,7 @@ weights of a `Refit` after it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
@@ -24,44 +24,8 @@ from ..core.state import differences
 from ..core.tasks import Classification, Regression, Task
 from ..core.transaction import transaction
 from ..methods import SUFFIX
-from .effects import GroupTest, deviations, group_effect, group_tests, groups_of
 from .prepare import Prepare, learn_first
 from .refit import Refitted
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A selected feature: its weight for each output and, where known, what is sure of it.
-
-    Attributes
-    ----------
-    effects : list of float or None
-        Weights times the deviation of the feature: what they are in one unit for all features.
-    group : str or None
-        The column whose categories it and other features are.
-    group_effect : float or None
-        Of the selected features of the group: the deviation of their weighted sum.
-    group_test : GroupTest or None
-        That none of them has a weight.
-    stderr, tvalue, pvalue : float or None
-    interval : pair of float or None
-        Of 95 %.
-    honest : bool
-        Whether these hold although the feature was selected; else they are given the selection.
-    """
-
-    index: int
-    name: str
-    weights: list[float]
-    stderr: float | None
-    tvalue: float | None
-    pvalue: float | None = None
-    interval: tuple[float, float] | None = None
-    honest: bool = False
-    effects: list[float] | None = None
-    group: str | None = None
-    group_effect: float | None = None
-    group_test: GroupTest | None = None
 
 
 class TooManyFeatures(ValueError):
@@ -364,61 +328,6 @@ class Model:
     def support(self) -> NDArray[np.int64]:
         """The selected features, ascending."""
         return np.flatnonzero(self.coefficients()[0].any(axis=0))
-
-    def _names(self) -> Callable[[int], str]:
-        """What a user calls feature j: the name of its column, or its number as the source counts."""
-        names, first = self.feature_names, self.first_index
-        pairs = getattr(self.method, "pairs", None)
-        if pairs is not None:  # products are called by both
-            names = pairs.names(names or [str(j + first) for j in range(self.p)])
-        return lambda j: str(j + first) if names is None else str(names[j])
-
-    def features(self) -> list[Feature]:
-        """The selected features, the strongest first: by effect where deviations are known, else by weight.
-
-        Categories of a column stand together, where their sum has its effect.
-        """
-        coef = self.coefficients()[0]
-        linear = self.method.linear_model()
-        error = tvalue = None
-        if linear is not None and linear.stderr is not None and len(coef) == 1:
-            error, tvalue = np.atleast_2d(linear.stderr)[0], np.atleast_2d(linear.tvalue)[0]
-        pvalue = interval = None
-        if error is not None and linear.nu is not None:
-            pvalue, interval = np.atleast_2d(linear.pvalue)[0], linear.conf_int()
-            interval = interval.reshape(-1, 2)
-        support = np.flatnonzero(coef.any(axis=0))
-        deviation = deviations(self)
-        effect = None if deviation is None or len(deviation) != coef.shape[1] else coef * deviation
-        own = np.abs(coef if effect is None else effect).max(axis=0, initial=0.0)
-        groups = {} if effect is None else groups_of(self)
-        shares = np.asarray(self.about["schema"]["mean"]) if groups else np.empty(0)
-        whole, group_of = own.copy(), dict[int, str]()
-        for group, members in groups.items():
-            used = members[np.isin(members, support)]
-            if len(used) > 1:
-                whole[used] = group_effect(coef[:, used], shares[used])
-                group_of |= dict.fromkeys(used.tolist(), group)
-        tests = group_tests(self, groups) if error is not None and group_of else {}
-        name = self._names()
-        order = sorted(support.tolist(), key=lambda j: (-whole[j], group_of.get(j, ""), -own[j], j))
-        return [
-            Feature(
-                j,
-                name(j),
-                coef[:, j].tolist(),
-                None if error is None else float(error[j]),
-                None if tvalue is None else float(tvalue[j]),
-                None if pvalue is None else float(pvalue[j]),
-                None if interval is None else (float(interval[j, 0]), float(interval[j, 1])),
-                linear is not None and linear.honest,
-                None if effect is None else effect[:, j].tolist(),
-                group_of.get(j),
-                float(whole[j]) if j in group_of else None,
-                tests.get(group_of.get(j, "")),
-            )
-            for j in order
-        ]
 
     # ---------------------------------------------------------------- copies
 
