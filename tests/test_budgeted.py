@@ -76,20 +76,37 @@ def test_adaptive_learners_are_their_twins_bit_for_bit(name, kinds, data):
     shape = data.draw(design)
     k, options, intercept = data.draw(budgets), data.draw(adaptive), data.draw(st.booleans())
     loss, classes = data.draw(losses), data.draw(st.sampled_from([2, 3]))
-    if loss == "logistic" or classes > 2:
+    known, extra = {}, {}
+    if data.draw(st.booleans()):
+        members = np.random.default_rng(shape["seed"]).permutation(shape["p"])[
+            : data.draw(st.integers(2, 30))
+        ]
+        groups = [part.tolist() for part in np.array_split(members, 1 + len(members) // 4)]
+        group = np.arange(shape["p"])
+        for part in groups:
+            group[part] = min(part)
+        known["group"], extra["groups"] = np.unique(group, return_inverse=True)[1], groups
+    if name == "barda" and data.draw(st.booleans()):
+        known["naive"], extra["truncation"] = True, "naive"
+    if loss == "logistic" or classes > 2 or extra:
         # exp and sums over outputs may be rounded otherwise; H |z| = eta |g| of whole numbers would then tie
         # or not, as the last bit of a slope has it
         shape["kind"] = "gaussian"
     X, target, r = rows(**shape)
     if loss == "squared" and classes == 2:
         y, Y = target, target[:, None]
-        model = kinds[0](k, standardize=False, fit_intercept=intercept, **options).fit(sp.csr_array(X), y, r)
+        model = kinds[0](k, standardize=False, fit_intercept=intercept, **options, **extra)
+        model.partial_fit(sp.csr_array(X), y, r)
     else:
         y, Y = labels(target, classes)
         model = learned(
-            kinds[1](k, loss=loss, standardize=False, fit_intercept=intercept, **options), X, y, r, classes
+            kinds[1](k, loss=loss, standardize=False, fit_intercept=intercept, **options, **extra),
+            X,
+            y,
+            r,
+            classes,
         )
-    w, b = getattr(twin, name)(X, Y, r, k, loss=loss, intercept=intercept, **options)
+    w, b = getattr(twin, name)(X, Y, r, k, loss=loss, intercept=intercept, **options, **known)
     if loss == "logistic" or classes > 2:
         assert_allclose(np.atleast_2d(model.coef_).T, w, rtol=1e-9, atol=1e-13)
     else:
@@ -130,6 +147,31 @@ def test_sofs_is_its_twin(design, k, gamma, intercept, classes):
     w, b = twin.sofs(X, Y, r, k, gamma, intercept)
     assert_allclose(model.coef_.T, w, rtol=1e-8, atol=1e-12)
     assert_allclose(model.intercept_, b, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [BARDARegressor, BAMDRegressor])
+def test_groups_enter_together_and_keep_their_numbers_as_features_come(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 60))
+    y = X[:, [4, 5, 6]].sum(axis=1) - 2 * X[:, 20]
+    groups = {"found": [4, 5, 6], "noise": [10, 11, 12, 13]}
+    if kind is BARDARegressor:  # BAMD is greedy: what comes first stays
+        found = kind(2, groups=groups).fit(X, y).get_support(indices=True)
+        assert_array_equal(found, [4, 5, 6, 20])
+    wide = np.hstack([X, rng.normal(size=(2000, 9))])
+    model = kind(2, groups=groups, grow=True, standardize=False, fit_intercept=False, eta=0.1)
+    model.partial_fit(X[:50], y[:50]).partial_fit(sp.csr_array(wide[50:300]), y[50:300])
+    group = np.arange(69)
+    group[[4, 5, 6]], group[[10, 11, 12, 13]] = 4, 10
+    group = np.unique(group, return_inverse=True)[1]
+    wide[:50, 60:] = 0
+    name = kind.__name__.removesuffix("Regressor").lower()
+    w, _ = getattr(twin, name)(
+        wide[:300], y[:300, None], np.ones(300), 2, 0.1, 1e-4, loss="squared", group=group
+    )
+    assert_allclose(model.coef_[:, None], w, rtol=1e-9, atol=1e-13)
+    with pytest.raises(ValueError, match="groups was"):
+        model.set_params(groups=None).partial_fit(X, y)
 
 
 def test_many_looks_at_all_features_do_not_change_the_selection():

@@ -201,7 +201,9 @@ def test_a_long_stream_forgets_without_overflow(dtype):
     assert_allclose(joint(averages)[0], m.astype(float), rtol=1e-9 if dtype == "float64" else 1e-4)
 
 
-@pytest.mark.parametrize("schedule", [lambda n: 1 / (n + 1), lambda n: max(1 / (n + 1), 0.02)])
+@pytest.mark.parametrize(
+    "schedule", [lambda n: 1 / (n + 1), lambda n: max(1 / (n + 1), 0.02), lambda _: 0.02]
+)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_schedule_is_equation_3_11(schedule, weighted):
     X, y = data(400)

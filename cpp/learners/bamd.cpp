@@ -11,8 +11,10 @@ const Binding bindings([](nb::module_& m) {
         const auto place = f.vector<std::int32_t>("place").data();
         const BamdState state{f.record<RowCount>("clock"), read_heap<KeptHeap>(f.fields("kept"), place),
                               place, f.table<double>("weight"), read_bias(rule_fields, f)};
-        return call.dispatch([&](const auto& rows, auto q) {
-            return bamd(rows, call.loss, q, call.y, call.weight, rule, state);
+        return with_groups(rule_fields, state.weight.rows, [&](const auto& groups) {
+            return call.dispatch([&](const auto& rows, auto q) {
+                return bamd(rows, call.loss, q, call.y, call.weight, rule, groups, state);
+            });
         });
     });
 });

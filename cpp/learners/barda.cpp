@@ -16,8 +16,11 @@ const Binding bindings([](nb::module_& m) {
                                place,
                                f.table<double>("gradient"),
                                read_bias(rule_fields, f)};
-        return call.dispatch([&](const auto& rows, auto q) {
-            return barda(rows, call.loss, q, call.y, call.weight, rule, state);
+        const bool naive = rule_fields.flag("naive");
+        return with_groups(rule_fields, state.gradient.rows, [&](const auto& groups) {
+            return call.dispatch([&](const auto& rows, auto q) {
+                return barda(rows, call.loss, q, call.y, call.weight, rule, naive, groups, state);
+            });
         });
     });
 });

@@ -14,6 +14,7 @@
 //   the floor, all p are looked at; a pool that was too small for the rows since then is made eight times
 //   larger, so that this costs no more than reading those rows did.
 //
+// Groups compete by the mean of their features' scores, which falls as these do.
 // The outputs of a feature share H: s_j is the norm of its gradients over rows and outputs.
 #pragma once
 #include <algorithm>
@@ -23,6 +24,7 @@
 
 #include "core/heap.hpp"
 #include "learners/adaptive.hpp"
+#include "learners/groups.hpp"
 #include "learners/sgd.hpp"
 
 namespace streamsieve {
@@ -58,28 +60,29 @@ struct BardaState {
     AdaptiveBias bias;
 };
 
-// H |z|^2 as of c, of a sum of squared gradients and the norm of the sums of gradients.
-inline double dual_score(const AdaptiveRule& rule, double squares, double size, double c) {
+// H |z|^2 as of c, of a sum of squared gradients and the norm of the sums of gradients; |z|^2 if naive.
+inline double dual_score(const AdaptiveRule& rule, bool naive, double squares, double size, double c) {
     const double h = rule.delta + std::sqrt(squares), z = rule.eta * size / (c + h);
-    return h * (z * z);
+    return (naive ? 1 : h) * (z * z);
 }
 
 // The same for the features of a row, many at a time; the scores replace the sizes.
-STREAMSIEVE_CLONES inline void dual_scores(const AdaptiveRule& rule, const double* squares, double* size,
-                                           Index n, double c) {
+STREAMSIEVE_CLONES inline void dual_scores(const AdaptiveRule& rule, bool naive, const double* squares,
+                                           double* size, Index n, double c) {
     const AdaptiveRule one = rule;
 #pragma omp simd
-    for (Index e = 0; e < n; ++e) size[e] = dual_score(one, squares[e], size[e], c);
+    for (Index e = 0; e < n; ++e) size[e] = dual_score(one, naive, squares[e], size[e], c);
 }
 
-// The best of all features, as of row t.
-template <class Q>
+// The best of all features, or groups of them, as of row t.
+template <class Q, class G>
 class DualBest {
   public:
-    DualBest(const AdaptiveRule& rule, Q q, const BardaState& state)
+    DualBest(const AdaptiveRule& rule, bool naive, const G& groups, Q q, const BardaState& state)
         : rule_(rule),
+          naive_(naive),
+          groups_(groups),
           q_(q),
-          p_(state.gradient.rows),
           at_(state.gradient.data),
           bounds_(state.bounds),
           budget_(state.kept.room()),
@@ -91,10 +94,10 @@ class DualBest {
     double strength(Index j) const { return rule_.delta + std::sqrt(at_[j * (q_ + 1)]); }  // H
     double penalty(double t) const { return rule_.alpha * rule_.eta * t; }
     void expect(Index j) const {
-        prefetch(place_ + j);
+        prefetch(place_ + groups_.of(j));
         prefetch(at_ + j * (q_ + 1));
     }
-    bool has(Index j) const { return place_[j] > 0; }
+    bool has(Index j) const { return place_[groups_.of(j)] > 0; }
 
     // The clock moves on to row t.
     void tick(double t) {
@@ -103,7 +106,7 @@ class DualBest {
         if (!(bounds_.rule == rule_)) return look_at_all();
         if (t > bounds_.horizon) rescore_kept();
     }
-    // The gradients of feature j have changed; `score` is its own as of now.
+    // The gradients of j, a feature or of a group, have changed; `score_now` is its score as of now.
     void touched(Index j, double score_now) {
         const std::int32_t place = place_[j];
         if (place > 0) return kept_.rescore(place - 1, score(j, later_));
@@ -156,9 +159,13 @@ class DualBest {
         }
     }
 
+    // The score of a feature or a group as of c.
+    double score(Index g, double c) const {
+        return groups_.mean(
+            g, [&](Index j) { return dual_score(rule_, naive_, at_[j * (q_ + 1)], size(j), c); });
+    }
+
   private:
-    // H |z|^2 as of c.
-    double score(Index j, double c) const { return dual_score(rule_, at_[j * (q_ + 1)], size(j), c); }
     bool threatened(const Ranked& worst) const {
         return (pool_.size() > 0 && better(pool_.top(), worst)) ||
                (bounds_.floor.score > 0 && better(bounds_.floor, worst));
@@ -200,17 +207,17 @@ class DualBest {
         fill_pool(0, Index(bounds_.pool_target));
     }
     void look_at_all() {
-        const double least = 2 * double(budget_) + 256, most = std::max(least, double(p_));
+        const double least = 2 * double(budget_) + 256, most = std::max(least, double(groups_.count));
         double& target = bounds_.pool_target;
         const bool changed = !(bounds_.rule == rule_);
-        target = changed ? least : bounds_.work < double(p_) ? 8 * target : target / 2;
+        target = changed ? least : bounds_.work < double(groups_.count) ? 8 * target : target / 2;
         target = std::clamp(target, least, most);
         bounds_.work = 0;
         bounds_.rule = rule_;
         found_.clear();
-        for (Index j = 0; j < p_; ++j) {
+        for (Index j = 0; j < groups_.count; ++j) {
             place_[j] = 0;
-            if (at_[j * (q_ + 1)] == 0) continue;
+            if (!G::grouped && at_[j * (q_ + 1)] == 0) continue;
             const Ranked now{score(j, c_), double(j)};
             if (now.score > 0) found_.push_back(now);
         }
@@ -238,8 +245,9 @@ class DualBest {
     }
 
     AdaptiveRule rule_;
+    bool naive_;
+    const G& groups_;
     Q q_;
-    Index p_;
     const double* at_;
     BardaBounds& bounds_;
     Index budget_;
@@ -252,14 +260,14 @@ class DualBest {
 };
 
 // Values are bounded by Python such that nothing overflows: |z| <= eta sqrt(t).
-template <class Rows, class Q>
+template <class Rows, class Q, class G>
 Index barda(const Rows& X, const Loss& loss, Q q, const double* y, const double* weight,
-            const AdaptiveRule& rule, const BardaState& state) {
+            const AdaptiveRule& rule, bool naive, const G& groups, const BardaState& state) {
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
-    DualBest<Q> best(rule, q, state);
+    DualBest<Q, G> best(rule, naive, groups, q, state);
     const auto longest = std::size_t(X.longest());
-    std::vector<std::int32_t> changed(longest);  // features of a row
+    std::vector<std::int32_t> changed(longest);  // features of a row, or their groups
     std::vector<double> squares(longest), scores(longest);
     RowCount& clock = state.clock;
     const AdaptiveBias bias = state.bias;
@@ -286,12 +294,22 @@ Index barda(const Rows& X, const Loss& loss, Q q, const double* y, const double*
                 if (x == 0) continue;
                 const Index j = row.index(e);
                 add(d, x, q, at + j * width);
-                changed[std::size_t(n)] = std::int32_t(j);
+                changed[std::size_t(n)] = std::int32_t(groups.of(j));
+                if constexpr (G::grouped) {
+                    ++n;
+                    continue;
+                }
                 squares[std::size_t(n)] = at[j * width];
                 scores[std::size_t(n++)] = best.size(j);
             }
-            dual_scores(rule, squares.data(), scores.data(), n, best.now());
-            for (std::size_t e = 0; e < std::size_t(n); ++e) best.touched(changed[e], scores[e]);
+            if constexpr (G::grouped) {
+                std::sort(changed.begin(), changed.begin() + n);
+                const auto end = std::unique(changed.begin(), changed.begin() + n);
+                for (auto g = changed.begin(); g != end; ++g) best.touched(*g, best.score(*g, best.now()));
+            } else {
+                dual_scores(rule, naive, squares.data(), scores.data(), n, best.now());
+                for (std::size_t e = 0; e < std::size_t(n); ++e) best.touched(changed[e], scores[e]);
+            }
             if (bias.fit) {
                 add(d, 1, q, bias.gradient);
                 const double h = rule.delta + std::sqrt(bias.gradient[0]);

@@ -32,14 +32,15 @@ def best(score, B):
     return order[score[order] > 0]
 
 
-def keep(z, score, B):
-    kept = best(score, B)
-    w = np.zeros_like(z)
-    w[kept] = z[kept]
-    return w
+def keep(z, score, B, group=None):
+    """z of the B best features, or of the B groups whose features have the best mean score."""
+    if group is None:
+        group = np.arange(len(score))
+    kept = np.isin(group, best(np.bincount(group, score) / np.bincount(group), B))
+    return np.where(kept[:, None], z, 0.0)
 
 
-def barda(X, Y, r, B, eta, alpha, delta=0.01, loss="squared_hinge", intercept=False):
+def barda(X, Y, r, B, eta, alpha, delta=0.01, loss="squared_hinge", intercept=False, naive=False, group=None):
     """[Zhai] Algorithm 1."""
     (n, p), q = X.shape, Y.shape[1]
     w, b = np.zeros((p, q)), np.zeros(q)
@@ -54,7 +55,7 @@ def barda(X, Y, r, B, eta, alpha, delta=0.01, loss="squared_hinge", intercept=Fa
         H = delta + np.sqrt(square)
         below = alpha * eta * t + H
         z = -eta * G / below[:, None]
-        w = keep(z, H * (eta * size(G) / below) ** 2, B)
+        w = keep(z, (1 if naive else H) * (eta * size(G) / below) ** 2, B, group)
         if intercept:
             Gb += d
             squareb += (d * d).sum()
@@ -62,7 +63,7 @@ def barda(X, Y, r, B, eta, alpha, delta=0.01, loss="squared_hinge", intercept=Fa
     return w, b
 
 
-def bamd(X, Y, r, B, eta, alpha, delta=0.01, loss="squared_hinge", intercept=False):
+def bamd(X, Y, r, B, eta, alpha, delta=0.01, loss="squared_hinge", intercept=False, group=None):
     """[Zhai] Algorithm 2."""
     (n, p), q = X.shape, Y.shape[1]
     w, b = np.zeros((p, q)), np.zeros(q)
@@ -74,7 +75,7 @@ def bamd(X, Y, r, B, eta, alpha, delta=0.01, loss="squared_hinge", intercept=Fal
         square += (g * g).sum(axis=1)
         H = delta + np.sqrt(square)
         z = w - eta * g / H[:, None]
-        w = keep(z, H * size(z), B)
+        w = keep(z, H * size(z), B, group)
         if intercept:
             squareb += (d * d).sum()
             b = b - eta * d / (delta + np.sqrt(squareb))

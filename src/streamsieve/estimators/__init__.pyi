@@ -1754,10 +1754,13 @@ class FTRLProximalClassifier(Classifier):
     ) -> None: ...
 
 class BARDARegressor(Regressor):
-    k: Literal['auto'] | int
     eta: Literal['auto'] | float
     alpha: float
     delta: float
+    groups: Any
+    group_categories: bool
+    truncation: Literal['weighted', 'naive']
+    k: Literal['auto'] | int
     standardize: bool
     fit_intercept: bool
     grow: bool
@@ -1775,6 +1778,9 @@ class BARDARegressor(Regressor):
         eta: Literal['auto'] | float = 'auto',
         alpha: float = 0.0001,
         delta: float = 0.01,
+        groups: Any = None,
+        group_categories: bool = False,
+        truncation: Literal['weighted', 'naive'] = 'weighted',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
@@ -1788,10 +1794,13 @@ class BARDARegressor(Regressor):
     ) -> None: ...
 
 class BARDAClassifier(Classifier):
-    k: Literal['auto'] | int
     eta: Literal['auto'] | float
     alpha: float
     delta: float
+    groups: Any
+    group_categories: bool
+    truncation: Literal['weighted', 'naive']
+    k: Literal['auto'] | int
     standardize: bool
     fit_intercept: bool
     grow: bool
@@ -1809,6 +1818,9 @@ class BARDAClassifier(Classifier):
         eta: Literal['auto'] | float = 'auto',
         alpha: float = 0.0001,
         delta: float = 0.01,
+        groups: Any = None,
+        group_categories: bool = False,
+        truncation: Literal['weighted', 'naive'] = 'weighted',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
@@ -1822,15 +1834,17 @@ class BARDAClassifier(Classifier):
     ) -> None: ...
 
 class BAMDRegressor(Regressor):
-    k: Literal['auto'] | int
     eta: Literal['auto'] | float
     alpha: float
     delta: float
+    groups: Any
+    group_categories: bool
+    init: Literal['gradient', 'zero']
+    k: Literal['auto'] | int
     standardize: bool
     fit_intercept: bool
     grow: bool
     refit: bool
-    init: Literal['gradient', 'zero']
     max_iter: int
     tol: float
     shuffle: bool
@@ -1844,11 +1858,13 @@ class BAMDRegressor(Regressor):
         eta: Literal['auto'] | float = 'auto',
         alpha: float = 0.0001,
         delta: float = 0.01,
+        groups: Any = None,
+        group_categories: bool = False,
+        init: Literal['gradient', 'zero'] = 'gradient',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
         refit: bool = True,
-        init: Literal['gradient', 'zero'] = 'gradient',
         max_iter: int = 100,
         tol: float = 0.001,
         shuffle: bool = True,
@@ -1858,15 +1874,17 @@ class BAMDRegressor(Regressor):
     ) -> None: ...
 
 class BAMDClassifier(Classifier):
-    k: Literal['auto'] | int
     eta: Literal['auto'] | float
     alpha: float
     delta: float
+    groups: Any
+    group_categories: bool
+    init: Literal['gradient', 'zero']
+    k: Literal['auto'] | int
     standardize: bool
     fit_intercept: bool
     grow: bool
     refit: bool
-    init: Literal['gradient', 'zero']
     max_iter: int
     tol: float
     shuffle: bool
@@ -1880,11 +1898,13 @@ class BAMDClassifier(Classifier):
         eta: Literal['auto'] | float = 'auto',
         alpha: float = 0.0001,
         delta: float = 0.01,
+        groups: Any = None,
+        group_categories: bool = False,
+        init: Literal['gradient', 'zero'] = 'gradient',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
         refit: bool = True,
-        init: Literal['gradient', 'zero'] = 'gradient',
         max_iter: int = 100,
         tol: float = 0.001,
         shuffle: bool = True,
@@ -1894,14 +1914,14 @@ class BAMDClassifier(Classifier):
     ) -> None: ...
 
 class OFSClassifier(Classifier):
-    k: Literal['auto'] | int
     eta: float
     alpha: float
+    init: Literal['gradient', 'zero']
+    k: Literal['auto'] | int
     standardize: bool
     fit_intercept: bool
     grow: bool
     refit: bool
-    init: Literal['gradient', 'zero']
     max_iter: int
     tol: float
     shuffle: bool
@@ -1913,11 +1933,11 @@ class OFSClassifier(Classifier):
         *,
         eta: float = 0.2,
         alpha: float = 0.01,
+        init: Literal['gradient', 'zero'] = 'gradient',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
         refit: bool = True,
-        init: Literal['gradient', 'zero'] = 'gradient',
         max_iter: int = 100,
         tol: float = 0.001,
         shuffle: bool = True,
@@ -1954,15 +1974,15 @@ class SOFSClassifier(Classifier):
     ) -> None: ...
 
 class PassiveAggressiveRegressor(Regressor):
-    k: Literal['auto'] | int
     C: float
     variant: Literal['PA-I', 'PA-II']
     epsilon: float
+    init: Literal['gradient', 'zero']
+    k: Literal['auto'] | int
     standardize: bool
     fit_intercept: bool
     grow: bool
     refit: bool
-    init: Literal['gradient', 'zero']
     max_iter: int
     tol: float
     shuffle: bool
@@ -1974,11 +1994,11 @@ class PassiveAggressiveRegressor(Regressor):
         C: float = 1.0,
         variant: Literal['PA-I', 'PA-II'] = 'PA-I',
         epsilon: float = 0.1,
+        init: Literal['gradient', 'zero'] = 'gradient',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
         refit: bool = True,
-        init: Literal['gradient', 'zero'] = 'gradient',
         max_iter: int = 100,
         tol: float = 0.001,
         shuffle: bool = True,
@@ -1986,15 +2006,15 @@ class PassiveAggressiveRegressor(Regressor):
     ) -> None: ...
 
 class PassiveAggressiveClassifier(Classifier):
-    k: Literal['auto'] | int
     C: float
     variant: Literal['PA-I', 'PA-II']
     epsilon: float
+    init: Literal['gradient', 'zero']
+    k: Literal['auto'] | int
     standardize: bool
     fit_intercept: bool
     grow: bool
     refit: bool
-    init: Literal['gradient', 'zero']
     max_iter: int
     tol: float
     shuffle: bool
@@ -2007,11 +2027,11 @@ class PassiveAggressiveClassifier(Classifier):
         C: float = 1.0,
         variant: Literal['PA-I', 'PA-II'] = 'PA-I',
         epsilon: float = 0.1,
+        init: Literal['gradient', 'zero'] = 'gradient',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
         refit: bool = True,
-        init: Literal['gradient', 'zero'] = 'gradient',
         max_iter: int = 100,
         tol: float = 0.001,
         shuffle: bool = True,

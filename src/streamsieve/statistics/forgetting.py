@@ -17,7 +17,8 @@ DECAY = Param(
     None,
     Or(Real(0, below=1), Kind("callable", callable=True), None),
     "Forgetting per row: a row of age a weighs (1 - decay)^a. A callable gives alpha_n of [Sun] eq. (3.11) "
-    "for the row after n others. None forgets nothing.",
+    "for the row after n others: `lambda n: alpha` is that equation with a constant alpha, where the first "
+    "row weighs 1 / alpha times as much. None forgets nothing.",
 )
 HALF_LIFE = Param(
     None, Or(Real(above=0), None), "Rows after which a row's weight has halved; determines the decay."

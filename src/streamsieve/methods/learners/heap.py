@@ -9,10 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.method import Method
 from ...core.params import Int, Or, Param, Real
 from ...core.rows import Array
-from ...core.state import Field, State, array, record, zeros
-from .steps import AUTO
+from ...core.state import Field, State, array, check_finite, record, zeros
+from . import steps
+from .steps import AUTO, check_clock
 
 ENTRY = np.dtype([("score", np.float64), ("feature", np.float64)])
 
@@ -22,6 +24,27 @@ POSITIVE, NOT_NEGATIVE = Real(1 / LIMIT, LIMIT), Real(0, LIMIT)
 
 FIXED_K = Param(10, Int(1), "Number of features to keep, at most.", symbol="B")
 K = Param(10, Or(Int(1), "auto"), f"Number of features to keep, at most. {AUTO}", symbol="B")
+
+
+class Budgeted(Method):
+    """Base of the learners that keep the k best of a heap after every row: what all of them have."""
+
+    k = K
+    standardize, fit_intercept, grow, refit = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW, steps.REFIT
+    max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
+
+    limit = LIMIT
+    can_overflow = False
+    prepare = "unit rows"
+
+    def resize(self, p: int) -> None:
+        super().resize(p)
+        resize_heap(self.state.kept, min(self.k, p))
+
+    def check_state(self) -> None:
+        check_finite(self.state)
+        check_clock(self.state.clock)
+        check_heap("kept", self.state.kept, self.state.place)
 
 
 def new_heap(room: int, role: str = "slot") -> State:

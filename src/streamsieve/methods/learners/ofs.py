@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ... import _core
-from ...core.method import Method
 from ...core.params import Param
 from ...core.rows import Array, Rows
-from ...core.state import State, array, check_finite, record, zeros
-from . import heap, steps
-from .heap import NOT_NEGATIVE, POSITIVE, check_heap, new_heap, resize_heap, set_heap
+from ...core.state import State, array, record, zeros
+from . import heap
+from .heap import NOT_NEGATIVE, POSITIVE, Budgeted, new_heap, set_heap
 from .start import INIT, start_by_gradient
-from .steps import check_clock, check_shrink
+from .steps import check_shrink
 
 
-class OFS(Method):
+class OFS(Budgeted):
     """K features by steps of the hinge loss, projected and truncated (OFS, FOFS).
 
     O(nnz + touched log k) a row whatever p is, and O(p) memory. More than two classes are learned jointly,
@@ -33,7 +32,6 @@ class OFS(Method):
     the step.
     """
 
-    k = heap.K
     eta = Param(0.2, POSITIVE, "Step.", symbol="eta", live=True)
     alpha = Param(
         0.01,
@@ -42,13 +40,9 @@ class OFS(Method):
         symbol="lambda",
         live=True,
     )
-    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
-    refit, init = steps.REFIT, INIT
-    max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
+    init = INIT
 
     losses = {"classification": ("hinge",)}
-    limit = heap.LIMIT
-    can_overflow = False
     examples = {
         "classification": """
         >>> import numpy as np
@@ -58,8 +52,6 @@ class OFS(Method):
         array([ 7, 13])
         """,
     }
-
-    prepare = "unit rows"
 
     def check(self) -> None:
         check_shrink(self)
@@ -97,14 +89,8 @@ class OFS(Method):
     def weights(self) -> tuple[Array, Array]:
         return self.state.weight.T * self.state.scale, self.state.bias.copy()
 
-    def resize(self, p: int) -> None:
-        super().resize(p)
-        resize_heap(self.state.kept, min(self.k, p))
-
     def check_state(self) -> None:
+        super().check_state()
         s = self.state
-        check_finite(s)
-        check_clock(s.clock)
-        check_heap("kept", s.kept, s.place)
         if not 0 < s.scale[0] <= 1:
             raise ValueError(f"scale is {s.scale[0]}, not in (0, 1].")

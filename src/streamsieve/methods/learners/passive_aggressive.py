@@ -5,17 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from ... import _core
-from ...core.method import Method
 from ...core.params import OneOf, Param
 from ...core.rows import Array, Rows
-from ...core.state import State, check_finite, zeros
-from . import heap, steps
-from .heap import NOT_NEGATIVE, POSITIVE, check_heap, new_heap, resize_heap, set_heap
+from ...core.state import State, zeros
+from . import heap
+from .heap import NOT_NEGATIVE, POSITIVE, Budgeted, new_heap, set_heap
 from .start import INIT, start_by_gradient
-from .steps import check_clock
 
 
-class PassiveAggressive(Method):
+class PassiveAggressive(Budgeted):
     """K features by the least change that corrects each row, truncated (passive-aggressive).
 
     O(nnz + touched log k) a row whatever p is, and O(p) memory. There is no step to choose: a row whose loss
@@ -34,19 +32,14 @@ class PassiveAggressive(Method):
     times the `C`. Curves and tests of regressors measure the squared loss.
     """
 
-    k = heap.K
     C = Param(1.0, POSITIVE, "The larger, the more one row may change the model.", symbol="C", live=True)
     variant = Param("PA-I", OneOf("PA-I", "PA-II"), "How `C` bounds a step (see Notes).", live=True)
     epsilon = Param(
         0.1, NOT_NEGATIVE, "Regression: errors up to this change nothing.", symbol="epsilon", live=True
     )
-    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
-    refit, init = steps.REFIT, INIT
-    max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
+    init = INIT
 
     losses = {"regression": ("squared",), "classification": ("hinge",)}
-    limit = heap.LIMIT
-    can_overflow = False
     prepare = "units"
 
     def start(self, p: int, q: int) -> State:
@@ -80,12 +73,3 @@ class PassiveAggressive(Method):
 
     def weights(self) -> tuple[Array, Array]:
         return self.state.weight.T.copy(), self.state.bias.copy()
-
-    def resize(self, p: int) -> None:
-        super().resize(p)
-        resize_heap(self.state.kept, min(self.k, p))
-
-    def check_state(self) -> None:
-        check_finite(self.state)
-        check_clock(self.state.clock)
-        check_heap("kept", self.state.kept, self.state.place)

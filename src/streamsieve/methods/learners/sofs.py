@@ -8,16 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
-from ...core.method import Method
 from ...core.params import Param
 from ...core.rows import Array, Rows
-from ...core.state import State, check_finite, zeros
-from . import heap, steps
-from .heap import POSITIVE, check_heap, heap_features, new_heap, resize_heap
-from .steps import check_clock
+from ...core.state import State, zeros
+from . import heap
+from .heap import POSITIVE, Budgeted, heap_features, new_heap
 
 
-class SOFS(Method):
+class SOFS(Budgeted):
     """The k features whose weights are surest, by diagonal AROW (SOFS).
 
     O(nnz + touched log k) a row whatever p is, and O(p) memory. More than two classes are learned jointly,
@@ -43,12 +41,8 @@ class SOFS(Method):
         symbol="gamma",
         live=True,
     )
-    standardize, fit_intercept, grow = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW
-    refit = steps.REFIT
-    max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
 
     losses = {"classification": ("hinge",)}
-    limit = heap.LIMIT
     can_overflow = True  # truncation takes away what bounds AROW's weights
     examples = {
         "classification": """
@@ -60,8 +54,6 @@ class SOFS(Method):
         array([ 0,  7, 14])
         """,
     }
-
-    prepare = "unit rows"
 
     def start(self, p: int, q: int) -> State:
         return State(
@@ -82,10 +74,6 @@ class SOFS(Method):
     def weights(self) -> tuple[Array, Array]:
         return self.state.weight[:, 1::2].T.copy(), self.state.bias.copy()
 
-    def resize(self, p: int) -> None:
-        super().resize(p)
-        resize_heap(self.state.kept, min(self.k, p))
-
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         seen = rows.features
         if seen is None or len(seen) >= self.p:
@@ -99,9 +87,7 @@ class SOFS(Method):
         )
 
     def check_state(self) -> None:
+        super().check_state()
         s = self.state
-        check_finite(s)
-        check_clock(s.clock)
-        check_heap("kept", s.kept, s.place)
         if (s.weight[:, ::2] < 0).any() or (s.bias_precision < 0).any():
             raise ValueError("a precision is below 0.")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.params import OneOf, Param
 from ...core.rows import Array, Rows
-from .steps import largest
+from .steps import chosen
 
 INIT = Param(
     "gradient",
@@ -53,7 +53,7 @@ def start_by_gradient(method: Any, rows: Rows, y: Array, w: Array | None) -> Non
     y /= largest_y
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is no start
         mean, unit, gradient = first_gradient(method, rows, y, weight)
-        kept = largest(np.square(gradient).sum(axis=1), method.k)
+        kept = chosen(method, np.square(gradient).sum(axis=1))
         coef = np.zeros_like(gradient)
         coef[kept] = gradient[kept] / unit[kept]
         scores = rows.scores(coef, -mean @ coef)

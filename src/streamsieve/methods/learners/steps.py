@@ -11,7 +11,7 @@ from ... import _core
 from ...core.params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ...core.rows import Array
 from ...core.state import Field, State, record, zeros
-from ...statistics.constraints import Constraints
+from ...statistics.constraints import Constraints, Resolved
 
 MOST_CHOSEN = 200  # features that 'auto' selects, at most: each size is fitted and compared
 #: What 'auto' means for a number of features, where `fit` can choose it (training/size.py).
@@ -163,17 +163,24 @@ def largest(score: Array, k: int) -> NDArray[np.int64]:
     return kept[: _core.top_k(score, kept)]
 
 
+def resolved_constraints(method: Any, p: int) -> Resolved | None:
+    """The constraints of a method by feature; None where there are none."""
+    constraints = Constraints.of(method)
+    if not constraints.given:
+        return None
+    names = method.feature_names
+    names = None if names is None else [*map(str, names)][:p]
+    return constraints.resolve(p, names, method.first_index)
+
+
 def chosen(method: Any, score: Array) -> NDArray[np.int64]:
     """The features of a method whose model is chosen when it is read: the k with the largest scores above 0.
 
     Scores are squares of weights. Features to keep come first; groups go by the mean of their scores, whole.
     """
-    constraints = Constraints.of(method)
-    if not constraints.given:
+    resolved = resolved_constraints(method, len(score))
+    if resolved is None:
         return largest(score, method.k)
-    names = method.feature_names
-    names = None if names is None else [*map(str, names)][: len(score)]
-    resolved = constraints.resolve(len(score), names, method.first_index)
     label = np.arange(len(score)) if resolved.group is None else resolved.group
     by_unit = np.bincount(label, score) / np.maximum(np.bincount(label), 1)
     kept = np.unique(label[resolved.kept])
