@@ -47,7 +47,7 @@ def adaptive_steps(X, y, eta, schedule):
         yield (s * scale / math.sqrt(size * count) if size else 0.0), s * scale / math.sqrt(count + 1)
 
 
-def truncated_gradient(X, y, loss, r, eta, schedule, lam, K=10, theta=math.inf):
+def truncated_gradient(X, y, loss, r, eta, schedule, lam, K=10, theta=math.inf, intercept=True):
     """Langford et al. (2009), section 3: T_1 after every K-th row; m rows later read as if after m more."""
     slope, curvature = LOSSES[loss]
     w, b = np.zeros(X.shape[1]), 0.0
@@ -57,24 +57,24 @@ def truncated_gradient(X, y, loss, r, eta, schedule, lam, K=10, theta=math.inf):
 
     for t, (step, step_b) in enumerate(steps(X, r, eta, schedule, curvature), 1):
         d = r[t - 1] * slope(X[t - 1] @ w + b, y[t - 1])
-        w, b = w - step * d * X[t - 1], b - step_b * d
+        w, b = w - step * d * X[t - 1], b - intercept * step_b * d
         if t % K == 0:
             w = T(w, K * step * lam)
     return T(w, t % K * step * lam), b
 
 
-def fobos(X, y, loss, r, eta, schedule, lam, l1_ratio=1.0):
+def fobos(X, y, loss, r, eta, schedule, lam, l1_ratio=1.0, intercept=True):
     """Duchi and Singer (2009), eqs. (2), (3) with the prox of the elastic net."""
     slope, curvature = LOSSES[loss]
     w, b = np.zeros(X.shape[1]), 0.0
     for x, t, s, (step, step_b) in zip(X, y, r, steps(X, r, eta, schedule, curvature)):
         d = s * slope(x @ w + b, t)
         w = soft(w - step * d * x, step * lam * l1_ratio) / (1 + step * lam * (1 - l1_ratio))
-        b -= step_b * d
+        b -= intercept * step_b * d
     return w, b
 
 
-def rda(X, y, loss, r, eta, schedule, lam, rho=0.0, l1_ratio=1.0):
+def rda(X, y, loss, r, eta, schedule, lam, rho=0.0, l1_ratio=1.0, intercept=True):
     """[Ma] eq. (18), the long form, with gamma sqrt(t) = 1 / eta_t and the elastic net."""
     slope, curvature = LOSSES[loss]
     w, b, g = np.zeros(X.shape[1]), 0.0, np.zeros(X.shape[1])
@@ -83,11 +83,11 @@ def rda(X, y, loss, r, eta, schedule, lam, rho=0.0, l1_ratio=1.0):
         g = (t - 1) / t * g + d * X[t - 1] / t
         beta = 1 / step  # h's factor is beta / t
         w = -soft(g, lam * l1_ratio + beta / t * rho) / (beta / t + lam * (1 - l1_ratio))
-        b -= step_b * d
+        b -= intercept * step_b * d
     return w, b
 
 
-def adaptive(X, y, loss, r, eta, schedule, lam, dual, delta=0.01):
+def adaptive(X, y, loss, r, eta, schedule, lam, dual, delta=0.01, intercept=True):
     """Duchi, Hazan and Singer (2011): eq. (24) for dual averaging, eq. (25) for the composite step."""
     slope, _ = LOSSES[loss]
     p = X.shape[1]
@@ -101,11 +101,11 @@ def adaptive(X, y, loss, r, eta, schedule, lam, dual, delta=0.01):
             w = -np.sign(G) * step * t / H * np.maximum(np.abs(G) / t - lam, 0)
         else:
             w = soft(w - step * g / H, step * lam / H)
-        b -= step_b * d / (delta + math.sqrt(squares_b))
+        b -= intercept * step_b * d / (delta + math.sqrt(squares_b))
     return w, b
 
 
-def sadmm(X, y, loss, r, eta, schedule, lam, form="opg", rho=1.0):
+def sadmm(X, y, loss, r, eta, schedule, lam, form="opg", rho=1.0, intercept=True):
     """Ouyang et al. (2013) and Suzuki (2013) with A = 1, B = -1; "rda" with its averages spelt out."""
     slope, curvature = LOSSES[loss]
     p = X.shape[1]
@@ -126,5 +126,5 @@ def sadmm(X, y, loss, r, eta, schedule, lam, form="opg", rho=1.0):
             )
         z = soft(w - u / rho, lam / rho)
         u = u - rho * (w - z)
-        b -= step_b * d
+        b -= intercept * step_b * d
     return z, b

@@ -134,7 +134,8 @@ def _beyond_the_paper(params: dict[str, Parameter]) -> str:
     """The paragraph on what a learner does beyond its paper; with all of it off it is the paper's."""
     on = [name for name in _HELP if name in params and params[name].default is not False]
     used = [_HELP[name] for name in on if name != "eta" or params[name].default == "auto"]
-    return f"**Beyond the paper**, by default, with what turns it off: {'; '.join(used)}."
+    named = "; ".join(used)
+    return f"**Beyond the paper**, by default, with what turns it off: {named}. See *As printed* in the docs."
 
 
 def _document(method: Any, task: str, params: dict[str, Parameter]) -> str | None:
