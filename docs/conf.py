@@ -1,5 +1,6 @@
 """The site: `python -m sphinx -W docs docs/_build`. Nothing is fetched from a network."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,11 +9,12 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import streamsieve  # noqa: E402
 from benchmarks import publish  # noqa: E402
-from site_pages import api, commands, docstrings, methods  # noqa: E402
+from site_pages import api, commands, docstrings, methods, support  # noqa: E402
 
 project = "streamsieve"
 author = "the streamsieve developers"
 copyright = "the streamsieve developers, BSD 3-Clause"
+html_context = {"default_mode": "auto"}
 version = release = streamsieve.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_gallery.gen_gallery"]
@@ -32,6 +34,7 @@ numpydoc_xref_param_type = False
 WIDE = [f"results/{page.parent.name}/results" for page in (HERE / "results").glob("*/results.md")]
 html_theme = "pydata_sphinx_theme"
 html_title = "streamsieve"
+html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
@@ -43,11 +46,11 @@ html_theme_options = {
     "header_links_before_dropdown": 5,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": {"**": ["page-toc"]} | {page: [] for page in WIDE},
-    "logo": {"text": "streamsieve"},
+    "secondary_sidebar_items": {"**": ["page-toc"]} | {page: [] for page in (*WIDE, "index", "support")},
+    "logo": {"text": "streamsieve", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
 }
 #: Pages without others beside them need no navigation on the left.
-ALONE = "index install start choosing evidence how-it-works commands benchmarks changelog citing"
+ALONE = "index install start choosing support evidence how-it-works commands benchmarks changelog citing"
 html_sidebars = {name: [] for name in ALONE.split()}
 
 sphinx_gallery_conf = {
@@ -65,7 +68,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
 }
 
-for pages in (methods, api, commands):
+for pages in (methods, api, commands, support):
     pages.write(HERE)
 
 
@@ -74,6 +77,15 @@ def add_age(_, name, source):
         source[0] = publish.add_age(source[0])
 
 
+def quiet(app, error):
+    """Remove the theme's message about its colours: the console of a browser stays empty."""
+    file = Path(app.outdir) / "_static" / "scripts" / "pydata-sphinx-theme.js"
+    if error is None and file.exists():
+        text = file.read_text(encoding="utf-8")
+        file.write_text(re.sub(r"console\.log\(`\[PST\]: Changed to [^`]*`\)", "0", text), encoding="utf-8")
+
+
 def setup(app):
+    app.connect("build-finished", quiet)
     app.connect("source-read", add_age)
     app.connect("autodoc-process-docstring", docstrings.escape, priority=900)  # after numpydoc

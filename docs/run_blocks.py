@@ -3,26 +3,38 @@
     python docs/run_blocks.py [--write] PAGE...
 
 The blocks of a page run in order, in one namespace and one empty folder: `python` and `pycon` (doctests)
-here, `shell` by bash. A `text` block right after one of them is what it prints. Before a block, `<!-- skip:
-why -->` leaves it out, and `<!-- varies -->` before a `text` block leaves out the comparison. Numbers are
-equal within 2 percent.
+here, `shell` by bash. A `text` block right after one of them is what it prints. Numbers are equal within 2
+percent. A comment before a block changes this:
+
+- `<!-- skip: why -->` leaves the block out;
+- `<!-- varies -->`, before a `text` block, leaves out the comparison;
+- `<!-- data: NAME -->` puts a file of ../shared/tables or ../shared/data into the folder, or says that the
+  package NAME is needed. Where it is absent, this block and those after it are left out.
 """
 
 import contextlib
 import doctest
+import importlib.util
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-BLOCK = re.compile(r"(?P<before>(?:^<!--[^\n]*-->\n+)?)^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"(?P<before>(?:^<!--[^\n]*-->\n+)*)^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S)
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 TOLERANCE = 0.02
 RUNS = ("python", "pycon", "shell")
+#: Public data that the repository does not hold, beside the checkout.
+SHARED = [parent / "shared" for parent in Path(__file__).resolve().parents[2:4]]
+
+
+class DataMissing(Exception):
+    """A page names a file or a package that is not here."""
 
 
 class Block(NamedTuple):
@@ -74,8 +86,21 @@ class Runner:
         self.environment["PATH"] = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
         self.environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
 
+    def fetch(self, name: str) -> None:
+        """Put a data file into the folder of the page; a name without a suffix is a package."""
+        if "." not in name:
+            if importlib.util.find_spec(name) is None:
+                raise DataMissing(f"the package {name} is not installed")
+            return
+        found = [file for folder in SHARED for file in folder.glob(f"*/{name}")]
+        if not found:
+            raise DataMissing(f"{name} is not in ../shared/tables or ../shared/data")
+        shutil.copyfile(found[0], Path(self.folder) / name)
+
     def run(self, block: Block) -> str:
         """What a block prints."""
+        for name in re.findall(r"<!-- data: (\S+) -->", block.note):
+            self.fetch(name)
         if block.kind == "shell":
             done = subprocess.run(
                 ["bash", "-euo", "pipefail", "-c", block.text], cwd=self.folder, env=self.environment,
@@ -103,17 +128,25 @@ class Runner:
 
 
 def run_page(file: Path, *, write: bool = False) -> list[str]:
-    """Run a page; what differs from what it shows."""
+    """Run a page; what differs from what it shows.
+
+    Raises `DataMissing` where all is as shown up to a block whose data are not here.
+    """
     page = file.read_text(encoding="utf-8")
     found = blocks(page)
     differences: list[str] = []
     replaced: list[tuple[int, int, str]] = []
+    missing: DataMissing | None = None
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(folder)
         for i, block in enumerate(found):
             if block.kind not in RUNS or "skip:" in block.note:
                 continue
-            printed = runner.run(block)
+            try:
+                printed = runner.run(block)
+            except DataMissing as error:
+                missing = error
+                break
             shown = found[i + 1] if i + 1 < len(found) and found[i + 1].kind == "text" else None
             if shown is None or page[block.stop : shown.start].replace(shown.note, "").strip("`\n") != "text":
                 continue
@@ -127,6 +160,8 @@ def run_page(file: Path, *, write: bool = False) -> list[str]:
         page = page[:start] + text + page[stop:]
     if write:
         file.write_text(page, encoding="utf-8")
+    if missing is not None and not differences:
+        raise missing
     return differences
 
 

@@ -33,7 +33,7 @@ def stored(tmp_path):
     return fill
 
 
-@pytest.mark.parametrize("page", ["choosing.md", "evidence.md", "README.md"])
+@pytest.mark.parametrize("page", ["index.md", "choosing.md", "evidence.md", "README.md"])
 def test_pages_show_the_stored_results(page):
     ((path, text),) = (item for item in fill_pages.pages().items() if item[0].name == page)
     assert path.read_text(encoding="utf-8") == text, "run `python docs/fill_pages.py`"

@@ -145,6 +145,33 @@ def rows() -> None:
     picture.save("rows.svg")
 
 
+def hero() -> None:
+    """A wide stream of columns passes a sieve; few columns are left, with their weights and intervals."""
+    picture = Picture(
+        460, 250, "Many columns enter a sieve; five leave it, each with a weight and an interval"
+    )
+    kept = {3: 0.9, 9: -0.6, 14: 0.45, 20: 0.75, 24: -0.35}
+    for j in range(28):
+        x = 18 + 15.2 * j
+        for i in range(4):
+            colour, opacity = (BLUE, 0.95) if j in kept else (INK, 0.13 + 0.09 * ((j * 7 + i * 5) % 4))
+            picture.bar(x, 12 + 17 * i, 10, 13, colour, opacity)
+    picture.parts.append(
+        f'<path d="M10 92H450L300 142H160Z" style="fill:{SOFT};stroke:{BLUE};stroke-width:1.6"/>'
+    )
+    for i in range(9):
+        picture.parts.append(
+            f'<circle cx="{110 + 30 * i}" cy="107" r="2.6" style="fill:{BLUE};opacity:0.7"/>'
+        )
+    picture.text(230, 132, "sieve", weight="600")
+    picture.parts.append(f'<path d="M230 154V246" style="stroke:{LINE};stroke-width:1.4"/>')
+    for i, weight in enumerate(kept.values()):
+        y, end = 164 + 18 * i, 230 + 130 * weight
+        picture.bar(min(230, end), y - 4, abs(end - 230), 8, BLUE, 0.85)
+        picture.parts.append(f'<path d="M{end - 16} {y}H{end + 16}" style="stroke:{INK};stroke-width:1.4"/>')
+    picture.save("hero.svg")
+
+
 if __name__ == "__main__":
-    for draw in (choosing, families, sieve, rows):
+    for draw in (choosing, families, sieve, rows, hero):
         draw()

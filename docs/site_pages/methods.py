@@ -29,16 +29,25 @@ def paper_text(text: str, papers: dict[str, str]) -> str:
 
 
 def index(known: dict[str, Any]) -> str:
-    lines = ["# Methods", "", "Which one to take: [which method?](../choosing.md)", ""]
-    toc = ["```{toctree}", ":hidden:", ""]
+    lines = [
+        "# Methods",
+        "",
+        "**Start with [Sieve](Sieve.md).** If you need something else: [which method?](../choosing.md) asks",
+    ]
+    lines += ["four questions, and [a table](../support.md) lists what each method supports.", ""]
     for family, about in known["families"].items():
+        entries = [entry for entry in METHODS.values() if entry.family == family]
         lines += [f"## {about['title']}", "", about["text"], "", "| method | |", "|---|---|"]
-        for entry in METHODS.values():
-            if entry.family == family:
-                lines.append(f"| [{entry.name}]({entry.name}.md) | {summary(entry.load())} |")
-                toc.append(entry.name)
-        lines.append("")
-    return "\n".join([*lines, *toc, "```", ""])
+        lines += [f"| [{entry.name}]({entry.name}.md) | {summary(entry.load())} |" for entry in entries]
+        lines += ["", "```{toctree}", ":hidden:", f":caption: {about['title']}", ""]
+        lines += [sidebar(entry.name, known[entry.name]) for entry in entries]
+        lines += ["```", ""]
+    return "\n".join(lines)
+
+
+def sidebar(name: str, note: dict[str, Any]) -> str:
+    """An entry of the sidebar: the method and a few words about it."""
+    return f"{name} ({note['line']}) <{name}>" if "line" in note else name
 
 
 def summary(method: Any) -> str:
