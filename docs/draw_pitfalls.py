@@ -1,4 +1,4 @@
-"""Draw the pictures of the page on pitfalls from what its own blocks compute: `python docs/draw_pitfalls.py`."""
+"""Draw the pictures of the page on pitfalls from its own blocks: `python docs/draw_pitfalls.py`."""
 
 import sys
 import tempfile
@@ -11,7 +11,6 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from run_blocks import Runner, blocks  # noqa: E402
-
 from streamsieve.displays.style import BLUE, FAINT, INK, QUIET, RED  # noqa: E402
 
 

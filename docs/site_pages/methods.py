@@ -29,12 +29,11 @@ def paper_text(text: str, papers: dict[str, str]) -> str:
 
 
 def index(known: dict[str, Any]) -> str:
-    lines = [
-        "# Methods",
-        "",
-        "**Start with [Sieve](Sieve.md).** If you need something else: [which method?](../choosing.md) asks",
+    lines = ["# Methods", "", "**Start with [Sieve](Sieve.md).** If you need something else,"]
+    lines += [
+        "[which method?](../choosing.md) asks four questions, and [a table](../support.md) lists what each"
     ]
-    lines += ["four questions, and [a table](../support.md) lists what each method supports.", ""]
+    lines += ["method supports.", ""]
     for family, about in known["families"].items():
         entries = [entry for entry in METHODS.values() if entry.family == family]
         lines += [f"## {about['title']}", "", about["text"], "", "| method | |", "|---|---|"]

@@ -21,21 +21,22 @@ NO = "-"
 CONSTRAINTS = ("keep", "groups", "positive", "bounds", "penalty_factor")
 TEXT = """# What each method supports
 
-Written from the code, so that it is always up to date. Every method takes dense and sparse rows, frames, sample weights,
-several targets (or classes) that share their features, and tables with words, dates and missing values.
+Written from the code. Every method takes dense and sparse rows, frames, sample weights, several targets (or
+classes) that share their features, and tables with words, dates and missing values.
 
 {tables}
 
-- **targets**, **labels**: the losses, the default first. "no" means that there is no such estimator.
-- **`k="auto"`**: chooses the number of features; in a stream, or with all rows in `fit` only.
-- **constraints**: `keep` features in the model, `groups` that enter together, `positive` weights, `bounds`, or a
-  `penalty_factor` for each feature ([guide](guide/constraints.md)).
-- **errors**: standard errors and intervals; "honest" means that they can stay valid after selection
+- **targets**, **labels**: the losses, the default first. "no": there is no such estimator.
+- **`k="auto"`**: chooses the number of features; "in `fit`": only with all rows in one call.
+- **constraints**: `keep` features in the model, `groups` that enter together, `positive` weights, `bounds`,
+  or a `penalty_factor` for each feature ([guide](guide/constraints.md)).
+- **errors**: standard errors and intervals; "honest": they can stay valid after selection
   ([guide](guide/inference.md)).
 - **merges**: models of separate rows add up to the model of all rows, to rounding ([scaling](scaling.md)).
 - **forgets**: old rows count less and less ([drift](guide/drift.md)).
-- **several machines**: *exact*: every machine learns its own rows, and the results are merged. *votes*: machines first vote
-  for the columns to keep; then one model learns these. *in turn*: the rows are learned one part after the other.
+- **several machines**: *exact*: every machine learns its own rows, and the results are merged. *votes*:
+  machines first vote for the columns to keep; then one model learns these. *in turn*: the rows are learned
+  one part after the other.
 """
 
 
