@@ -18,7 +18,7 @@ from streamsieve.methods import ESTIMATORS, METHODS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-SLOW = ("guide/text.md", "guide/clicks.md", "guide/classes.md", "start.md")  # some ten seconds each
+SLOW = ("guide/text.md", "guide/genes.md", "guide/clicks.md", "guide/classes.md", "start.md")  # some ten seconds each
 WRITTEN = {
     "_build",
     "methods",
