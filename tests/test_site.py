@@ -18,17 +18,11 @@ from streamsieve.methods import ESTIMATORS, METHODS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-SLOW = ("guide/text.md", "guide/genes.md", "guide/clicks.md", "guide/classes.md", "start.md")  # some ten seconds each
-WRITTEN = {
-    "_build",
-    "methods",
-    "api",
-    "gallery",
-    "results",
-    "benchmarks",
-    "commands",
-    "support",
-}  # by other programs
+SLOW = [f"guide/{name}.md" for name in ("text", "genes", "clicks", "classes")] + [
+    "start.md"
+]  # ten seconds each
+#: Pages that other programs write.
+WRITTEN = {"_build", "methods", "api", "gallery", "results", "benchmarks", "commands", "support"}
 PAGES = sorted(
     page
     for page in (ROOT / "README.md", *DOCS.rglob("*.md"))
