@@ -323,7 +323,7 @@ def test_memory_does_not_grow_with_rows(kind):
     gc.collect()
     later = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    assert later - first < 40_000  # 40 calls bring 1.2 MB of rows; SFSA's ladder may gain a rung
+    assert later - first < 80_000  # 40 calls bring 1.2 MB of rows; SFSA may gain a rung with its refit
     size = len(pickle.dumps(model))
     run(5)
     assert len(pickle.dumps(model)) <= size + 64

@@ -8,97 +8,73 @@ from numpy.typing import NDArray
 from ... import _core
 from ...core.rows import Array, Rows
 from ...core.state import State, array, check_array, zeros
-from ...statistics.ridge import likeliest_ridge
+from ...statistics.linear_model import ridge_refit
+from ...statistics.running import RunningAverages
+from ...statistics.standardize import standardize
 
-_BLOCK = 256  # rows that are added to the averages at a time
+_BLOCK = 256  # rows that are added to the averages at a time, so that sums do not depend on the calls
 
 
 class AveragesRefit(State):
-    """Means and co-moments of the k features that are left and of the targets, and their least squares.
-
-    Rows are added in blocks, whatever calls they come in: O(k^2) a row, O(k^3) to read. `RunningAverages` sum
-    the weights of each call, so that their last bits depend on how a stream is cut; a learner's must not.
-    """
+    """Running averages of the k features that are left: O(k^2) a row, O(k^3) to read their least squares."""
 
     features: NDArray[np.int64]
-    rows: int
     filled: int
-    weight: float
+    averages: RunningAverages
 
     def __init__(self, features: NDArray[np.int64], q: int) -> None:
         k = len(features)
+        averages = RunningAverages()
+        averages.block = _BLOCK
         super().__init__(
             features=array(np.sort(features), "slot"),
-            rows=0,
+            averages=averages.begin(k, q),
             filled=0,
-            weight=0.0,
-            mean=zeros(fixed=k + q),
-            moments=zeros(fixed=k + q, other=k + q),  # co-moments about the mean
             block=zeros(fixed=_BLOCK, other=k + q + 1),  # features, targets, weight of rows to come
         )
-
-    @property
-    def k(self) -> int:
-        return len(self.features)
 
     def check(self, p: int, q: int) -> None:
         """Raise ValueError for state from a file that does not fit together."""
         check_array("features", self.features, np.int64, (len(self.features),))
-        at = np.concatenate([[-1], self.features, [p]])
-        if (np.diff(at) <= 0).any():
-            raise ValueError("a refit is of features that are not there.")
+        if (np.diff(np.concatenate([[-1], self.features, [p]])) <= 0).any():
+            raise ValueError(f"the features of a refit are not among {p} features in ascending order.")
         self.verify(AveragesRefit(self.features, q))
-        if not 0 <= self.filled < _BLOCK or self.rows < self.filled:
-            raise ValueError("a refit is of other rows than it counts.")
+        self.averages.check()
+        if not 0 <= self.filled < _BLOCK:
+            raise ValueError(f"a refit holds {self.filled} rows, but {_BLOCK} make a block.")
+
+    def resize(self, p: int) -> None:
+        """Nothing: new features are not among those that are left."""
 
     @property
     def enough(self) -> bool:
-        return self.rows >= 2 * self.k + 2
+        return self.averages.n_samples_ + self.filled >= 2 * len(self.features) + 2
 
     def update(self, rows: Rows, y: Array, w: Array | None) -> None:
         """Add rows."""
-        at, n = 0, len(rows)
+        at, n, k = 0, len(rows), len(self.features)
         while at < n:
             stop = min(n, at + _BLOCK - self.filled)
             to = self.block[self.filled : self.filled + stop - at]
-            values = np.empty((stop - at, self.k))
+            values = np.empty((stop - at, k))
             _core.pick(rows[at:stop].kernel, self.features, values)
-            to[:, : self.k] = values
-            to[:, self.k : -1] = y[at:stop]
+            to[:, :k], to[:, k:-1] = values, y[at:stop]
             to[:, -1] = 1.0 if w is None else w[at:stop]
             self.filled += stop - at
-            self.rows += stop - at
             if self.filled == _BLOCK:
-                self.weight, self.mean, self.moments = self._averages()
+                self._add_block(self.averages)
                 self.filled = 0
             at = stop
 
-    def _averages(self) -> tuple[float, Array, Array]:
-        """Weight, means and co-moments of all rows (Chan, Golub and LeVeque 1983)."""
-        if not self.filled:
-            return self.weight, self.mean, self.moments
-        block, w = self.block[: self.filled, :-1], self.block[: self.filled, -1]
-        added = float(w.sum())
-        mean = w @ block / added
-        centred = (block - mean) * np.sqrt(w)[:, None]
-        total, away = self.weight + added, mean - self.mean
-        moments = self.moments + centred.T @ centred + np.outer(away, away) * (self.weight * added / total)
-        return total, self.mean + away * (added / total), moments
+    def _add_block(self, averages: RunningAverages) -> RunningAverages:
+        x, y, w = np.split(self.block[: self.filled], [len(self.features), -1], axis=1)
+        return averages.add(Rows(x.copy()), y.copy(), w[:, 0].copy())
 
     def solve(self, fit_intercept: bool) -> tuple[Array, Array]:
         """Weights (k, q) and intercepts (q,), with the ridge of the largest marginal likelihood."""
-        weight, mean, moments = self._averages()
-        k, A = self.k, moments / weight
-        # of a constant column rounding is left
-        usable = A.diagonal() > (8 * np.finfo(np.float64).eps * mean) ** 2
-        if not fit_intercept:
-            A = A + np.outer(mean, mean)
-            usable = A.diagonal() > 0
-        x, y = np.flatnonzero(usable[:k]), k + np.flatnonzero(usable[k:])
-        coef = np.zeros((k, len(mean) - k))
-        if len(x) and len(y):
-            unit = 1.0 / np.sqrt(np.where(usable, A.diagonal(), 1.0))
-            R = A * unit[:, None] * unit
-            solved, _ = likeliest_ridge(np.ascontiguousarray(R[np.ix_(x, x)]), R[np.ix_(x, y)], weight)
-            coef[np.ix_(x, y - k)] = solved * unit[x][:, None] / unit[y]
-        return coef, mean[k:] - mean[:k] @ coef if fit_intercept else np.zeros(coef.shape[1])
+        averages = self._add_block(self.averages.copy()) if self.filled else self.averages
+        s = standardize(averages, fit_intercept=fit_intercept)
+        use = np.flatnonzero(s.usable)
+        coef = np.zeros((s.p, s.q))
+        coef[use] = ridge_refit(s, use)[0] * s.y_scale / s.x_scale[use, None]
+        return coef, s.y_mean - s.x_mean @ coef if fit_intercept else np.zeros(s.q)
