@@ -31,7 +31,7 @@ from streamsieve import (
     save,
 )
 from streamsieve.cli import main
-from streamsieve.distributed.parts import tree
+from streamsieve.distributed.partial import tree
 
 rng = np.random.default_rng(0)
 
@@ -154,7 +154,8 @@ def test_a_cell_that_looks_like_rows_is_noticed_and_scanned(tmp_path):
         distributed.merge_in_order(distributed.accumulate(unit, like) for unit in units)
     scanned = distributed.plan(file, 1000, scan=True, **options)
     assert len(scanned) > 3
-    assert distributed.merge_in_order(distributed.accumulate(unit, like) for unit in scanned).rows == 20
+    whole = distributed.merge_in_order(distributed.accumulate(unit, like) for unit in scanned)
+    assert whole.whole().rows == 20
 
 
 def test_a_plan_depends_on_files_and_options_alone(tmp_path):
@@ -207,7 +208,7 @@ def test_units_are_one_machine_to_rounding(tmp_path):
         folds.add(*_checked(X, y))
     whole = distributed.fit(OLSthRegressor(2), file, unit="20KB", target="y")
     assert list(whole.get_feature_names_out()) == ["x1", "x4"]
-    assert list(whole.feature_names_in_) == stream.feature_names
+    assert whole.schema_.feature_names == stream.feature_names
     assert_allclose(whole.coef_, plain.coef_, rtol=1e-9, atol=1e-12)
     assert whole.averages_.n_samples_ == plain.averages_.n_samples_ == 3000
     by_fold = distributed.fit(OLSthRegressor(criterion="cv"), file, unit="20KB", target="y")
@@ -327,21 +328,21 @@ def test_rows_that_fade_are_refused(tmp_path):
 
 
 def test_a_restarted_run_skips_finished_units(tmp_path, monkeypatch):
-    from streamsieve.distributed import parts
+    from streamsieve.distributed import jobs
 
     file = write_csv(tmp_path / "rows.csv")
     folder = tmp_path / "units"
     units = distributed.plan(file, "60KB", target="y")
     calls = []
-    real = parts.accumulate
+    real = jobs.accumulate
 
-    def counted(unit, like, columns=None):
+    def counted(unit, task):
         calls.append(unit.number)
         if len(calls) == 4 and len(units) > 4:
             raise KeyboardInterrupt
-        return real(unit, like, columns)
+        return real(unit, task)
 
-    monkeypatch.setattr(parts, "accumulate", counted)
+    monkeypatch.setattr(jobs, "accumulate", counted)
     with pytest.raises(KeyboardInterrupt):
         distributed.fit(OLSthRegressor(2), units, folder=folder)
     assert sorted(os.listdir(folder)) == [f"unit-{i:06d}.sieve" for i in range(3)]

@@ -8,7 +8,9 @@ from typing import Any
 
 from ..core.words import counted
 from ..distributed import dask
-from ..distributed.fit import finished_model, prepare
+from ..distributed.fit import learn, prepare
+from ..distributed.jobs import unit_task
+from ..distributed.parts import finished_model
 from ..distributed.plan import Plan
 from ..training.model import Model
 from .output import Console
@@ -29,7 +31,7 @@ def fit_cluster(
     like = prepare(model)
     with _client(scheduler, workers) as client, UnitMeter(like.method_name.lower(), console.quiet) as meter:
         console.note(f"{counted(len(units), 'unit')} for the workers of {client.scheduler.address}.")
-        part, _ = dask.fit_plan(client, units, like, folder, meter)
+        part, _ = learn(unit_task(units, like), dask.plan_run(client, units, folder, meter))
     found = finished_model(part)
     found.first_index = model.first_index
     return found

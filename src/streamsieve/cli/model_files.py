@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import click
@@ -152,8 +153,8 @@ def merge_shards(files: tuple[str, ...]) -> Model | None:
 
     CheckpointError names a part that is missing, double or of another plan.
     """
-    from ..distributed.fit import finished_model
-    from ..distributed.parts import merge_in_order, part_of
+    from ..distributed.jobs import part_of
+    from ..distributed.parts import finished_model, merge_parts
 
     notes: dict[str, Any] = {file: read_plain(file).about.get("part") for file in files}
     if not any(notes.values()):
@@ -189,7 +190,7 @@ def merge_shards(files: tuple[str, ...]) -> Model | None:
                 part.model.method.averages.pack()
             yield part
 
-    return finished_model(merge_in_order(read_parts()))
+    return finished_model(reduce(merge_parts, read_parts()))
 
 
 def merge_files(files: tuple[str, ...]) -> Model:

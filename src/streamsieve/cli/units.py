@@ -8,8 +8,10 @@ from typing import Any
 
 import click
 
-from ..distributed.fit import finished_model, make_folder, parts, prepare
-from ..distributed.parts import Job, check_mergeable, describe_part, merge_in_order
+from ..distributed.fit import make_folder, parts, prepare
+from ..distributed.jobs import Job, describe_part, unit_task
+from ..distributed.partial import merge_in_order
+from ..distributed.parts import check_mergeable, finished_model
 from ..distributed.plan import Plan, plan
 from ..training.model import Model
 from ..training.source import Source, SourceRun, input_files
@@ -102,10 +104,10 @@ def _fit_shard(
             f"--shard {index}/{of}: the source has only {len(units)} units; pass at most as many shards, or "
             "a smaller --unit."
         )
-    job = Job(units, like, folder)
+    job = Job(units, replace(unit_task(units, like), leaf=0), folder)
     numbers = units.shard(index - 1, of)
     with UnitMeter(like.method_name.lower(), quiet) as meter:
-        part = merge_in_order(parts(job, numbers, meter))
+        part = merge_in_order(parts(job, numbers, meter)).whole()
     found = finished_model(part)
     found.first_index = model.first_index
     _note_source(found, source, units)

@@ -1,19 +1,27 @@
-"""More than one machine, whatever the engine: cut a source into units, accumulate each, merge in their order.
+"""More than one machine, whatever the engine: partitions learn by themselves and merge, to the same bytes.
 
->>> from streamsieve import distributed                             # doctest: +SKIP
->>> plan = distributed.plan("rows-*.csv", target="y")               # doctest: +SKIP
->>> like = distributed.prepare(OLSthRegressor(10), plan)            # doctest: +SKIP
->>> parts = [distributed.accumulate(unit, like) for unit in plan]   # doctest: +SKIP
->>> whole = distributed.merge_in_order(parts)                       # doctest: +SKIP
+>>> import numpy as np
+>>> from streamsieve import OLSthRegressor, distributed
+>>> rng = np.random.default_rng(0)
+>>> X = rng.normal(size=(10_000, 5))
+>>> y = X[:, 1] - X[:, 3]
+>>> task = distributed.task(OLSthRegressor(2), p=5)
+>>> cuts = [(0, 3000), (3000, 7001), (7001, 10_000)]
+>>> parts = [task.zero(row=a).update((X[a:b], y[a:b])) for a, b in cuts]
+>>> distributed.merge_in_order(parts).finish().get_support(indices=True)
+array([1, 3])
 
-Averages merge exactly, so the result depends on the plan alone: not on who did what, nor when.
+`distributed.fit` does so for files, frames and Arrow streams on this machine; `streamsieve.dask`, `spark` and
+`ray` do it on theirs. `partial.py` describes the protocol.
 """
 
-from .fit import fit, prepare
-from .parts import Job, Part, PartError, UnitError, accumulate, merge, merge_in_order
+from .fit import fit, fit_task, learn, prepare, task
+from .jobs import Job, accumulate
+from .partial import Partial, Task, merge, merge_in_order
+from .parts import Part, PartError, UnitError
 from .plan import Plan, Unit, plan
 
 __all__ = [
-    "Job", "Part", "PartError", "Plan", "Unit", "UnitError", "accumulate", "fit", "merge", "merge_in_order",
-    "plan", "prepare",
+    "Job", "Part", "PartError", "Partial", "Plan", "Task", "Unit", "UnitError", "accumulate", "fit",
+    "fit_task", "learn", "merge", "merge_in_order", "plan", "prepare", "task",
 ]  # fmt: skip

@@ -1,8 +1,7 @@
-"""Fit a plan unit by unit: on this machine, as one shard of many, or (dask.py) on a cluster."""
+"""Fit an estimator partition by partition: on this machine, or by any engine that can run a `Task`."""
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -12,19 +11,14 @@ import numpy as np
 
 from ..core.params import ParamError
 from ..core.tasks import Classification, Regression
-from ..sources.schema import Schema
+from ..sources import read
+from ..sources.readers.frames import as_frames
 from ..training.model import Model
 from ..training.source import as_labels
-from .parts import (
-    Columns,
-    Job,
-    Part,
-    check_mergeable,
-    merge_in_order,
-    named,
-)
-from .plan import Plan, plan
-from .tasks import learn_next
+from .jobs import Job, unit_task
+from .partial import Partial, Task, leaf_rows, merge_in_order
+from .parts import Columns, Part, check_mergeable, fitted, named
+from .plan import WHOLE_SOURCE, Plan, plan
 
 _FIRST_ROWS = 10_000  # looked at to find the labels
 
@@ -83,6 +77,79 @@ def _first_labels(source: Plan) -> Any:
     return np.concatenate(targets)
 
 
+def task(
+    estimator: Any,
+    sample: Any = None,
+    *,
+    target: Any = None,
+    weight: Any = None,
+    p: int | None = None,
+    q: int | None = None,
+    classes: Any = None,
+    **options: Any,
+) -> Task:
+    """What every worker is given.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It is not changed.
+    sample : frame, Arrow stream or None
+        The first rows: the schema is made of at most 100,000 of them, and the labels of a classifier. None
+        for arrays.
+    target, weight : str or None
+        Columns of the targets and of the sample weights.
+    p, q : int or None
+        Arrays: the number of features, and of targets where `y` has columns.
+    classes : sequence or None
+        All labels, where the first rows do not show them.
+    **options
+        Of `read`: columns, categorical, missing, schema, ...
+
+    Returns
+    -------
+    Task
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from streamsieve import OLSthRegressor, distributed
+    >>> frame = pd.DataFrame({"a": [1.0, 2, 3, 5], "b": [2.0, 1, 2, 1], "y": [1.0, 2, 3, 5]})
+    >>> task = distributed.task(OLSthRegressor(1), frame, target="y")
+    >>> left, right = task.zero(row=0).update(frame[:1]), task.zero(row=1).update(frame[1:])
+    >>> left.merge(right).finish().get_feature_names_out()
+    array(['a'], dtype=object)
+    """
+    if sample is None:
+        like = prepare(estimator, None, classes, dense=p is not None)
+        if q is not None and isinstance(like.task, Regression):
+            like.task = Regression(q, False)
+        return Task(like, leaf=leaf_rows(p) if p is not None else 0, estimator=estimator)
+    for name, default in WHOLE_SOURCE.items():
+        if options.get(name, default) != default:
+            raise ParamError(name, None, "expected on one machine only: partitions do not know all rows.")
+    if target is None:
+        raise ParamError("target", None, "expected the column to predict.")
+    options = {**options, "target": target, **({} if weight is None else {"weight": weight})}
+    stream = read(list(as_frames(sample)), **options)
+    labels, rows = [], 0
+    for examples in stream.blocks():
+        labels.append(as_labels(examples.y))
+        rows += examples.n
+        if rows >= _FIRST_ROWS:
+            break
+    found = np.concatenate(labels) if classes is None and _classifies(estimator) else classes
+    like = prepare(estimator, None, found)
+    table = stream.layout()
+    options.pop("schema", None)
+    made = Task(like, table=table, options=options, estimator=estimator)
+    return replace(made, leaf=leaf_rows(len(made.names or ())))
+
+
+def _classifies(estimator: Any) -> bool:
+    return estimator._task_name == "classification"
+
+
 def fit(
     estimator: Any,
     source: Any,
@@ -96,13 +163,16 @@ def fit(
 ) -> Any:
     """Fit an estimator unit by unit, on this machine.
 
-    The result is, to the last bit, that of `streamsieve.dask.fit` with the same plan and any workers.
+    The result is, to the last bit, that of `streamsieve.dask`, `spark` and `ray` on the same rows: with the
+    same plan for text, and with any partitioning of Parquet files, frames and Arrow streams.
 
     Parameters
     ----------
     estimator : estimator
         On running averages, or `Sieve`; it is not changed.
-    source : path, glob, list of them, or Plan
+    source : path, glob, list of them, Plan, or anything with an Arrow stream
+        A frame of polars (lazy, too), pandas or pyarrow, a relation of DuckDB, a table of Ibis, ... is read
+        block by block, again for a second pass.
     unit : int or str, default="256MB"
         As of `plan`.
     classes : sequence or None
@@ -110,34 +180,56 @@ def fit(
     candidates : int or None
         As of `streamsieve.dask.fit`.
     folder : path or None
-        Finished units are kept there as files; the same call skips them when it is started again.
+        Finished units of files are kept there; the same call skips them when it is started again.
     progress : callable or None
         Called with the number of finished units and that of all, after each.
     **options
-        Of `plan`: target, format, ...
+        Of `plan`, or of `read`: target, format, ...
 
     Returns
     -------
     estimator
         Fitted.
     """
+    if not isinstance(source, Plan | str | os.PathLike) and not _paths(source):
+        made = task(estimator, _first_frames(source), classes=classes, **options)
+        return fit_task(made, lambda task: task.zero(row=0).update(source), candidates)
     units = as_plan(source, unit, options)
     like, folder = prepare(estimator, units, classes), make_folder(folder)
+    made = unit_task(units, like, estimator)
 
-    def run(like: Model, columns: Columns | None) -> Part:
-        job = Job(units, like, folder, columns)
+    def run(task: Task) -> Partial:
+        job = Job(units, task, folder)
         return merge_in_order(parts(job, range(len(units)), progress))
 
-    def run_serially(like: Model) -> Part:
-        part = None
-        for number in range(len(units)):
-            part = learn_next(Job(units, like), part, number)
-            if progress is not None:
-                progress(number + 1, len(units))
-        assert part is not None
-        return part
+    return fit_task(made, run, candidates)
 
-    return fitted(estimator, *learn(like, run, run_serially, candidates, table_width(units)))
+
+def _paths(source: Any) -> bool:
+    return isinstance(source, list | tuple) and all(isinstance(one, str | os.PathLike) for one in source)
+
+
+def _first_frames(source: Any) -> list[Any]:
+    """Frames of a source that can be read again, of about as many rows as a schema is made of."""
+    from ..sources.readers.frames import SAMPLE
+
+    if iter_once(source):
+        raise TypeError(
+            f"source is a {type(source).__name__}, which can be read once only; pass it to partial_fit."
+        )
+    first: list[Any] = []
+    rows = 0
+    for frame in as_frames(source):
+        first.append(frame)
+        rows += len(frame)
+        if rows >= SAMPLE:
+            break
+    return first
+
+
+def iter_once(source: Any) -> bool:
+    """Whether a source gives its rows once: a reader of Arrow batches, an iterator."""
+    return hasattr(source, "read_next_batch") or isinstance(source, Iterator)
 
 
 def as_plan(source: Any, unit: int | str, options: dict[str, Any]) -> Plan:
@@ -157,118 +249,55 @@ def make_folder(folder: str | os.PathLike[str] | None) -> str | None:
 
 def parts(
     job: Job, numbers: Iterable[int], progress: Callable[[int, int], None] | None = None
-) -> Iterator[Part]:
-    """The parts of some units, one after the other."""
+) -> Iterator[Partial]:
+    """What some units give, one after the other; of a method that cannot be merged, all up to each."""
     numbers = list(numbers)
+    before: Partial | None = None
     for done, number in enumerate(numbers, 1):
-        yield job.part(number)
+        if job.task.merges:
+            yield job.part(number)
+        else:
+            before = job.learn_next(before, number)
         if progress is not None:
             progress(done, len(numbers))
+    if before is not None:
+        yield before
 
 
-def table_width(units: Plan) -> int | None:
-    """How many features a table has, where that is known before a row is read."""
-    table = units.layout.table
-    return len(Schema.from_plain(table["schema"]).feature_names) if table else None
+def fit_task(made: Task, run: Callable[[Task], Partial], candidates: int | None = None) -> Any:
+    """The estimator of a task, fitted by an engine that learns all rows, once or more often; see `learn`."""
+    return fitted(made.estimator, *learn(made, run, candidates), (made.table or {}).get("schema"))
 
 
 def learn(
-    like: Model,
-    run: Callable[[Model, Columns | None], Part],
-    run_serially: Callable[[Model], Part],
-    candidates: int | None = None,
-    width: int | None = None,
+    made: Task, run: Callable[[Task], Partial], candidates: int | None = None
 ) -> tuple[Part, Columns | None]:
-    """Learn a source in one pass, in two, or serially, as the method needs it.
+    """Learn a source in one pass, or in several, as the method needs it.
 
     Parameters
     ----------
-    like : Model
+    made : Task
     run : callable
-        Learns all units with a method whose parts merge: some columns, or all (None).
-    run_serially : callable
-        Learns all units in turn.
+        The engine: learns all rows by the task that it is given. If `Task.merges` is false, one worker learns
+        them in turn; otherwise, any partitions at the same time.
     candidates : int or None
         Columns of which averages are made.
-    width : int or None
-        Features of the source, where known.
 
     Returns
     -------
     Part, Columns or None
         What was learned; the candidates that the averages are of.
     """
-    is_sieve = like.method.screens
-    if candidates is not None and not is_sieve and not like.method.merges:
+    like, method = made.like, made.like.method
+    width = None if made.table is None and not made.leaf else len(made.names or ()) or None
+    if candidates is not None and not method.screens and not method.merges:
         raise ParamError("candidates", candidates, f"expected None: {like.name} needs no p^2 averages.")
-    if not is_sieve and candidates is None:
-        if not like.method.merges:
-            return run_serially(like), None
-        check_mergeable(like)
-        return run(like, None), None
-    from ..methods.sieve.sieve import Sieve
-    from .votes import Votes, folded_averages, most_candidates, sieve_of_averages
+    if not method.screens and candidates is None:
+        if made.merges:
+            check_mergeable(like)
+        return run(made).whole(), None
+    from .sieves import learn_averages, learn_sieve
 
-    method: Any = like.method
-    sieve = method if is_sieve else Sieve(loss="squared", missing=method.missing)
-    assert like.task is not None
-    if is_sieve and sieve.missing == "mean":
-        raise ParamError("missing", "mean", "expected 'error': units have no means of the rows before them.")
-    most = most_candidates(sieve, like.task.q) if candidates is None else candidates
-    averaged = replace(like, method=folded_averages()) if is_sieve else like
-    check_mergeable(averaged)
-    columns: Columns | None = None
-    p = 0
-    if width is None or width > most:
-        screening: Any = Votes(sieve, most)
-        voted = run(replace(like, method=screening), None)
-        votes: Any = voted.model.method
-        names, p = voted.model.feature_names, voted.model.p
-        if is_sieve and sieve.loss != "squared":
-            return _learn_second(like, votes, names, run_serially), None
-        chosen = votes.elected(most)
-        columns = Columns(chosen, None if names is None else [names[j] for j in chosen])
-    elif is_sieve and sieve.loss != "squared":
-        return run_serially(like), None
-    part = run(averaged, columns)
-    if not is_sieve:
-        return part, columns
-    averages: Any = part.model.method.state.folds
-    chosen = np.arange(averages.n_features_in_, dtype=np.int32) if columns is None else columns.numbers
-    if columns is None:
-        names, p = part.model.feature_names, averages.n_features_in_
-    made = sieve_of_averages(sieve, averages, chosen, p)
-    return replace(part, model=replace(part.model, method=made, feature_names=names)), None
-
-
-def _learn_second(like: Model, votes: Any, names: Any, run_serially: Any) -> Part:
-    """The second pass of a sieve whose loss has no sums: all rows of the candidates, in turn."""
-    sieve: Any = like.method.with_values().begin(votes.p, votes.q)
-    sieve.state.chosen = votes.elected(max(votes.most_columns(), sieve.least_width))
-    part: Part = run_serially(replace(like, method=sieve, feature_names=names))
-    return part
-
-
-def finished_model(part: Part, like: Model | None = None) -> Model:
-    """The model of a part, ready to be read, with the parameters that the user gave."""
-    method: Any = copy.copy(part.model.method)
-    if hasattr(method, "averages"):
-        method.averages.unpack()
-    if like is not None and "grow" in method.params:
-        method.grow = like.method.grow  # type: ignore[attr-defined]
-    if part.rows == 0:
-        raise ValueError("There is not a single row in all units.")
-    about = {**part.model.about, "rows": part.rows, "rows_bad": part.rows_bad}
-    return replace(part.model, method=method, about=about)
-
-
-def fitted(estimator: Any, part: Part, columns: Columns | None = None) -> Any:
-    """An estimator of the same parameters, fitted; of some columns, it has their numbers in `candidates_`."""
-    out = type(estimator)(**estimator.get_params(deep=False))
-    model = finished_model(part, out._to_model())
-    names = model.feature_names
-    model.method.feature_names = names
-    out._adopt(replace(model, n_columns=len(names or [])))
-    if columns is not None:
-        out.candidates_ = columns.numbers
-    return out
+    if method.screens:
+        return learn_sieve(made, run, candidates, width), None
+    return learn_averages(made, run, candidates, width)

@@ -1,13 +1,10 @@
-"""What a unit gives, a `Part`: made by `accumulate`, merged by `merge` in the order of the units."""
+"""A `Part`: what consecutive leaves have given, and how two of them merge."""
 
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
-import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,13 +14,9 @@ import numpy as np
 from ..core import linalg
 from ..core.params import ParamError
 from ..core.rows import Rows
-from ..persist import CheckpointError
 from ..sources import BadData
 from ..training.model import Model
-from ..training.saved import read_plain, save
-from ..training.source import checked_block
-from ..training.trainer import Block, Trainer
-from .plan import Plan, Unit
+from .plan import Unit
 
 
 class UnitError(ValueError):
@@ -56,14 +49,14 @@ class Columns:
 
 @dataclass(frozen=True)
 class Part:
-    """What consecutive units have given.
+    """What consecutive leaves (units, or so many rows each) have given.
 
     Attributes
     ----------
     model : Model
         A method with its state, packed: the upper triangles of symmetric matrices.
     first, last : int
-        Units `first` to `last` - 1.
+        Leaves `first` to `last` - 1.
     rows, rows_bad : int
         Rows read, and bad ones that were skipped.
     """
@@ -115,37 +108,6 @@ def check_mergeable(model: Model) -> None:
         )
 
 
-def accumulate(unit: Unit, like: Model, columns: Columns | None = None) -> Part:
-    """Learn the rows of a unit: a pure function of its arguments, whichever worker calls it.
-
-    Parameters
-    ----------
-    unit : Unit
-        Of a `plan`.
-    like : Model
-        What is to be learned, as `prepare` makes it of an estimator: a method that has learned no rows, and
-        its task. It is not changed.
-    columns : Columns or None
-        The features to learn, of those that the source has; None for all.
-
-    Returns
-    -------
-    Part
-        Averages, fold averages, or marginal statistics and votes, of the rows of the unit.
-    """
-    with named(unit), one_blas_thread():
-        named_columns = columns is not None and columns.names is not None and unit.layout.table
-        options = {"feature_names": columns.names} if columns is not None and named_columns else {}
-        stream = unit.open(n_jobs=1, **options)
-        model = fresh(like)
-        blocks = (Block(*examples) for examples in stream.blocks())
-        if columns is not None and not named_columns:
-            blocks = (block._replace(rows=columns.select(block.rows)) for block in blocks)
-        rows = learn_blocks(model, blocks)
-        names = stream.feature_names if columns is None else columns.names
-        return finish(model, unit.number, rows, stream.rows_bad, None if names is None else list(names))
-
-
 def fresh(like: Model) -> Model:
     """A copy to learn with."""
     if like.method.needs_passes:
@@ -153,15 +115,8 @@ def fresh(like: Model) -> Model:
     return replace(like, method=copy.copy(like.method), about=dict(like.about))
 
 
-def learn_blocks(model: Model, blocks: Iterable[Block]) -> int:
-    """Learn blocks by the loop of all runs; how many rows."""
-    trainer = Trainer(model)
-    trainer.learn(checked_block(model, block, trainer.rows) for block in blocks)
-    return trainer.rows
-
-
 def finish(model: Model, number: int, rows: int, rows_bad: int, names: list[str] | None) -> Part:
-    """The part of one unit."""
+    """The part of one leaf."""
     if not model.started:
         assert model.task is not None
         model.begin(0 if names is None else len(names), model.task.q)
@@ -176,8 +131,8 @@ def finish(model: Model, number: int, rows: int, rows_bad: int, names: list[str]
     return Part(model, number, number + 1, rows, int(rows_bad))
 
 
-def merge(left: Part, right: Part) -> Part:
-    """The part of the units of both, of which those of `right` follow those of `left`; neither is changed.
+def merge_parts(left: Part, right: Part) -> Part:
+    """The part of the leaves of both, of which those of `right` follow those of `left`; neither is changed.
 
     Features are matched by name where they have names; those that only the right part has come last, as if
     one machine had met them.
@@ -209,118 +164,31 @@ def match_features(mine: Model, theirs: Model) -> tuple[Any, int, list[Any] | No
     return where, len(at), list(at)
 
 
-def merge_in_order(parts: Iterable[Any], join: Callable[[Any, Any], Any] = merge) -> Any:
-    """All parts, merged in a tree that depends on the numbers of their units alone.
-
-    Parts come in the order of their units. Of the subtrees that are whole, no two of one height are held: for
-    n parts at most log2(n) + 1.
-    """
-    held: list[tuple[int, Any]] = []  # height and part
-    for part in parts:
-        height = 0
-        while held and held[-1][0] == height:
-            part, height = join(held.pop()[1], part), height + 1
-        held.append((height, part))
-    if not held:
-        raise PartError("There are no parts to merge.")
-    whole = held.pop()[1]
-    while held:
-        whole = join(held.pop()[1], whole)
-    return whole
+def finished_model(part: Part, like: Model | None = None) -> Model:
+    """The model of a part, ready to be read, with the parameters that the user gave."""
+    method: Any = copy.copy(part.model.method)
+    if hasattr(method, "averages"):
+        method.averages.unpack()
+    if like is not None and "grow" in method.params:
+        method.grow = like.method.grow  # type: ignore[attr-defined]
+    if part.rows == 0:
+        raise ValueError("There is not a single row in all units.")
+    about = {**part.model.about, "rows": part.rows, "rows_bad": part.rows_bad}
+    return replace(part.model, method=method, about=about)
 
 
-def tree(n: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """The merges of n units, as `merge_in_order` does them: pairs of ranges (first, last)."""
-    merges = []
-
-    def join(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
-        merges.append((left, right))
-        return left[0], right[1]
-
-    merge_in_order(((i, i + 1) for i in range(n)), join)
-    return merges
-
-
-def settings_digest(plan_digest: str, like: Model, columns: Columns | None = None) -> str:
-    """Tells what a part is of: the plan, and all that is learned from it."""
-    classes = None if like.classes is None else [str(label) for label in like.classes]
-    values = sorted((name, repr(value)) for name, value in like.method.values.items())
-    numbers = None if columns is None else columns.numbers.tolist()
-    settings = [plan_digest, like.name, values, classes, numbers]
-    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class Job:
-    """What every worker is given: the units, what to learn of them, and where finished ones are kept.
-
-    Attributes
-    ----------
-    plan : Plan
-    like : Model
-    folder : str or None
-        Finished units are written there, and read instead of computed.
-    columns : Columns or None
-        The features to learn; None for all.
-    """
-
-    plan: Plan
-    like: Model
-    folder: str | None = None
-    columns: Columns | None = None
-
-    @property
-    def digest(self) -> str:
-        """Tells plan and settings."""
-        return settings_digest(self.plan.digest, self.like, self.columns)
-
-    def file(self, number: int) -> str | None:
-        return None if self.folder is None else os.path.join(self.folder, f"unit-{number:06d}.sieve")
-
-    def part(self, number: int) -> Part:
-        """The part of a unit: from its file, or else accumulated and written to it."""
-        file = self.file(number) if self.like.method.merges else None  # votes are not kept
-        found = None if file is None else self._kept(number, file)
-        if found is not None:
-            return found
-        part = accumulate(self.plan[number], self.like, self.columns)
-        if file is not None:
-            with named(self.plan[number]):
-                save(part.model, file, about={"part": describe_part(part, self.digest)})
-        return part
-
-    def _kept(self, number: int, file: str) -> Part | None:
-        """The part in a file; None where there is none, or a damaged one."""
-        if not os.path.exists(file):
-            return None
-        try:
-            held = read_plain(file)
-        except CheckpointError:
-            return None
-        part = part_of(held.object, held.about)
-        if part is None or held.about["part"]["digest"] != self.digest or part.first != number:
-            raise PartError(
-                f"{file} is not unit {number} of this plan with these settings; empty the folder, or pass "
-                "another."
-            )
-        return part
-
-
-def describe_part(part: Part, digest: str, **more: Any) -> dict[str, Any]:
-    """What a file says of the part it holds."""
-    return {
-        "digest": digest, "first": part.first, "last": part.last, "rows": part.rows,
-        "rows_bad": part.rows_bad, **more,
-    }  # fmt: skip
-
-
-def part_of(model: Any, about: dict[str, Any]) -> Part | None:
-    """The part that a file holds; None where it holds another thing."""
-    note = about.get("part")
-    if not isinstance(model, Model) or not isinstance(note, dict):
-        return None
-    model = replace(model, about={name: value for name, value in model.about.items() if name != "part"})
-    return Part(model, int(note["first"]), int(note["last"]), int(note["rows"]), int(note["rows_bad"]))
+def fitted(estimator: Any, part: Part, columns: Columns | None = None, schema: Any = None) -> Any:
+    """An estimator of the same parameters, fitted; of some columns, it has their numbers in `candidates_`."""
+    out = type(estimator)(**estimator.get_params(deep=False))
+    model = finished_model(part, out._to_model())
+    names = model.feature_names
+    model.method.feature_names = names
+    if schema is not None and columns is None:
+        model.about["schema"] = schema
+    out._adopt(replace(model, n_columns=len(names or [])))
+    if columns is not None:
+        out.candidates_ = columns.numbers
+    return out
 
 
 @contextmanager

@@ -69,6 +69,8 @@ class Unit:
     rows_before : int
         Rows of the file before it, where the format tells.
     layout : Layout
+    row : int or None
+        Rows of all files before it; None where the format does not tell.
     """
 
     number: int
@@ -77,6 +79,7 @@ class Unit:
     stop: int | None
     rows_before: int
     layout: Layout
+    row: int | None = None
 
     def __str__(self) -> str:
         name = ", ".join(self.files)
@@ -216,7 +219,11 @@ def plan(
     cuts: list[tuple[tuple[str, ...], int, int | None, int]] = [(names, 0, None, 0)]
     if not FORMATS[kind].with_tables:
         cuts = [((str(file.path),), *cut) for file in files for cut in _cuts(file, layout, size, scan)]
-    units = tuple(Unit(number, *cut, layout) for number, cut in enumerate(cuts))
+    before = _rows_before(names) if kind == "parquet" else {}
+    units = tuple(
+        Unit(number, *cut, layout, before[cut[0][0]] + cut[3] if before else None)
+        for number, cut in enumerate(cuts)
+    )
     ends = [[unit.start, unit.stop] for unit in units]
     mark = [list(layout.marks.values()), kind, layout.table, sorted(map(repr, options.items())), ends]
     return Plan(units, hashlib.sha256(json.dumps(mark).encode()).hexdigest())
@@ -257,6 +264,17 @@ def _row_groups(file: File, size: int) -> Iterator[tuple[int, int | None, int]]:
                 start, rows, held, held_rows = g + 1, rows + held_rows, 0, 0
         if not groups:
             yield 0, None, 0
+
+
+def _rows_before(names: tuple[str, ...]) -> dict[str, int]:
+    """Rows of the Parquet files before each; {} if one is named twice."""
+    from pyarrow.parquet import read_metadata
+
+    before, rows = {}, 0
+    for name in names:
+        before[name] = rows
+        rows += read_metadata(name).num_rows
+    return before if len(before) == len(names) else {}
 
 
 def _line_ends(file: File, layout: Layout, size: int, scan: bool) -> Iterator[int]:

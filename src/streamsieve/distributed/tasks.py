@@ -1,66 +1,59 @@
-"""What a worker runs, as plain functions of their arguments; the engine only calls them."""
+"""What a worker runs on a partition, as plain functions of their arguments; the engine only calls them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..core.rows import Rows, as_rows
+from ..core.rows import Rows
 from ..sources import BadData, read
-from ..training.model import Model
 from ..training.trainer import Block
-from .parts import Columns, Job, Part, finish, fresh, learn_blocks, named, one_blas_thread
+from .jobs import learn_blocks, stream_partial
+from .partial import Partial, Task
+from .parts import finish, fresh, named
+
+TARGET, WEIGHT = "target of streamsieve", "weight of streamsieve"  # columns beside those of the frame
 
 
-def block_part(like: Model, number: int, X: Any, y: Any, weight: Any, columns: Columns | None = None) -> Part:
-    """The part of a block of an array, dense or sparse."""
-    with named(f"unit {number}"), one_blas_thread():
-        model = fresh(like)
-        rows = as_rows(X, nan_ok=model.nan_ok, limit=model.method.limit)[0]
-        rows = rows if columns is None else columns.select(rows)
-        if len(rows) != len(y) or (weight is not None and len(weight) != len(y)):
-            raise ValueError(f"X has {len(rows)} rows and y {len(y)}; cut both into the same chunks.")
-        n = learn_blocks(model, [Block(rows, np.asarray(y), None if weight is None else np.asarray(weight))])
-        return finish(model, number, n, 0, None)
+def block_part(task: Task, number: int, X: Any, y: Any, weight: Any) -> Partial:
+    """What a block of an array gives, dense or sparse."""
+    return task.zero(number).update((X, y, weight)).sealed()
 
 
-def table_part(like: Model, number: int, rows: Any, options: dict[str, Any]) -> Part:
-    """The part of a data frame, or of a sequence of dicts; `options` are those of `read`."""
-    with named(f"unit {number}"), one_blas_thread():
-        model = fresh(like)
-        rows = rows if hasattr(rows, "columns") else list(rows)
-        if not len(rows):
-            return finish(model, number, 0, 0, None)
+def table_part(task: Task, number: int, rows: Any, options: dict[str, Any]) -> Partial:
+    """What a data frame gives, or a sequence of dicts; `options` are those of `read`."""
+    rows = rows if hasattr(rows, "columns") else list(rows)
+    if not len(rows):
+        return task.zero(number).sealed()
+    if task.columns is not None:
+        options = {**options, "feature_names": task.columns.names}
+    with named(f"unit {number} (partition {number})"):
         stream = read([rows] if hasattr(rows, "columns") else rows, **options)
-        n = learn_blocks(model, (Block(*examples) for examples in stream.blocks()))
-        return finish(model, number, n, stream.rows_bad, list(stream.feature_names or []))
+    return stream_partial(task, number, stream)
 
 
-def joined_part(like: Model, number: int, frame: Any, y: Any, weight: Any, options: dict[str, Any]) -> Part:
-    """The part of a data frame whose targets (and weights) are series of their own."""
+def joined_part(task: Task, number: int, frame: Any, y: Any, weight: Any, options: dict[str, Any]) -> Partial:
+    """What a data frame gives whose targets (and weights) are series of their own."""
     with named(f"unit {number}"):
         if len(frame) != len(y) or (weight is not None and len(weight) != len(y)):
             raise ValueError(f"X has {len(frame)} rows and y {len(y)}; partition both alike.")
         more = {TARGET: np.asarray(y)} | ({} if weight is None else {WEIGHT: np.asarray(weight)})
         frame = frame.assign(**more)
     names = {"target": TARGET} | ({} if weight is None else {"weight": WEIGHT})
-    return table_part(like, number, frame, {**options, **names})
+    return table_part(task, number, frame, {**options, **names})
 
 
-TARGET, WEIGHT = "target of streamsieve", "weight of streamsieve"  # columns beside those of the frame
-
-
-def narrow_part(like: Model, number: int, frame: Any, target: Any, columns: tuple[str, str]) -> Part:
-    """The part of a narrow frame: one line (row, feature, value) for each value, the index being the row."""
-    with named(f"unit {number}"), one_blas_thread():
-        model = fresh(like)
+def narrow_part(task: Task, number: int, frame: Any, target: Any, columns: tuple[str, str]) -> Partial:
+    """What a narrow frame gives: one line (row, feature, value) for each value, the index being the row."""
+    part = task.zero(number)
+    with named(f"unit {number}"):
         if not len(frame):
-            return finish(model, number, 0, 0, None)
+            return part.sealed()
         rows, y, names = from_narrow(frame, target, columns)
+        model = fresh(task.like)
         n = learn_blocks(model, [Block(rows, y)])
-        return finish(model, number, n, 0, names)
+        return Partial(task, number, number + 1, False, [finish(model, number, n, 0, names)])
 
 
 def from_narrow(frame: Any, target: Any, columns: tuple[str, str]) -> tuple[Rows, Any, list[str] | None]:
@@ -96,25 +89,9 @@ def from_narrow(frame: Any, target: Any, columns: tuple[str, str]) -> tuple[Rows
     return Rows(p=p, csr=(indptr, place.astype(np.int32), value[order])), y, names
 
 
-# ---------------------------------------------------------------- learners that cannot be merged
-
-
-def learn_next(job: Job, before: Part | None, number: int) -> Part:
-    """Go on learning with the next unit: what one machine would do, bit for bit."""
-    unit = job.plan[number]
-    with named(unit), one_blas_thread():
-        stream = unit.open(n_jobs=1)
-        model = fresh(job.like if before is None else before.model)
-        rows = learn_blocks(model, (Block(*examples) for examples in stream.blocks()))
-        names = stream.feature_names
-        part = finish(model, number, rows, stream.rows_bad, None if names is None else list(names))
-        if before is not None:
-            part = replace(part, first=0, rows=before.rows + rows, rows_bad=before.rows_bad + part.rows_bad)
-        return part
-
-
-def learn_next_block(like: Model, before: Part | None, number: int, X: Any, y: Any, weight: Any) -> Part:
+def learn_next_block(task: Task, before: Partial | None, number: int, X: Any, y: Any, weight: Any) -> Partial:
     """Go on learning with the next block of an array."""
-    start = like if before is None else before.model
-    part = block_part(start, number, X, y, weight)
-    return part if before is None else replace(part, first=0, rows=before.rows + part.rows)
+    part = task.zero() if before is None else before.copy()
+    part.update((X, y, weight))
+    part.last = number + 1
+    return part

@@ -130,6 +130,14 @@ def write_tensors(
     file: str | os.PathLike[str], tensors: list[tuple[str, Tensor]], kind: str, library: str
 ) -> None:
     """Write named tensors; `kind` and `library` are for readers of the header."""
+    parts = tensor_bytes(tensors, kind, library)
+    with replacing(file, "checkpoint") as stream:
+        for part in parts:
+            stream.write(part)
+
+
+def tensor_bytes(tensors: list[tuple[str, Tensor]], kind: str, library: str) -> list[Any]:
+    """What a file of named tensors holds: the header, and each of them."""
     about = {"format": FORMAT, "version": str(VERSION), "class": kind, "library": library}
     header: dict[str, Any] = {"__metadata__": {**about, "sha256": _NO_SUM}}
     at = 0
@@ -142,10 +150,7 @@ def write_tensors(
     for _, a in tensors:
         sha.update(_bytes(a))
     head = head.replace(_NO_SUM.encode(), sha.hexdigest().encode(), 1)
-    with replacing(file, "checkpoint") as stream:
-        stream.write(len(head).to_bytes(8, "little") + head)
-        for _, a in tensors:
-            stream.write(_bytes(a))
+    return [len(head).to_bytes(8, "little") + head, *(_bytes(a) for _, a in tensors)]
 
 
 def read_tensors(stream: BinaryIO, size: int) -> dict[str, Tensor]:

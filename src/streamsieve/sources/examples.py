@@ -54,6 +54,10 @@ class ExampleQueue:
         self.n = 0
         self.n_values = 0
 
+    def peek(self) -> list[Examples]:
+        """What is queued."""
+        return list(self._parts)
+
     def push(self, examples: Examples) -> None:
         if examples.n:
             self._parts.append(examples)

@@ -218,6 +218,13 @@ def read(
     return Stream(reader, selection, passes, block_size, fingerprint)
 
 
+def frame_reader(frame: Any, table: dict[str, Any], options: dict[str, Any]) -> Any:
+    """What makes examples of frames with the columns of a table (`Stream.layout`)."""
+    reader: Any = read([frame], **options)._reader
+    reader.restore(table, {})
+    return reader
+
+
 def _digest(names: Sequence[str] | None) -> str | None:
     """Many names in one word."""
     return None if names is None else hashlib.sha256("\0".join(names).encode()).hexdigest()

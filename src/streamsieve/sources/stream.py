@@ -17,7 +17,7 @@ from .bad_data import BadData
 from .examples import ExampleQueue, Examples
 from .files import has_grown
 from .prefetch import prefetch
-from .readers.base import Reader
+from .readers.base import Batch, Reader
 from .schema import Schema
 
 VALUES = 1 << 20  # of a block: it ends before it would hold more, so that memory does not grow with the width
@@ -216,6 +216,15 @@ class Stream:
         blocks = self._blocks(start)
         self._running = weakref.ref(blocks)
         return blocks
+
+    def raw_batches(self, offset: int) -> Generator[Batch]:
+        """What the reader makes of a part of a table, cut at fixed rows of a source that has `offset` rows
+        before this file."""
+        start = self._start
+        reader: Any = self._reader
+        reader.restore(start["reader"], start["at"])
+        reader.offset = offset
+        return prefetch(reader.batches(start["at"]), PREFETCHED)
 
     def _blocks(self, start: dict[str, Any]) -> Generator[Examples]:
         for number in range(start.get("pass", 0), self.passes):

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...core.params import ParamError
-from ...core.tasks import Regression
-from ...training.model import Model
 from .. import tasks
-from ..fit import prepare
-from ..parts import Columns
+from ..fit import task
+from ..partial import Task
 from ..plan import Plan
 from .run import Leaves, block_leaves
 
@@ -72,8 +70,8 @@ def collection_leaves(
     classes: Any,
     narrow: tuple[str, str] | None,
     options: dict[str, Any],
-) -> tuple[Model, Callable[[Model, Columns | None, str], Leaves], int | None]:
-    """What is to be learned from a Dask collection, what makes its leaves, and its width where known."""
+) -> tuple[Task, Callable[[Task, str], Leaves]]:
+    """What is to be learned from a Dask collection, and what makes its leaves."""
     kind, classify = (
         kind_of(data),
         hasattr(estimator, "predict_one") and "Classifier" in type(estimator).__name__,
@@ -122,16 +120,11 @@ def collection_leaves(
                 f"X has {data.npartitions} partitions and y {len(series[0])}; partition both alike."
             )
         blocks, work, extra = list(zip(data.to_delayed(), *series)), tasks.joined_part, (options,)
-    like = prepare(estimator, None, classes, dense=kind == "array")
-    if q is not None and isinstance(like.task, Regression):
-        like.task = Regression(q, False)
+    made = task(estimator, p=data.shape[1] if kind == "array" else None, q=q, classes=classes)
 
-    def leaves(like: Model, columns: Columns | None, token: str) -> Leaves:
-        more = extra
-        if columns is not None:
-            if narrow is not None:
-                raise ParamError("candidates", len(columns.numbers), "expected None for narrow frames.")
-            more = (columns,) if kind == "array" else ({**extra[0], "feature_names": columns.names},)
-        return block_leaves(client, like, blocks, work, more, token)
+    def leaves(made: Task, token: str) -> Leaves:
+        if made.columns is not None and narrow is not None:
+            raise ParamError("candidates", len(made.columns.numbers), "expected None for narrow frames.")
+        return block_leaves(client, made, blocks, work, extra, token)
 
-    return like, leaves, data.shape[1] if kind == "array" else None
+    return made, leaves

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.params import ParamError
-from ...training.model import Model
-from ..fit import as_plan, fitted, learn, make_folder, prepare, table_width
-from ..parts import Columns, Job, Part
+from ..fit import as_plan, fit_task, make_folder, prepare
+from ..jobs import Job, unit_task
+from ..partial import Partial, Task
 from ..plan import Plan
 from .blocks import collection_leaves, kind_of
 from .run import Leaves, Progress, Waiting, file_leaves, import_distributed, run_serially, run_tree
@@ -61,7 +61,7 @@ def fit(
         that its own `Sieve` finds strongest, in the second averages are made of so many, those with the most
         votes or the largest marginal correlation. The estimator is then of these columns of X, whose numbers
         are in `candidates_`. `Sieve` does so by itself, as its `memory` demands, and is of all columns; with
-        a loss other than the squared one it reads the candidates' rows in turn.
+        a loss other than the squared one, workers send the rows of the candidates, as many as `memory` holds.
     narrow : (str, str) or None
         The frame is narrow: its index is the row, and these columns hold the feature (a name, or a number
         from 0) and the value. `y` is the feature that is the target.
@@ -87,53 +87,35 @@ def fit(
         if y is not None or sample_weight is not None:
             raise ParamError("y", y, "expected None for files; name the columns as target and weight.")
         units = as_plan(data, unit, options)
-        like = prepare(estimator, units, classes)
-        return fitted(
-            estimator, *fit_plan(client, units, like, make_folder(folder), progress, candidates, **limits)
-        )
+        made = unit_task(units, prepare(estimator, units, classes), estimator)
+        run = plan_run(client, units, make_folder(folder), progress, **limits)
+        return fit_task(made, run, candidates)
     if folder is not None:
         raise ParamError("folder", folder, "expected for files only; persist a collection instead.")
-    like, leaves, width = collection_leaves(
-        client, estimator, data, y, sample_weight, classes, narrow, options
+    made, leaves = collection_leaves(client, estimator, data, y, sample_weight, classes, narrow, options)
+    return fit_task(made, _run(client, leaves, progress, **limits), candidates)
+
+
+def plan_run(
+    client: Any, units: Plan, folder: str | None = None, progress: Progress | None = None, **limits: float
+) -> Callable[[Task], Partial]:
+    """What learns all units of files by a task."""
+    return _run(
+        client, lambda made, token: file_leaves(client, Job(units, made, folder), token), progress, **limits
     )
-    return fitted(estimator, *_learn(client, like, leaves, progress, candidates, width, **limits))
 
 
-def fit_plan(
-    client: Any,
-    units: Plan,
-    like: Model,
-    folder: str | None = None,
-    progress: Progress | None = None,
-    candidates: int | None = None,
-    **limits: float,
-) -> tuple[Part, Columns | None]:
-    """What all units of files give."""
+def _run(
+    client: Any, leaves: Callable[[Task, str], Leaves], progress: Progress | None, **limits: float
+) -> Callable[[Task], Partial]:
+    """What learns all leaves by a task: in parallel where they merge, else in turn."""
 
-    def leaves(like: Model, columns: Columns | None, token: str) -> Leaves:
-        return file_leaves(client, Job(units, like, folder, columns), token)
-
-    return _learn(client, like, leaves, progress, candidates, table_width(units), **limits)
-
-
-def _learn(
-    client: Any,
-    like: Model,
-    leaves: Callable[[Model, Columns | None, str], Leaves],
-    progress: Progress | None,
-    candidates: int | None,
-    width: int | None,
-    **limits: float,
-) -> tuple[Part, Columns | None]:
-    """Learn all leaves: in parallel where parts merge, in two passes for candidates, else in turn."""
-
-    def run(like: Model, columns: Columns | None) -> Part:
+    def run(made: Task) -> Partial:
         token = uuid.uuid4().hex[:12]
-        return run_tree(client, leaves(like, columns, token), token, Waiting(client, **limits), progress)
+        with client.as_current():  # `wait` asks for no client
+            waiting, found = Waiting(client, **limits), leaves(made, token)
+            if made.merges:
+                return run_tree(client, found, token, waiting, progress)
+            return run_serially(client, found, waiting, progress)
 
-    def serially(like: Model) -> Part:
-        token = uuid.uuid4().hex[:12]
-        return run_serially(client, leaves(like, None, token), Waiting(client, **limits), progress)
-
-    with client.as_current():  # `wait` asks for no client
-        return learn(like, run, serially, candidates, width)
+    return run

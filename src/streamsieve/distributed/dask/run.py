@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...training.model import Model
 from .. import tasks
-from ..parts import Job, Part, UnitError, merge, tree
+from ..jobs import Job
+from ..partial import Partial, Task, merge, tree
+from ..parts import UnitError
 
 _POLL = 1.0  # seconds between looks at the cluster while nothing finishes
 _CALL = 30.0  # seconds that the scheduler may take to answer
@@ -56,7 +57,7 @@ def file_leaves(client: Any, job: Job, token: str) -> Leaves:
 
     def submit_next(before: Any, number: int) -> Any:
         key = f"streamsieve-unit-{number}-{token}"
-        return client.submit(tasks.learn_next, held, before, number, key=key, pure=False)
+        return client.submit(Job.learn_next, held, before, number, key=key, pure=False)
 
     return Leaves(len(job.plan), submit, submit_next, lambda number: str(job.plan[number]))
 
@@ -67,14 +68,14 @@ def _same(value: Any) -> Any:
 
 def block_leaves(
     client: Any,
-    like: Model,
+    made: Task,
     blocks: Sequence[tuple[Any, ...]],
     work: Any,
     extra: tuple[Any, ...],
     token: str,
 ) -> Leaves:
     """Leaves of lazy blocks: each a tuple of delayed values (or None) that `work` gets."""
-    held = client.submit(_same, like, key=f"streamsieve-job-{token}", pure=False)
+    held = client.submit(_same, made, key=f"streamsieve-job-{token}", pure=False)
 
     def futures(number: int) -> list[Any]:
         lazy = [value for value in blocks[number] if value is not None]
@@ -156,7 +157,7 @@ def _span_title(span: tuple[int, int], leaves: Leaves) -> str:
     return leaves.title(first) if last == first + 1 else f"units {first} to {last - 1}"
 
 
-def run_tree(client: Any, leaves: Leaves, token: str, waiting: Waiting, progress: Progress | None) -> Part:
+def run_tree(client: Any, leaves: Leaves, token: str, waiting: Waiting, progress: Progress | None) -> Partial:
     """Accumulate all units and merge them in the tree of their numbers.
 
     A future is let go as soon as what uses it is submitted: the workers then hold the parts that wait for
@@ -206,7 +207,7 @@ def run_tree(client: Any, leaves: Leaves, token: str, waiting: Waiting, progress
         client.cancel([*running, *ready.values()])
 
 
-def run_serially(client: Any, leaves: Leaves, waiting: Waiting, progress: Progress | None) -> Part:
+def run_serially(client: Any, leaves: Leaves, waiting: Waiting, progress: Progress | None) -> Partial:
     """Learn all units one after the other, on whichever worker has what was learned before."""
     if leaves.submit_next is None:
         raise ValueError("A learner that cannot be merged reads files or arrays here; pass one of them.")
@@ -224,9 +225,9 @@ def run_serially(client: Any, leaves: Leaves, waiting: Waiting, progress: Progre
         client.cancel([before] if before is not None else [])
 
 
-def gather(future: Any, waiting: Waiting) -> Part:
+def gather(future: Any, waiting: Waiting) -> Partial:
     try:
-        part: Part = future.result(timeout=waiting.timeout)
+        part: Partial = future.result(timeout=waiting.timeout)
     except TimeoutError:
         raise UnitError(f"The result did not arrive within {waiting.timeout:.0f} s.") from None
     return part

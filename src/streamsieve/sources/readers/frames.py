@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,22 @@ Groups = Callable[[list[str]], Iterator[Any]]
 @dataclass
 class Tabular(TableReader):
     """A reader of frames."""
+
+    #: Rows of the whole source before these, where pieces are to be cut at multiples of `PIECE` in it.
+    offset: int | None = field(default=None, init=False)
+
+    def stop_of(self, row: int, past: int) -> int:
+        """Where the piece ends that begins with a row of a frame; `past` rows come before the frame."""
+        return row + PIECE - (0 if self.offset is None else (self.offset + past + row) % PIECE)
+
+    def examples_of(self, native: Any, row: int | None = None) -> Iterator[tuple[int, Found]]:
+        """The pieces of a frame that begins with this row of the whole source, and their numbers of rows."""
+        frame = read_frame(native)
+        table, at, self.offset = self.check_columns(frame, self.title()), 0, row
+        while at < len(frame):
+            stop = min(len(frame), self.stop_of(at, 0))
+            yield stop - at, self.piece(frame[at:stop], table, (row or 0) + at, self.title())
+            at = stop
 
     def settle_columns(self, columns: Sequence[str], frame: Any, coverage: str, name: str) -> Table:
         """Make the schema from a narwhals frame of some of the columns, if none is known."""
@@ -154,15 +170,16 @@ class FrameFiles(Tabular, Files):
                 row = 0
                 for batch in batches if group >= at.get("group", 0) else ():
                     batch.validate(full=True)  # a damaged file must not be read beyond its buffers
-                    for start in range(0, len(batch), PIECE):
-                        part = batch[start : start + PIECE]
+                    start = 0
+                    while start < len(batch):
+                        part = batch[start : start + self.stop_of(row, past) - row]
                         if group > at.get("group", 0) or row >= at.get("row", 0):
                             frame = nw.from_native(pa.Table.from_batches([part]), eager_only=True)
                             found = self.piece(frame, table, past + row, file.name)
                             place = {"group": group, "row": row, "past": past}
                             read = int((file.size or 0) * min(1.0, (past + row + len(part)) / max(1, total)))
                             yield Batch(place, found.examples, found.bad, read, found.error, found.unlabelled)
-                        row += len(part)
+                        row, start = row + len(part), start + len(part)
                 past = past + row if group >= at.get("group", 0) else at["past"]
         except (pa.ArrowException, OSError) as error:
             raise BadData(f"not a readable {self.options.format} file: {error}", file.name) from error
@@ -372,6 +389,21 @@ def lazy_frames(source: Any) -> tuple[Callable[[], Iterator[Any]], bool] | None:
                 yield pa.Table.from_batches([batch])
 
     return batches, not once
+
+
+def as_frames(source: Any) -> Iterator[Any]:
+    """The frames of whatever holds a table: a frame, an Arrow record batch or stream, a LazyFrame, a list."""
+    if isinstance(source, list):
+        for one in source:
+            yield from as_frames(one)
+        return
+    lazy = lazy_frames(source)
+    if lazy is not None:
+        yield from lazy[0]()
+    elif type(source).__name__ == "RecordBatch":
+        yield _pyarrow("record batches").Table.from_batches([source])
+    else:
+        yield source
 
 
 FORMATS = [

@@ -1,0 +1,167 @@
+"""The units of a plan, learned: each by itself, from a file that holds it, or one after the other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..persist import CheckpointError
+from ..persist.files import replacing
+from ..training.model import Model
+from ..training.source import checked_block
+from ..training.trainer import Block, Trainer
+from .partial import Partial, Task, leaf_rows
+from .parts import Part, PartError, finish, fresh, named, one_blas_thread
+from .plan import Plan, Unit
+
+
+def unit_task(plan: Plan, like: Model, estimator: Any = None) -> Task:
+    """What is to be learned of the units of a plan."""
+    task = Task(like, table=plan.layout.table or None, estimator=estimator)
+    known = plan[0].row is not None
+    return replace(task, leaf=leaf_rows(len(task.names or ()))) if known else task
+
+
+def accumulate(unit: Unit, task: Task | Model) -> Partial:
+    """Learn the rows of a unit: a pure function of its arguments, whichever worker calls it.
+
+    Parameters
+    ----------
+    unit : Unit
+        Of a `plan`.
+    task : Task or Model
+        What is to be learned, as `unit_task` or `prepare` make it. It is not changed.
+    """
+    task = task if isinstance(task, Task) else Task(task, table=unit.layout.table or None)
+    columns = task.columns
+    with named(unit), one_blas_thread():
+        by_name = columns is not None and columns.names is not None and unit.layout.table
+        stream = unit.open(
+            n_jobs=1, **({"feature_names": columns.names} if columns is not None and by_name else {})
+        )
+        if task.by_rows and unit.row is not None:
+            part = task.zero(row=unit.row)
+            with closing(stream.raw_batches(unit.row - unit.rows_before)) as batches:
+                for batch in batches:
+                    if batch.error is not None:
+                        raise batch.error
+                    n = batch.examples.n
+                    part.add(batch.examples, n + batch.bad + batch.unlabelled, batch.bad)
+            return part
+        blocks = (Block(*examples) for examples in stream.blocks())
+        if columns is not None and not by_name:
+            blocks = (block._replace(rows=columns.select(block.rows)) for block in blocks)
+        model = fresh(task.like)
+        rows = learn_blocks(model, blocks)
+        names = stream.feature_names if columns is None else columns.names
+        names = None if names is None else list(names)
+        leaf = finish(model, unit.number, rows, stream.rows_bad, names)
+        return Partial(task, unit.number, unit.number + 1, False, [leaf])
+
+
+def learn_blocks(model: Model, blocks: Iterable[Block]) -> int:
+    """Learn blocks by the loop of all runs; how many rows."""
+    trainer = Trainer(model)
+    trainer.learn(checked_block(model, block, trainer.rows) for block in blocks)
+    return trainer.rows
+
+
+def stream_partial(task: Task, number: int, stream: Any) -> Partial:
+    """What a partition gives that is read as a stream."""
+    with named(f"unit {number} (partition {number})"), one_blas_thread():
+        model = fresh(task.like)
+        rows = learn_blocks(model, (Block(*examples) for examples in stream.blocks()))
+        part = finish(model, number, rows, stream.rows_bad, list(stream.feature_names or []))
+        return Partial(task, number, number + 1, False, [part])
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every worker is given that reads files: the units, what to learn, where finished ones are kept.
+
+    Attributes
+    ----------
+    plan : Plan
+    task : Task
+    folder : str or None
+        Finished units are written there, and read instead of computed.
+    """
+
+    plan: Plan
+    task: Task
+    folder: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """Tells plan and settings."""
+        like, columns = self.task.like, self.task.columns
+        classes = None if like.classes is None else [str(label) for label in like.classes]
+        values = sorted((name, repr(value)) for name, value in like.method.values.items())
+        numbers = None if columns is None else columns.numbers.tolist()
+        settings = [self.plan.digest, like.name, values, classes, numbers, self.task.leaf]
+        return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
+
+    def part(self, number: int) -> Partial:
+        """What a unit gives: from its file, or else accumulated and written to it."""
+        keep = self.folder is not None and self.task.like.method.merges  # votes are not kept
+        file = os.path.join(self.folder or "", f"unit-{number:06d}.sieve") if keep else None
+        found = None if file is None else self._kept(number, file)
+        if found is not None:
+            return found
+        part = accumulate(self.plan[number], self.task)
+        if file is not None:
+            with named(self.plan[number]), replacing(file, "unit") as stream:
+                stream.write(part.to_bytes(f"{self.digest} {number}"))
+        return part
+
+    def _kept(self, number: int, file: str) -> Partial | None:
+        """The unit in a file; None where there is none, or a damaged one."""
+        if not os.path.exists(file):
+            return None
+        try:
+            with open(file, "rb") as stream:
+                part = self.task.from_bytes(stream.read())
+        except CheckpointError:
+            return None
+        if part.note != f"{self.digest} {number}":
+            raise PartError(
+                f"{file} is not unit {number} of this plan with these settings; empty the folder, or pass "
+                "another."
+            )
+        return part
+
+    def learn_next(self, before: Partial | None, number: int) -> Partial:
+        """Go on learning with the next unit: what one machine would do, bit for bit."""
+        unit = self.plan[number]
+        with named(unit), one_blas_thread():
+            stream = unit.open(n_jobs=1)
+            part = None if before is None else before.whole()
+            model = fresh(self.task.like if part is None else part.model)
+            rows = learn_blocks(model, (Block(*examples) for examples in stream.blocks()))
+            names = stream.feature_names
+            last = finish(model, number, rows, stream.rows_bad, None if names is None else list(names))
+            if part is not None:
+                last = replace(last, first=0, rows=part.rows + rows, rows_bad=part.rows_bad + last.rows_bad)
+            return Partial(self.task, 0, number + 1, False, [last])
+
+
+def describe_part(part: Part, digest: str, **more: Any) -> dict[str, Any]:
+    """What a file says of the part it holds."""
+    return {
+        "digest": digest, "first": part.first, "last": part.last, "rows": part.rows,
+        "rows_bad": part.rows_bad, **more,
+    }  # fmt: skip
+
+
+def part_of(model: Any, about: dict[str, Any]) -> Part | None:
+    """The part that a file holds; None where it holds another thing."""
+    note = about.get("part")
+    if not isinstance(model, Model) or not isinstance(note, dict):
+        return None
+    model = replace(model, about={name: value for name, value in model.about.items() if name != "part"})
+    return Part(model, int(note["first"]), int(note["last"]), int(note["rows"]), int(note["rows_bad"]))

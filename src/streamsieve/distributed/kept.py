@@ -1,0 +1,138 @@
+"""Rows of the candidates of a sieve whose loss has no sums: partitions keep them, and one sieve reads all.
+
+Workers parse rows, deal them into folds by their content and leave out columns that are not candidates. What
+they send is bounded by the sieve's `memory`: a partition that would hold more sends nothing, and says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from .. import _core
+from ..core.method import Method
+from ..core.rows import Array, Rows, from_scipy
+from ..core.state import State, optional
+from ..methods.sieve.sieve import Sieve, count_values
+from ..methods.sieve.store import Ints, Store
+
+
+class KeptRows(Method):
+    """The rows of a unit as a sieve would store them; learned as any method is, by the same loop.
+
+    Parameters
+    ----------
+    sieve : Sieve
+        Which will read them.
+    chosen : array of int32, or None
+        The candidates, increasing; None for all features.
+    """
+
+    grow = True
+    limit, weight_limit, tiny = Sieve.limit, Sieve.weight_limit, 0.0
+
+    def __init__(self, sieve: Sieve, chosen: Ints | None = None) -> None:
+        self.sieve, self.chosen, self.missing = sieve, chosen, sieve.missing
+        self.p = self.q = 0
+        self.state: Any = None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return self.sieve.values
+
+    def begin(self, p: int, q: int) -> Self:
+        self.p, self.q = p, q
+        empty = {name: optional() for name in ("X", "y", "w", "key")}
+        self.state = State(rows=0, values=0, sparse=False, full=False, **empty)
+        return self
+
+    def resize(self, p: int) -> None:
+        self.p = max(p, self.p)
+
+    def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
+        """Keep checked rows, while the memory of the sieve holds them."""
+        self.resize(rows.p)
+        s, key = self.state, np.empty(len(rows), dtype=np.uint32)
+        if not s.rows:  # as a sieve decides it, by the first row
+            s.sparse = rows.sparse and 2 * count_values(rows[:1].tight()) < rows.p
+        for at, part in rows.in_row_order():
+            s.values += _core.sieve_row_keys(part.kernel, key[at])
+        weight = np.ones(len(rows)) if w is None else np.asarray(w, dtype=np.float64)
+        kept = rows.copy()
+        if self.chosen is not None:
+            kept = _only(kept, self.chosen)
+        s.rows += len(rows)
+        self._append(kept, y, weight, key)
+
+    def _append(self, X: Rows, y: Array, w: Array, key: Any) -> None:
+        s = self.state
+        if s.X is not None:
+            X = Rows.concat([s.X, X])
+            y, w, key = (np.concatenate(pair) for pair in ((s.y, y), (s.w, w), (s.key, key)))
+        cost = 8 * y.shape[1] + 4 * self.q + 24  # of a row, as `Sieve` estimates it
+        cells = (
+            8 * X.n_values if s.sparse else 4 * len(X) * (X.p if self.chosen is None else len(self.chosen))
+        )
+        s.full = s.full or len(X) * cost + cells > self.sieve.bytes
+        s.X, s.y, s.w, s.key = (None,) * 4 if s.full else (X, y, w, key)
+
+    def merge(
+        self,
+        other: KeptRows,
+        where: Any = None,
+        p: int | None = None,
+        *,
+        follows: bool = False,  # noqa: ARG002
+    ) -> None:
+        """Append the rows of units that follow; their feature j is feature `where[j]`, None for j, of p."""
+        mine, theirs = self.state, other.state
+        p = max(self.p, other.p) if p is None else p
+        self.resize(p)
+        mine.sparse = mine.sparse if mine.rows else theirs.sparse
+        mine.rows, mine.values, mine.full = (
+            mine.rows + theirs.rows,
+            mine.values + theirs.values,
+            mine.full or theirs.full,
+        )
+        if theirs.X is None:
+            mine.X = None if mine.full else mine.X
+            return
+        X = theirs.X
+        if where is not None:
+            sparse = (X if X.sparse else from_scipy(X.to_scipy())).tight()
+            X = Rows(p=p, csr=(sparse.indptr, where[sparse.indices].astype(np.int32), sparse.data))
+            X = from_scipy(X.to_scipy().sorted_indices())
+        self._append(X, theirs.y, theirs.w, theirs.key)
+
+    def __copy__(self) -> KeptRows:
+        other = KeptRows(self.sieve, self.chosen)
+        other.p, other.q = self.p, self.q
+        other.state = (
+            None if self.state is None else State(**self.state.fields())
+        )  # nothing is changed in place
+        return other
+
+
+def _only(rows: Rows, columns: Ints) -> Rows:
+    """Sparse rows of the same width whose other columns are zero."""
+    sparse = (rows if rows.sparse else from_scipy(rows.to_scipy())).tight()
+    wanted = np.zeros(rows.p, dtype=bool)
+    wanted[columns[columns < rows.p]] = True
+    keep = wanted[sparse.indices]
+    indptr = np.concatenate([[0], np.cumsum(keep)])[sparse.indptr].astype(np.int32)
+    return Rows(p=rows.p, csr=(indptr, sparse.indices[keep].astype(np.int32), sparse.data[keep]))
+
+
+def sieve_of_rows(kept: KeptRows) -> Sieve:
+    """The sieve that has learned the rows, bit for bit as if it had read them in turn."""
+    s = kept.state
+    made = Sieve(**kept.sieve.values).begin(kept.p, kept.q)
+    made.state.chosen = kept.chosen
+    if s.rows:
+        targets = 1 if made.labels else kept.q
+        made.state.store = Store.of(kept.p, targets, kept.q, made.bytes, s.sparse, kept.chosen)
+        X = s.X if s.X.p == kept.p or not s.X.sparse else s.X.with_width(kept.p)
+        made.state.values = s.values
+        made._append(X, s.y, s.w, s.key)
+    return made
