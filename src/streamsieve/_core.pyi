@@ -366,3 +366,27 @@ def sieve_select_csr(
     data: NDArray[np.float32],
 ) -> int: ...
 def sieve_decode(store: SieveStore, first: int, place: _Ints32, out: _Doubles) -> None: ...
+
+# ---- shapes and pairs
+
+def effects_bin(
+    rows: _Rows,
+    edges: _Doubles,
+    origin: _Doubles,
+    inverse: _Doubles,
+    count: _Ints,
+    sum: _Ints,
+    codes: NDArray[np.uint8],
+    threads: int,
+) -> None: ...
+def effects_permute(codes: NDArray[np.uint8], order: _Ints) -> None: ...
+def effects_level_sums(codes: NDArray[np.uint8], r: _Doubles, sums: _Doubles, threads: int) -> None: ...
+def effects_scan(
+    codes: NDArray[np.uint8],
+    features: NDArray[np.int32],
+    table: NDArray[np.float32],
+    r: NDArray[np.float32],
+    cut: float,
+    most: int,
+    threads: int,
+) -> list[tuple[int, int, float]]: ...

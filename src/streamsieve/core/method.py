@@ -87,6 +87,8 @@ class Method:
     weight_limit: float = 1e75
     #: First rows whose values are all below this are an error: their squares vanish.
     tiny: float = 1e-100
+    #: Whether predictions follow from the weights; if not, these are sizes of effects, and `scores` predicts.
+    linear: bool = True
     #: Names of the features, and what feature 0 is called where features are only numbered.
     feature_names: Any = None
     first_index: int = 0
@@ -285,6 +287,11 @@ class Method:
         loss = LOSSES[self.loss]
         own = {name: getattr(self, name) for name in loss.params}
         return type(loss)(**own) if own else loss
+
+    @property
+    def name(self) -> str:
+        """What it is called in the list of methods."""
+        return type(self).__name__
 
     @property
     def values(self) -> dict[str, Any]:

@@ -25,6 +25,8 @@ class SieveRegressor(Regressor):
     grow: bool
     n_jobs: int
     se: Literal['classical', 'folds'] | None
+    effects: Literal['linear', 'shapes', 'pairs', 'auto']
+    edges: Any
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
     def __init__(
@@ -45,6 +47,8 @@ class SieveRegressor(Regressor):
         grow: bool = False,
         n_jobs: int = -1,
         se: Literal['classical', 'folds'] | None = None,
+        effects: Literal['linear', 'shapes', 'pairs', 'auto'] = 'linear',
+        edges: Any = None,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
     ) -> None: ...
@@ -57,7 +61,16 @@ class SieveRegressor(Regressor):
     @property
     def n_clipped_(self) -> int: ...
     @property
+    def effects_(self) -> Any: ...
+    @property
+    def effect_losses_(self) -> Any: ...
+    @property
+    def terms_(self) -> Any: ...
+    @property
+    def edges_(self) -> NDArray[Any]: ...
+    @property
     def model_(self) -> Any: ...
+    def effect(self, feature: Any, other: Any = None) -> Self: ...
 
 class SieveClassifier(Classifier):
     k: Literal['auto'] | int
@@ -75,6 +88,8 @@ class SieveClassifier(Classifier):
     grow: bool
     n_jobs: int
     se: Literal['classical', 'folds'] | None
+    effects: Literal['linear', 'shapes', 'pairs', 'auto']
+    edges: Any
     loss: Literal['logistic', 'squared']
     class_weight: Any
     def __init__(
@@ -95,6 +110,8 @@ class SieveClassifier(Classifier):
         grow: bool = False,
         n_jobs: int = -1,
         se: Literal['classical', 'folds'] | None = None,
+        effects: Literal['linear', 'shapes', 'pairs', 'auto'] = 'linear',
+        edges: Any = None,
         loss: Literal['logistic', 'squared'] = 'logistic',
         class_weight: Any = None,
     ) -> None: ...
@@ -107,7 +124,16 @@ class SieveClassifier(Classifier):
     @property
     def n_clipped_(self) -> int: ...
     @property
+    def effects_(self) -> Any: ...
+    @property
+    def effect_losses_(self) -> Any: ...
+    @property
+    def terms_(self) -> Any: ...
+    @property
+    def edges_(self) -> NDArray[Any]: ...
+    @property
     def model_(self) -> Any: ...
+    def effect(self, feature: Any, other: Any = None) -> Self: ...
 
 class OLSRegressor(Regressor):
     ridge: Literal['auto'] | float

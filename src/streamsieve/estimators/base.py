@@ -282,6 +282,16 @@ class Estimator(SelectorMixin, BaseEstimator):
         self._check_unchanged()
         return self._model.coefficients()
 
+    def _lines(self) -> tuple[Array, Array]:
+        """Weights and intercepts that predict; AttributeError where shapes or pairs do."""
+        weights = self._weights()
+        if not self._model.method.linear:
+            raise AttributeError(
+                f"This {type(self).__name__} has {self._model.attribute('effects_')}, not weights: see "
+                "terms_ and effect(feature), or pass effects='linear'."
+            )
+        return weights
+
     def _scores(self, X: Any) -> Array:
         self._check_fitted()
         self._check_unchanged()

@@ -193,12 +193,12 @@ class Classifier(ClassifierMixin, Estimator):
     @property
     def coef_(self) -> Array:
         """Weights, shape (1, p), or (q, p) for q > 2 classes."""
-        return self._weights()[0]
+        return self._lines()[0]
 
     @property
     def intercept_(self) -> Array:
         """Intercepts, shape (1,), or (q,) for q > 2 classes."""
-        return self._weights()[1]
+        return self._lines()[1]
 
     def _labels(self, y: Any) -> Any:
         y = as_vector(y)

@@ -42,7 +42,10 @@ def make_estimator(name: str) -> type[Estimator]:
         "_method_class": method,
         "_params": params,
         "_fixed_loss": losses[0] if len(losses) == 1 else None,
-        **{f"{attribute}_": _delegate(attribute, text) for attribute, text in method.attributes.items()},
+        **{  # what was chosen for a parameter is `name_` of the method too
+            f"{name}_": _delegate(f"{name}_" if name in params else name, text)
+            for name, text in method.attributes.items()
+        },
         **{extra.__name__: extra for extra in getattr(method, "estimator_methods", ())},
     }
     return type(name, (parent,), members)

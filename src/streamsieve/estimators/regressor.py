@@ -54,13 +54,13 @@ class Regressor(RegressorMixin, Estimator):
     @property
     def coef_(self) -> Array:
         """Weights, shape (p,), or (q, p) for several targets."""
-        coef = self._weights()[0]
+        coef = self._lines()[0]
         return coef[0] if self._task.one_column else coef
 
     @property
     def intercept_(self) -> Any:
         """Intercept, a float, or shape (q,) for several targets."""
-        intercept = self._weights()[1]
+        intercept = self._lines()[1]
         return float(intercept[0]) if self._task.one_column else intercept
 
     def _first_task(self, y: Any, n: int, classes: Any) -> Task:

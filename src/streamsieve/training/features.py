@@ -123,6 +123,8 @@ def deviations(model: Model) -> Array | None:
     p = model.p if getattr(method, "pairs", None) is None else None
     if p is None:
         return None
+    if model.started and not method.linear:
+        return np.ones(p)  # the weights are deviations of components
     stored = model.about.get("schema") or {}
     known = stored.get("deviation") if isinstance(stored, dict) else None
     if known is not None and len(known) == p:

@@ -85,7 +85,7 @@ class Model:
 
     @property
     def method_name(self) -> str:
-        return type(self.method).__name__
+        return self.method.name
 
     @property
     def name(self) -> str:

@@ -12,13 +12,14 @@ from ... import _core
 from ...core import linalg
 from ...core.losses import loss_names
 from ...core.method import Extent, Method
-from ...core.params import Bool, Bytes, Int, OneOf, Or, Param, ParamError, Real, size_of
+from ...core.params import Bool, Bytes, Int, Kind, OneOf, Or, Param, ParamError, Real, size_of
 from ...core.rows import Array, Rows, threads
 from ...core.state import State, check_array, optional, zeros
 from ...core.transaction import transaction
 from ...statistics import constraints
 from ...statistics.folds import FOLDS
 from ...statistics.linear_model import LinearModel
+from ..effects.effect import Component, effect
 from . import errors, room
 from .read import Reading, read, strengths
 from .screen import best_columns, check_marginals, marginal, measure, new_marginals
@@ -98,6 +99,19 @@ class Sieve(Method):
         "the jackknife over the 5 folds of the rows. Weights are then refitted without ridge. None: none.",
     )
 
+    effects = Param(
+        "linear",
+        OneOf("linear", "shapes", "pairs", "auto"),
+        "What a feature may contribute: a line; a curve of its values; curves and products of two features; "
+        "'auto': the simplest of the three that held-out rows cannot tell from the best.",
+    )
+    edges = Param(
+        None,
+        Or(None, Kind("array of shape (p, 63)", (np.ndarray,))),
+        "Levels of shapes and pairs: `edges_` of another model, for parts of a stream that are to be merged. "
+        "None: by the first 2,000 rows.",
+    )
+
     limit, weight_limit, tiny = 1e30, 1e30, 1e-30  # values and weights are kept in float32
     extracts = screens = True
     losses = {task: loss_names(task, newton=True) for task in ("regression", "classification")}
@@ -106,8 +120,14 @@ class Sieve(Method):
         "n_candidates": "int: features whose rows are still kept",
         "sizes": "dict: features by 'cv' and by '1se', where k='auto'",
         "n_clipped": "int: rows predicted so far of which a value was clipped",
+        "effects": "str: kind of the model: 'linear', 'shapes' or 'pairs'",
+        "effect_losses": "dict: loss of held-out rows by kind",
+        "terms": "list of Component: features, deviation and, of pairs, p-value of each shape and pair",
+        "edges": "array of shape (p, 63): levels of shapes and pairs",
         "model": "LinearModel: with `se`, the weights with standard errors, p values and intervals.",
     }
+
+    estimator_methods = (effect,)
 
     #: Whether a first pass keeps what a second one needs; see `screened`.
     two_passes = False
@@ -117,6 +137,14 @@ class Sieve(Method):
     _undo: SieveUndo | None = None  # of the call that is at work
     #: Rows predicted of which a value was clipped; not part of the state.
     n_clipped: int = 0
+
+    def __new__(cls, *, effects: str = "linear", **_: Any) -> Self:
+        """With effects other than 'linear', an `Effects`, which is a sieve too."""
+        if cls is Sieve and effects != "linear":
+            from ..effects.effects import Effects
+
+            return super().__new__(Effects)  # type: ignore[return-value]
+        return super().__new__(cls)
 
     def __getstate__(self) -> dict[str, Any]:
         held = super().__getstate__()
@@ -423,6 +451,22 @@ class Sieve(Method):
     @property
     def sizes(self) -> dict[str, int]:
         return dict(self._read().sizes)
+
+    @property
+    def effects_(self) -> str:
+        return "linear"
+
+    @property
+    def effect_losses(self) -> dict[str, float]:
+        return {}
+
+    @property
+    def terms(self) -> list[Component]:
+        return []
+
+    @property
+    def edges_(self) -> Array:
+        raise AttributeError("Lines have no levels; effects=... has.")
 
     @property
     def note(self) -> str:

@@ -1,0 +1,1 @@
+"""Nonlinear selection: shapes of single features and pairs of them."""

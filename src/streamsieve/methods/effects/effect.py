@@ -1,0 +1,115 @@
+"""The components of a model as data: curves of features, surfaces of pairs, and how much each explains."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.rows import Array
+from .levels import Levels
+
+
+class Component(NamedTuple):
+    """A main shape, of one feature, or a pair.
+
+    Attributes
+    ----------
+    features : tuple of int
+    deviation : float
+        Of the component over its levels, the largest over outputs.
+    pvalue : float or None
+        Of a pair: that its products explain nothing beyond main shapes, with all pairs accounted for.
+    """
+
+    features: tuple[int, ...]
+    deviation: float
+    pvalue: float | None
+
+
+class Curve(NamedTuple):
+    """What a feature contributes to the margin, by level.
+
+    Attributes
+    ----------
+    values : array (levels,)
+        The mean of the feature in each level that has rows; NaN last, where values were missing.
+    effect : array (levels,), or (levels, q) for q outputs
+    error : array of the shape of `effect`
+        Standard error, given the selection.
+    rows : int array (levels,)
+        Rows of each level.
+    """
+
+    values: Array
+    effect: Array
+    error: Array
+    rows: Any
+
+
+class Surface(NamedTuple):
+    """What a pair contributes beyond its two curves, by both levels.
+
+    Attributes
+    ----------
+    values, other : arrays (a,) and (b,)
+        The means of the two features in their levels.
+    effect : array (a, b), or (a, b, q) for q outputs
+    pvalue : float
+    """
+
+    values: Array
+    other: Array
+    effect: Array
+    pvalue: float
+
+
+def effect(self: Any, feature: Any, other: Any = None) -> Curve | Surface:
+    """What a selected feature, or a pair, contributes to the margin, by level.
+
+    Parameters
+    ----------
+    feature, other : int or str
+        Numbers of columns or, where they have some, names; without `other` the curve of one feature.
+    """
+    self._check_fitted()
+    with self._model.lock:
+        method = self._model.method
+        names = self._feature_names()
+        known = {} if names is None else {str(name): j for j, name in enumerate(names)}
+        places = [known.get(f, f) if isinstance(f, str) else f for f in (feature, other) if f is not None]
+        if method.linear:
+            raise ValueError("The model is linear: coef_ has all there is to know; effects=... fits shapes.")
+        found, levels = method.answer, method.levels
+        if len(places) == 1:
+            at = np.flatnonzero(found.features == places[0])
+            if not len(at):
+                raise ValueError(f"Feature {feature!r} is not selected; get_support(indices=True) has those.")
+            on, values = _levels(levels, int(places[0]))
+            curve, error = found.tables[at[0]][on], found.errors[at[0]][on]
+            one = curve.shape[1] == 1
+            return Curve(
+                values,
+                curve[:, 0] if one else curve,
+                error[:, 0] if one else error,
+                levels.rows[places[0]][on],
+            )
+        pairs = found.pairs.tolist()
+        if places not in pairs and places[::-1] not in pairs:
+            raise ValueError(f"The pair of {feature!r} and {other!r} is no component; terms_ has those.")
+        turned = places not in pairs
+        at = pairs.index(places[::-1] if turned else places)
+        table = found.pair_tables[at]
+        (on, values), (on_other, others) = (_levels(levels, int(j)) for j in places)
+        table = (table.swapaxes(0, 1) if turned else table)[on][:, on_other]
+        return Surface(
+            values, others, table[:, :, 0] if table.shape[2] == 1 else table, float(found.pvalues[at])
+        )
+
+
+def _levels(levels: Levels, j: int) -> tuple[Any, Array]:
+    """The levels of a feature that have rows, and their means."""
+    on = np.flatnonzero(levels.rows[j] > 0)
+    values = levels.means()[j, on]
+    values[on == levels.rows.shape[1] - 1] = np.nan
+    return on, values

@@ -1,0 +1,273 @@
+"""The sieve with shapes and pairs: what `Sieve` is with `effects` other than 'linear'."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import _core
+from ...core import linalg
+from ...core.method import Method
+from ...core.params import ParamError, size_of
+from ...core.rows import Array, Rows, threads
+from ...core.state import State, check_array
+from ...core.transaction import Deferred
+from ...statistics import constraints
+from ..sieve.sieve import Sieve
+from .effect import Component
+from .levels import FIRST, LEVELS, Levels, check_edges
+from .read import KINDS, Answer, Reader
+
+_NOT_WITH = {"fit_intercept": True, "standardize": True, "half_life": None, "se": None, "criterion": "cv"}
+
+
+class Effects(Sieve):
+    """A sieve that also keeps its rows as 8-bit levels, and reads lines, shapes or pairs from them.
+
+    With effects='auto' both share the memory, and where lines are chosen the sieve answers.
+    """
+
+    name = "Sieve"
+    #: Whether rows are kept for the answer by lines; parts that are to be merged have none.
+    keeps_rows: bool = True
+
+    def check(self) -> None:
+        super().check()
+        for name, value in _NOT_WITH.items():
+            if getattr(self, name) != value:
+                raise ParamError(
+                    name, getattr(self, name), f"expected {value!r} with effects={self.effects!r}."
+                )
+        if constraints.Constraints.of(self).given:
+            raise ParamError("effects", self.effects, "expected 'linear' with keep, groups or positive.")
+        if self.loss not in ("squared", "logistic"):
+            raise ParamError("effects", self.effects, f"expected 'linear' with loss={self.loss!r}.")
+
+    # ---------------------------------------------------------------- state
+
+    def start(self, p: int, q: int) -> State:
+        if self.edges is not None:
+            try:
+                check_edges(self.edges, p)
+            except ValueError as error:
+                raise ParamError("edges", "...", str(error)) from None
+        state = super().start(p, q)
+        state.add_fields(levels=Levels.of(p, self.targets(q), self.edges))
+        return state
+
+    def targets(self, q: int) -> int:
+        return 1 if self.labels else q
+
+    @property
+    def by_sieve(self) -> bool:
+        """Whether a sieve runs beside."""
+        return self.effects == "auto" and self.keeps_rows
+
+    @property
+    def bytes(self) -> int:
+        """For the rows of the sieve."""
+        return size_of(self.memory) // 2 if self.by_sieve else size_of(self.memory)
+
+    @property
+    def capacity(self) -> int:
+        """Rows of the sample."""
+        return max(int(self.bytes // (self.p + 8 * self.targets(self.q) + 16)), LEVELS)
+
+    @property
+    def first_rows(self) -> int:
+        """Rows that set the edges: they are buffered in an eighth of the memory."""
+        return int(np.clip(self.bytes // (64 * max(self.p, 1)), 4 * LEVELS, FIRST))
+
+    def resize(self, p: int) -> None:
+        super().resize(p)
+        self.state.levels = self.state.levels.widened(p)
+
+    def check_state(self) -> None:
+        super().check_state()
+        levels = self.state.levels
+        if not isinstance(levels, Levels):
+            raise ValueError("the levels are missing.")
+        levels.check(self.p, self.targets(self.q), self.first_rows, self.capacity, self.limit)
+
+    # ---------------------------------------------------------------- learning
+
+    def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
+        s, levels, step = self.state, self.state.levels, None
+        self.loss_function.check_targets(y)
+        if s.chosen is None:  # in the second pass of the sieve the levels are known
+            levels = levels if rows.p <= self.p else levels.widened(rows.p)
+            code = (
+                (y[:, :1] > 0).astype(np.float64) if self.q == 1 else y.argmax(axis=1)[:, None].astype(float)
+            )
+            capacity, first = self._sizes(max(rows.p, self.p))
+            step = levels.step(rows, code if self.labels else y, w, first, capacity, self.n_jobs)
+        interrupts = Deferred()
+        interrupts.begin()
+        try:
+            if self.by_sieve:
+                super().update(rows, y, w)
+            else:
+                if rows.p > self.p:
+                    self.resize(rows.p)
+                s.rows += len(rows)
+            if step is not None:
+                levels.take(step)
+                s.levels = levels
+            s._effects = None
+        finally:
+            interrupts.end()
+
+    def _sizes(self, p: int) -> tuple[int, int]:
+        held, self.p = self.p, p
+        sizes = self.capacity, self.first_rows
+        self.p = held
+        return sizes
+
+    def next_pass(self) -> Any:
+        again = super().next_pass()
+        if again is not None:
+            again.state.levels = self.state.levels
+        return again
+
+    # ---------------------------------------------------------------- reading
+
+    @property
+    def answer(self) -> Answer:
+        """The model by shapes or pairs, or that lines are as good; read once."""
+        s = self.state
+        found: Answer | None = getattr(s, "_effects", None)
+        if found is None:
+            levels = self.levels
+            if not len(levels):
+                found = Answer.none(self.q, {})
+            else:
+                with linalg.limit_threads(threads(self.n_jobs)):
+                    found = Reader(self, levels).read(self.effects)
+            s._effects = found
+        return found
+
+    @property
+    def linear(self) -> bool:  # type: ignore[override]
+        """Whether the model is a line of each feature: then the sieve has it."""
+        return self.by_sieve and self.answer.kind == "linear"
+
+    def weights(self) -> tuple[Array, Array]:
+        """Of shapes and pairs: the deviation of all components that hold a feature, for each output."""
+        if self.linear:
+            return super().weights()
+        found, out = self.answer, np.zeros((self.q, self.p))
+        for features, variance in self.variances().items():
+            out[:, list(features)] += variance[:, None]
+        out = np.sqrt(out)
+        self.state._issued = out, found  # for who scores by this model later
+        return out, found.constant.copy()
+
+    def variances(self) -> dict[tuple[int, ...], Array]:
+        """The variance (q,) of each component over its levels: main shapes by (j,), pairs by (i, j)."""
+        found, share = self.answer, self._shares()
+        out: dict[tuple[int, ...], Array] = {
+            (int(j),): np.einsum("l,lq->q", share[j], table**2)
+            for j, table in zip(found.features, found.tables)
+        }
+        for (i, j), table in zip(found.pairs.tolist(), found.pair_tables):
+            out[i, j] = np.einsum("l,m,lmq->q", share[i], share[j], table**2)
+        return out
+
+    def _shares(self) -> Array:
+        rows = self.levels.rows
+        return np.asarray(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1))
+
+    def scores(self, rows: Rows, coef: Array, intercept: Array) -> Array:
+        issued = getattr(self.state, "_issued", None)
+        if issued is not None and issued[0] is coef:
+            found: Answer = issued[1]
+        elif self.linear:
+            return super().scores(rows, coef, intercept)
+        else:
+            found = self.answer
+        used = np.unique(np.concatenate([found.features, found.pairs.ravel()]))
+        codes, place = self._codes(rows, used), np.searchsorted(used, found.features)
+        out = np.tile(found.constant, (len(rows), 1))
+        for at, table in zip(place, found.tables):
+            out += table[codes[:, at]]
+        for (i, j), table in zip(np.searchsorted(used, found.pairs), found.pair_tables):
+            out += table[codes[:, i], codes[:, j]]
+        return out
+
+    def _codes(self, rows: Rows, features: NDArray[Any]) -> NDArray[np.uint8]:
+        """The levels of some features."""
+        edges, m = self.edges_[features], len(features)
+        codes = np.empty((len(rows), m), dtype=np.uint8)
+        scratch = np.zeros((2, m, LEVELS), dtype=np.int64)
+        ones = np.ones(m)
+        for at, part in rows.columns(features).in_row_order():
+            _core.effects_bin(part.kernel, edges, ones, ones, scratch[0], scratch[1], codes[at], 1)
+        return codes
+
+    def fills(self) -> Array | None:
+        return super().fills() if self.linear else None
+
+    def limits(self, features: NDArray[np.integer[Any]]) -> tuple[Array, Array]:
+        return super().limits(features) if self.linear else Method.limits(self, features)
+
+    @property
+    def levels(self) -> Levels:
+        """The levels, while the first rows are incomplete those of these rows."""
+        found: Levels = self.state.levels.settled(self.capacity, self.n_jobs)
+        return found
+
+    @property
+    def edges_(self) -> Array:
+        edges = self.levels.edges
+        if edges is None:
+            raise AttributeError("There are no levels before the first rows.")
+        return edges
+
+    @property
+    def effects_(self) -> str:
+        return self.answer.kind
+
+    @property
+    def effect_losses(self) -> dict[str, float]:
+        return dict(self.answer.losses)
+
+    @property
+    def terms(self) -> list[Component]:
+        found = self.answer
+        pvalue = dict(zip(map(tuple, found.pairs.tolist()), found.pvalues.tolist()))
+        out = [
+            Component(features, float(np.sqrt(variance.max())), pvalue.get(features))
+            for features, variance in self.variances().items()
+        ]
+        return sorted(out, key=lambda c: (-c.deviation, c.features))
+
+    # ---------------------------------------------------------------- files
+
+    def extracted(self) -> Any:
+        found: Answer | None = getattr(self.state, "_effects", None)
+        return None if found is None else [*found, super().extracted()]
+
+    def set_extracted(self, model: Any) -> None:
+        *fields, linear = model
+        found = Answer(*fields)
+        k, m, q = len(found.features), len(found.pairs), self.q
+        for name, kind, shape in (
+            ("features", np.int64, (k,)),
+            ("tables", np.float64, (k, LEVELS, q)),
+            ("errors", np.float64, (k, LEVELS, q)),
+            ("pairs", np.int64, (m, 2)),
+            ("pair_tables", np.float64, (m, LEVELS, LEVELS, q)),
+            ("pvalues", np.float64, (m,)),
+            ("constant", np.float64, (q,)),
+        ):
+            check_array(name, getattr(found, name), kind, shape)
+        used = np.concatenate([found.features, found.pairs.ravel()])
+        if found.kind not in KINDS or (len(used) and not 0 <= used.min() <= used.max() < self.p):
+            raise ValueError("the model does not fit the state.")
+        if type(found.losses) is not dict or not all(type(value) is float for value in found.losses.values()):
+            raise ValueError("the losses of the model are not numbers.")
+        if linear is not None:
+            super().set_extracted(linear)
+        self.state._effects = found

@@ -1,0 +1,308 @@
+"""What a stream leaves for shapes and pairs: counts by level, and a uniform sample of rows as 8-bit levels.
+
+A level is an interval of a feature's values. The edges come from the first rows and stay. Counts and sums by
+level are whole numbers, and the sample holds the rows of least hash, a function of their numbers: in whatever
+order states are merged, the bytes are the same.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import _core
+from ...core.rows import Array, Rows, threads
+from ...core.state import RowBuffer, State, array, optional, resized, zeros
+
+LEVELS = 64  # the means within 63 levels keep 99.6 % of a normal variable's variance; the last is for NaN
+EDGES = LEVELS - 1
+FIRST = 2000  # rows that set the edges: a level then holds 31 of them
+FINE = 1 << 20  # parts of a feature's unit in which its sums are counted
+SAMPLE = ("codes", "y", "weight", "hash")
+SHARD = (
+    40  # bits for the number of a row within its part of the stream; the others are a hash of its first row
+)
+
+Codes = NDArray[np.uint8]
+Hashes = NDArray[np.uint64]
+
+
+class Rows8(NamedTuple):
+    """Rows that a call adds: levels, targets, weights and hashes of those that may enter the sample."""
+
+    codes: Codes
+    y: Array
+    weight: Array
+    hash: Hashes
+
+
+class Step(NamedTuple):
+    """All that a call changes, computed before anything is changed."""
+
+    fields: dict[str, Any]
+    slots: NDArray[np.intp]
+    rows: Rows8 | None
+    first: tuple[Rows, Array, Array | None] | None = None  # rows to buffer until the edges are set
+
+
+class Levels(State):
+    """Edges, counts and sums by level, and the sample.
+
+    Attributes
+    ----------
+    edges : float64 array (p, 63) or None
+        Ascending, unused ones and the last infinite; None before the first rows are complete.
+    origin, unit : arrays (p,)
+        Of each feature: what its sums are counted from, and in.
+    rows, total : int64 arrays (p, 64)
+        Rows of each level, and the sum of their values.
+    n, shard : int
+        Rows so far, and a number of this part of a stream.
+    codes : uint8 array (h, p)
+    y, weight, hash : arrays (h, targets), (h,), (h,)
+        The sample, by ascending hash.
+    """
+
+    first: RowBuffer
+    edges: Array | None
+    origin: Array
+    unit: Array
+    rows: NDArray[np.int64]
+    total: NDArray[np.int64]
+    n: int
+    shard: int
+    codes: Codes
+    y: Array
+    weight: Array
+    hash: Hashes
+    _sorted = True
+
+    @classmethod
+    def of(cls, p: int, targets: int, edges: Array | None = None) -> Levels:
+        self = cls(
+            first=RowBuffer(),
+            edges=optional(None),
+            origin=zeros(feature=p),
+            unit=array(np.ones(p), "feature"),
+            rows=zeros(feature=p, fixed=LEVELS, dtype=np.int64),
+            total=zeros(feature=p, fixed=LEVELS, dtype=np.int64),
+            n=0,
+            shard=0,
+            codes=zeros(slot=0, feature=p, dtype=np.uint8),
+            y=zeros(slot=0, fixed=targets),
+            weight=zeros(slot=0),
+            hash=zeros(slot=0, dtype=np.uint64),
+        )
+        if edges is not None:
+            self.place(edges)
+        return self
+
+    @property
+    def p(self) -> int:
+        return len(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.hash)
+
+    def fields(self) -> dict[str, Any]:
+        """The fields, with the sample in the order of its hashes."""
+        if not self._sorted:
+            order = np.lexsort((self.weight, self.y[:, 0], self.hash))
+            self.y, self.weight, self.hash = self.y[order], self.weight[order], self.hash[order]
+            _core.effects_permute(self.codes, order.astype(np.int64))
+            self._sorted = True
+        return super().fields()
+
+    def place(self, edges: Array) -> None:
+        """Fix the edges, and with them the units of the sums."""
+        inner = np.where(np.isfinite(edges), edges, np.nan)
+        some = np.isfinite(edges[:, 0])
+        low = np.where(some, edges[:, 0], 0.0)
+        high = np.where(some, np.fmax.reduce(np.where(some[:, None], inner, 0.0), axis=1), 0.0)
+        self.edges = np.ascontiguousarray(edges, dtype=np.float64)
+        self.origin = (low + high) / 2
+        self.unit = np.where(high > low, high - low, np.maximum(np.abs(high), 1e-30))
+
+    # ---------------------------------------------------------------- learning
+
+    def step(self, rows: Rows, y: Array, w: Array | None, first_rows: int, capacity: int, jobs: int) -> Step:
+        """What these rows change."""
+        if self.edges is None and self.n + len(self.first) + len(rows) < first_rows:
+            return Step({}, np.empty(0, np.intp), None, (rows, y, w))
+        if self.edges is None:
+            held = RowBuffer() if not len(self.first) else self.first.copy()
+            held.append(rows, y, w)
+            rows, y, w = held.joined()
+            placed = Levels.of(max(self.p, rows.p), y.shape[1])
+            placed.place(cut_points(rows[:first_rows], placed.p))
+            step = placed.step(rows, y, w, 0, capacity, jobs)
+            more = {name: getattr(placed, name) for name in ("edges", "origin", "unit")}
+            return Step({**more, **step.fields, "first": RowBuffer()}, step.slots, step.rows)
+        n = len(rows)
+        codes = np.empty((n, self.p), dtype=np.uint8)
+        count, total = self.rows.copy(), self.total.copy()
+        for at, part in rows.in_row_order():
+            _core.effects_bin(
+                part.kernel, self.edges, self.origin, FINE / self.unit, count, total, codes[at],
+                threads(jobs) if part.n_values > 1 << 19 else 1,
+            )  # fmt: skip
+        shard = self.shard if self.n else first_row(codes[0], y[0])
+        fields = {"rows": count, "total": total, "n": self.n + n, "shard": shard}
+        weight = np.ones(n) if w is None else np.asarray(w, dtype=np.float64)
+        number = hash64(np.uint64(shard << SHARD) + np.arange(self.n, self.n + n, dtype=np.uint64))
+        return self._enter(fields, Rows8(codes, y, weight, number), capacity)
+
+    def _enter(self, fields: dict[str, Any], new: Rows8, capacity: int) -> Step:
+        """Places in the sample for new rows of least hash: those of rows that leave, then behind the last."""
+        h, n = len(self), len(new.hash)
+        if h + n > capacity:
+            hashes = np.concatenate([self.hash, new.hash])
+            stay = np.zeros(h + n, dtype=bool)
+            stay[np.argpartition(hashes, capacity - 1)[:capacity]] = True
+            new = Rows8._make(part[stay[h:]] for part in new)
+            left = np.flatnonzero(~stay[:h])
+            slots = np.concatenate([left, np.arange(h, h + len(new.hash) - len(left))])
+        else:
+            slots = np.arange(h, h + n)
+        length = max(h, int(slots[-1]) + 1) if len(slots) else h
+        held = {name: grown(getattr(self, name), length) for name in SAMPLE}
+        return Step(fields | held, slots, new)
+
+    def take(self, step: Step) -> None:
+        """Change all that a step says."""
+        if step.first is not None:
+            self.first.append(*step.first)
+        for name, value in step.fields.items():
+            setattr(self, name, value)
+        if step.rows is not None:
+            for name, part in zip(SAMPLE, step.rows):
+                getattr(self, name)[step.slots] = part
+            self._sorted = False
+
+    def resize(self, p: int) -> None:
+        """Nothing: a call that fails must find the levels as they were; see `widened`."""
+
+    def widened(self, p: int) -> Levels:
+        """A copy for p features. New ones were zero in all rows so far; after the first rows they stay so."""
+        out, before = self.copy(), self.p
+        for name in ("origin", "unit", "rows", "total"):
+            setattr(out, name, resized(getattr(self, name), self.axes(name), p))
+        out.codes = resized(self.codes, ("slot", "feature"), p)
+        out.unit[before:] = 1.0
+        if out.edges is not None:
+            out.edges = np.concatenate([out.edges[:p], np.full((max(p - before, 0), EDGES), np.inf)])
+            out.rows[before:, 0] = out.n
+        return out
+
+    def settled(self, capacity: int, jobs: int) -> Levels:
+        """These levels or, while the first rows are incomplete, what they are of those rows."""
+        if self.edges is not None or not len(self.first):
+            self.fields()
+            return self
+        rows, y, w = self.first.joined()
+        out = Levels.of(self.p, y.shape[1])
+        out.take(out.step(rows.with_width(self.p) if rows.sparse else rows, y, w, len(rows), capacity, jobs))
+        out.fields()
+        return out
+
+    # ---------------------------------------------------------------- merging
+
+    def merge(self, other: Levels, capacity: int) -> None:
+        """Add another part of the stream, which must have the same edges."""
+        if self.edges is None or other.edges is None or not np.array_equal(self.edges, other.edges):
+            raise ValueError(
+                "The parts have different levels; fit one, and pass its edges_ as edges to the others."
+            )
+        other.fields()
+        new = Rows8(other.codes, other.y, other.weight, other.hash)
+        fields = {
+            "rows": self.rows + other.rows,
+            "total": self.total + other.total,
+            "n": self.n + other.n,
+            "shard": min(self.shard, other.shard),
+        }
+        self.take(self._enter(fields, new, capacity))
+
+    def means(self) -> Array:
+        """The mean of each feature in each level; 0 where there are no rows."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = self.origin[:, None] + self.total / self.rows * (self.unit / FINE)[:, None]
+        return np.where(self.rows > 0, mean, 0.0)
+
+    def check(self, p: int, targets: int, first_rows: int, capacity: int, limit: float) -> None:
+        """Raise ValueError for levels from a file that kernels could not read."""
+        h = len(self.hash)
+        if len(self.y) != h or len(self.weight) != h or len(self.codes) != h or h > max(capacity, first_rows):
+            raise ValueError("the parts of the sample differ in length, or are too long.")
+        self.first.check(p, targets, first_rows, limit)
+        if self.n < 0 or self.shard < 0 or self.rows.min(initial=0) < 0 or (self.codes >= LEVELS).any():
+            raise ValueError("counts or levels are out of range.")
+        if not (np.isfinite(self.y).all() and (self.weight > 0).all() and np.isfinite(self.weight).all()):
+            raise ValueError("targets or weights of the sample are not finite.")
+        if not (np.isfinite(self.origin).all() and (self.unit > 0).all() and np.isfinite(self.unit).all()):
+            raise ValueError("the units of the sums are not positive.")
+        if self.edges is None:
+            if h or self.n:
+                raise ValueError("there is a sample without edges.")
+            return
+        check_edges(self.edges, p)
+        self.edges = np.ascontiguousarray(self.edges)
+        self._sorted = False
+
+
+def check_edges(edges: Any, p: int) -> None:
+    """Raise ValueError unless these are the edges of p features."""
+    if not isinstance(edges, np.ndarray) or edges.dtype != np.float64 or edges.shape != (p, EDGES):
+        raise ValueError(
+            f"edges have shape {np.shape(edges)}, not {(p, EDGES)}; pass edges_ of another model."
+        )
+    if np.isnan(edges).any() or (edges[:, 1:] < edges[:, :-1]).any() or (edges[:, -1] != np.inf).any():
+        raise ValueError("edges do not ascend to infinity; pass edges_ of another model.")
+
+
+def first_row(codes: Codes, y: Array) -> int:
+    """A number for a part of a stream, by its first row: parts then sample independently of each other."""
+    return zlib.crc32(codes.tobytes() + y.tobytes()) >> 8
+
+
+def hash64(number: Hashes) -> Hashes:
+    """splitmix64: numbers in a random order, always the same."""
+    z = number + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def cut_points(rows: Rows, p: int) -> Array:
+    """Edges (p, 63): between the values of a feature that has few, else its quantiles."""
+    out = np.full((p, EDGES), np.inf)
+    part = max(1, (1 << 22) // max(len(rows), 1))
+    for start in range(0, rows.p, part):
+        columns = np.arange(start, min(rows.p, start + part))
+        X = rows.columns(columns).to_array()
+        for j, x in zip(columns, np.sort(X.T.astype(np.float64), axis=1)):
+            x = x[: len(x) - np.count_nonzero(np.isnan(x))]
+            new = np.flatnonzero(x[1:] > x[:-1])
+            if len(new) < EDGES - 1:  # halfway, or at the upper value where nothing lies between
+                cuts = x[new] + (x[new + 1] - x[new]) / 2
+                cuts = np.where(cuts > x[new], cuts, x[new + 1])
+            else:
+                cuts = np.unique(x[(len(x) * np.arange(1, EDGES)) // EDGES])
+                cuts = cuts[cuts > x[0]]
+            out[j, : len(cuts)] = cuts
+    return out
+
+
+def grown(a: NDArray[Any], n: int) -> NDArray[Any]:
+    """The array with n rows: a view of its owner while that has room, else of a longer one."""
+    if n <= len(a):
+        return a
+    owner = a.base if isinstance(a.base, np.ndarray) else a
+    same = owner.ndim == a.ndim and owner.shape[1:] == a.shape[1:] and owner.ctypes.data == a.ctypes.data
+    if not (same and len(owner) >= n and owner.dtype == a.dtype):
+        owner = np.empty((n + n // 4, *a.shape[1:]), dtype=a.dtype)
+        owner[: len(a)] = a
+    return owner[:n]

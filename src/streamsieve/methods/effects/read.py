@@ -1,0 +1,360 @@
+"""Reading a model of lines, shapes or pairs from the sample: which kind, which k features, which components.
+
+Candidates come from lines, from shapes, and from pairs scanned on what the shapes leave. Features are
+eliminated together with all components that hold them, by least squares under a ridge. Rows held out choose
+the ridge and the simplest kind that they cannot tell from the best; then all rows are fitted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import _core
+from ...core.losses import expit, softmax
+from ...core.rows import Array, threads
+from .fit import Fit, Sample, Squares, fit_labels, losses, margins
+from .functions import ORDER, SIDE, Basis, Design, main_scale
+from .levels import LEVELS, Levels
+
+if TYPE_CHECKING:
+    from .effects import Effects
+
+KINDS = ("linear", "shapes", "pairs")
+RIDGES = (1e-3, 1e-2, 1e-1, 1.0)  # of eliminations, per row, for functions of unit variance
+FINAL = (1e-1, 1e-2, 1e-3, 1e-4)  # of the last fit
+LINES = 0.1  # ridge of the elimination of lines that finds candidates
+BEFORE_SCAN = 0.01  # ridge of the shapes before the scan; with .1 they leave traces that look like pairs
+WIDE = 1000  # features above which lines, and nine products a pair, are tried on the best of them only
+CHOOSING = 20_000  # rows of each part while choosing
+HELD_OUT = np.uint64(5)  # one row in five
+LEAST = 20  # rows held out that can choose
+RICH = 12  # main functions of the last fit, where they predict better; of pairs up to 8 a side
+TESTED = 50_000  # rows by which pairs are tested
+MOST = 1000  # products of pairs in the last fit, about
+LEVEL = 0.05  # of the scan, for all pairs together
+
+Ints = NDArray[np.int64]
+
+
+class Answer(NamedTuple):
+    """The model: components by level, and what is known of them.
+
+    `tables` and `errors` are (k, 64, q), `pair_tables` (m, 64, 64, q), `pvalues` (m,): of all pairs together.
+    """
+
+    kind: str
+    losses: dict[str, float]
+    features: Ints
+    tables: Array
+    errors: Array
+    pairs: Ints
+    pair_tables: Array
+    pvalues: Array
+    constant: Array
+
+    @classmethod
+    def none(cls, q: int, losses: dict[str, float]) -> Answer:
+        """That of lines."""
+        none, tables = np.zeros(0, dtype=np.int64), np.zeros((0, LEVELS, q))
+        pairs = np.zeros((0, LEVELS, LEVELS, q))
+        return cls(
+            "linear", losses, none, tables, tables, none.reshape(0, 2), pairs, np.zeros(0), np.zeros(q)
+        )
+
+
+class Variant(NamedTuple):
+    """Features, functions of each, and pairs to begin an elimination with."""
+
+    features: Ints
+    order: int
+    pairs: list[tuple[int, int]]
+
+
+class Chosen(NamedTuple):
+    """What an elimination left."""
+
+    variant: Variant
+    ridge: float
+    loss: Array
+
+
+def eliminate(
+    squares: Squares, owner: Ints, keep: NDArray[np.intp], k: int, ridge: float
+) -> NDArray[np.intp]:
+    """The columns of k features. A feature is worth the squared weights of all components that hold it; with
+    it go its pairs. Pairs are thinned out at the same rate, down to 2 k."""
+    p = int(owner.max(initial=0)) + 1
+    pair = owner[:, 0] != owner[:, 1]
+    name = owner[:, 0] * p + owner[:, 1]
+    while True:
+        alive = np.unique(owner[keep])
+        if len(alive) <= k:
+            return keep
+        v = (squares.fit(keep, ridge).weights ** 2).sum(axis=1)
+        o, two = owner[keep], pair[keep]
+        worth = np.bincount(o[:, 0], v, p) + np.bincount(o[two, 1], v[two], p)
+        rate = 0.6 if len(alive) > 40 * k else 0.75 if len(alive) > 10 * k else 0.9
+        size = min(max(k, int(len(alive) * rate)), len(alive) - 1)
+        gone = np.zeros(p, dtype=bool)
+        gone[alive[np.argsort(-worth[alive], kind="stable")[size:]]] = True
+        stay = ~(gone[o[:, 0]] | gone[o[:, 1]])
+        if two.any():
+            names, which = np.unique(name[keep[two]], return_inverse=True)
+            strongest = np.argsort(-np.bincount(which, v[two]), kind="stable")
+            weak = names[strongest[max(2 * k, int(len(names) * rate)) :]]
+            stay &= ~(two & np.isin(name[keep], weak))
+        keep = keep[stay]
+
+
+def standardized(R: Array, w: Array) -> Array:
+    R = R - w @ R / w.sum()
+    scale = np.sqrt(w @ R**2 / w.sum())
+    return np.asarray(R / np.where(scale > 0, scale, 1.0))
+
+
+class Reader:
+    """One reading of a state: the sample, its functions and the parameters."""
+
+    def __init__(self, method: Effects, levels: Levels) -> None:
+        self.levels, self.k, self.jobs = levels, method.k, threads(method.n_jobs)
+        self.labels, self.p = method.labels, levels.p
+        self.loss = "logistic" if self.labels else "squared"
+        w = levels.weight / levels.weight.mean()
+        if self.labels:
+            code, q = levels.y[:, 0].astype(np.int64), method.q
+            self.shift, self.unit = np.zeros(q), np.ones(q)
+            Y = (code[:, None] == (np.arange(q) if q > 1 else 1)).astype(np.float64)
+        else:
+            self.shift = w @ levels.y / w.sum()
+            Y = levels.y - self.shift
+            unit = np.sqrt(w @ Y**2 / w.sum())
+            self.unit = np.where(unit > 0, unit, 1.0)
+            Y = Y / self.unit
+        self.basis = Basis(levels)
+        self.all = Sample(levels.codes, Y, w, np.arange(len(levels)))
+        held = levels.hash % HELD_OUT == 0
+        self.held = self.all.at(np.flatnonzero(held)[:CHOOSING])
+        self.train = self.all.at(np.flatnonzero(~held)[:CHOOSING])
+        if min(len(self.held.rows), len(self.train.rows)) < LEAST:
+            self.held = self.train = self.all
+        self.most = max(3 * self.k, 40)  # candidates by each rule
+
+    # ---------------------------------------------------------------- candidates
+
+    def _spread(self, data: Sample, R: Array) -> tuple[Any, Array]:
+        """The levels up to the last of these rows, and R with zeros for the others."""
+        n = int(data.rows[-1]) + 1
+        out = np.zeros((n, R.shape[1]))
+        out[data.rows] = R
+        return data.codes[:n], out
+
+    def marginal(self, data: Sample, R: Array) -> Array:
+        """(p, functions): squared products of residuals with the main functions, over rows and outputs."""
+        codes, r = self._spread(data, R * data.weight[:, None])
+        sums = np.zeros((self.p, LEVELS, R.shape[1]))
+        _core.effects_level_sums(codes, r, sums, self.jobs)
+        out = []
+        for start in range(0, self.p, 1024):
+            some = np.arange(start, min(self.p, start + 1024))
+            products = np.einsum("plq,plo->poq", sums[some], self.basis.main(some))
+            out.append((products**2).sum(axis=2) * main_scale(ORDER) ** 2 / len(data.rows))
+        return np.concatenate(out)
+
+    def residual(self, data: Sample, features: Ints, R: Array) -> Array:
+        """What an additive fit to these features leaves."""
+        design = Design(self.basis, features)
+        held = Sample(data.codes, np.zeros((len(data.codes), R.shape[1])), data.w, data.rows)
+        held.Y[data.rows] = R
+        fit = Squares(design, held).fit(np.arange(design.width), BEFORE_SCAN)
+        return standardized(R - margins(design, data, fit), data.weight)
+
+    def candidates(self, data: Sample) -> tuple[Ints, Ints, Array]:
+        """Features by lines, by all rules, and the marginal worth of each feature's shape."""
+        R = standardized(data.targets, data.weight)
+        marginal = self.marginal(data, R)
+        first = np.sort(np.argsort(-marginal[:, 0], kind="stable")[:WIDE])
+        design = Design(self.basis, first, 1)
+        squares = Squares(design, data)
+        every = np.arange(design.width)
+        keep = eliminate(squares, design.owner, every, min(self.most, self.p), LINES)
+        linear = np.unique(design.owner[keep])
+        R = standardized(data.targets - margins(design, data, squares.fit(keep, LINES), keep), data.weight)
+        shape, curve = marginal.sum(axis=1), self.marginal(data, R)[:, 1:].sum(axis=1)
+        best = [np.argsort(-worth, kind="stable")[: self.most] for worth in (shape, curve)]
+        return linear, np.unique(np.concatenate([linear, *best])), shape
+
+    def pairs(
+        self, data: Sample, additive: Ints, among: Ints, order: int, top: int
+    ) -> list[tuple[int, int, float]]:
+        """The strongest pairs above the level of the scan, and T of each."""
+        from scipy.special import chdtri
+
+        if len(among) < 2:
+            return []
+        R = self.residual(data, additive, standardized(data.targets, data.weight)) * data.weight[:, None]
+        R /= np.sqrt((R**2).mean(axis=0)) + 1e-300
+        codes, r = self._spread(data, R)
+        n, m = len(data.rows), len(among)
+        cut = chdtri(order**2 * R.shape[1], LEVEL / (m * (m - 1) / 2))
+        table = np.ascontiguousarray(self.basis.side(among, order), dtype=np.float32)
+        found = _core.effects_scan(
+            codes,
+            among.astype(np.int32),
+            table,
+            np.ascontiguousarray(r.T, dtype=np.float32),
+            cut * n,
+            top,
+            self.jobs,
+        )
+        return [(int(among[i]), int(among[j]), T / n) for i, j, T in found]
+
+    def variants(self, data: Sample, effects: str) -> dict[str, Variant]:
+        """Where each kind begins."""
+        linear, features, shape = self.candidates(data)
+        out = {"linear": Variant(linear, 1, []), "shapes": Variant(features, ORDER, [])}
+        if effects in ("auto", "pairs"):
+            best = np.sort(np.argsort(-shape, kind="stable")[:WIDE])
+            found = [pair[:2] for pair in self.pairs(data, features, best, SIDE, 2 * self.most)]
+            if self.p > WIDE:
+                found += [pair[:2] for pair in self.pairs(data, features, np.arange(self.p), 1, self.most)]
+            found = list(dict.fromkeys(found))
+            if found or effects == "pairs":
+                both = np.array(found, dtype=np.int64).ravel()
+                out["pairs"] = Variant(np.unique(np.concatenate([features, both])), ORDER, found)
+        return {kind: variant for kind, variant in out.items() if effects in ("auto", kind)}
+
+    # ---------------------------------------------------------------- choosing
+
+    def reduce(self, data: Sample, variant: Variant, ridges: tuple[float, ...]) -> Chosen:
+        """Eliminate down to k features under each ridge; the one that predicts the rows held out best."""
+        design = Design(self.basis, variant.features, variant.order, variant.pairs)
+        squares, best = Squares(design, data), None
+        for ridge in ridges:
+            keep = eliminate(squares, design.owner, np.arange(design.width), self.k, ridge)
+            eta = margins(design, self.held, squares.fit(keep, ridge / 10), keep)
+            loss = losses(eta, self.held.targets, "squared")
+            if best is None or self.held.weight @ (loss - best.loss) < 0:
+                owner = np.unique(design.owner[keep], axis=0)
+                two = owner[:, 0] != owner[:, 1]
+                left = Variant(np.unique(owner), variant.order, [tuple(o) for o in owner[two].tolist()])
+                best = Chosen(left, ridge, loss)
+        assert best is not None
+        return best
+
+    def judge(self, chosen: Chosen) -> Chosen:
+        """The same with the loss of the task."""
+        if not self.labels:
+            return chosen
+        design, fit, best = Design(self.basis, *chosen.variant), None, chosen.loss
+        for number, share in enumerate((4, 40)):  # margins of labels are four times those of squares
+            fit = fit_labels(design, self.train, chosen.ridge / share, fit)
+            loss = losses(margins(design, self.held, fit), self.held.targets, self.loss)
+            if not number or self.held.weight @ (loss - best) < 0:
+                best = loss
+        return chosen._replace(loss=best)
+
+    def choose(self, effects: str) -> tuple[str, Chosen, dict[str, float]]:
+        """The kind: the simplest, or a later one that gains more than a standard error."""
+        best, w = None, self.held.weight
+        report: dict[str, float] = {}
+        for kind, variant in self.variants(self.train, effects).items():
+            mine = self.judge(self.reduce(self.train, variant, RIDGES))
+            report[kind] = float(w @ mine.loss / w.sum())
+            gain = w * (best[1].loss - mine.loss) if best is not None else np.zeros(1)
+            if best is None or gain.mean() > gain.std() / len(gain) ** 0.5:
+                best = kind, mine
+        assert best is not None
+        return *best, report
+
+    # ---------------------------------------------------------------- the model
+
+    def fit(self, design: Design, data: Sample, ridge: float, start: Fit | None) -> Fit:
+        if self.labels:
+            return fit_labels(design, data, ridge, start)
+        return Squares(design, data).fit(np.arange(design.width), ridge)
+
+    def read(self, effects: str) -> Answer:
+        kind, chosen, report = self.choose(effects)
+        if kind == "linear" and effects == "auto":
+            return Answer.none(len(self.unit), report)
+        variant = self.variants(self.all, kind)[kind]
+        support = self.reduce(self.all, variant, (chosen.ridge,)).variant.features
+        terms = self.pairs(self.all, support, support, SIDE, 100) if kind == "pairs" else []
+        pairs = [pair[:2] for pair in terms]
+        rich = min(8, int((MOST / max(len(pairs), 1)) ** 0.5))
+        shapes = [(1, 1)] if kind == "linear" else [(ORDER, SIDE), (RICH, rich)]
+        best = None
+        for order, side in shapes:
+            design, fit = Design(self.basis, support, order, pairs, side), None
+            for ridge in FINAL:
+                fit = self.fit(design, self.train, ridge, fit)
+                loss = losses(margins(design, self.held, fit), self.held.targets, self.loss)
+                value = self.held.weight @ loss
+                if best is None or value < best[0]:
+                    best = value, design, ridge
+        assert best is not None
+        _, design, ridge = best
+        fit = self.fit(design, self.all, ridge, None)
+        tables, pair_tables = design.components(fit.weights * self.unit)
+        return Answer(
+            kind=kind,
+            losses=report,
+            features=support,
+            tables=tables,
+            errors=self.errors(design, fit, ridge),
+            pairs=np.array(pairs, dtype=np.int64).reshape(-1, 2),
+            pair_tables=pair_tables,
+            pvalues=test_pairs(self, np.union1d(variant.features, support), pairs),
+            constant=fit.constant * self.unit + self.shift,
+        )
+
+    def errors(self, design: Design, fit: Fit, ridge: float) -> Array:
+        """Standard errors of the main components, (k, 64, q), given the selection."""
+        data, out = self.all, np.zeros((len(design.features), LEVELS, len(self.unit)))
+        eta, R = margins(design, data, fit), None
+        for c in range(len(self.unit)):
+            if self.labels:
+                share = expit(eta[:, 0]) if len(self.unit) == 1 else softmax(eta)[:, c]
+                bend, variance = np.maximum(share * (1 - share), 1e-4), 1.0
+            else:
+                bend, R = np.ones(len(eta)), data.targets[:, c] - eta[:, c]
+                variance = float(data.weight @ R**2 / data.weight.sum()) * self.unit[c] ** 2
+            if self.labels or not c:
+                inverse = Squares(design, data._replace(w=data.w * bend)).inverse(ridge * len(eta))
+            for at, (table, term) in enumerate(zip(design.tables, design.terms)):
+                own = inverse[term.columns, term.columns]
+                out[at, :, c] = np.sqrt(variance * np.einsum("la,ab,lb->l", table, own, table))
+        return out
+
+
+def test_pairs(reader: Reader, additive: Ints, pairs: list[tuple[int, int]]) -> Array:
+    """The p-value of each pair, times the number of all pairs: that its products explain nothing beyond the
+    main shapes. A score test whose variance is that of the rows themselves, so that it may differ among them.
+    """
+    from scipy.special import chdtrc
+
+    if not pairs:
+        return np.zeros(0)
+    data = reader.all.at(reader.all.rows[:TESTED])
+    R = reader.residual(data, additive, standardized(data.targets, data.weight)) * data.weight[:, None]
+    design = Design(reader.basis, additive, ORDER, pairs)
+    squares, d = Squares(design, data), design.terms[len(design.features)].columns.start
+    inverse = np.linalg.inv(squares.G[:d, :d] + 1e-6 * squares.n * np.eye(d))
+    beta = (inverse @ squares.G[:d, d:]).astype(np.float32)
+    terms, q = design.terms[len(design.features) :], R.shape[1]
+    scores = [np.zeros((t.columns.stop - t.columns.start) * q) for t in terms]
+    variances = [np.zeros((len(g), len(g))) for g in scores]
+    for at, Z in design.blocks(data.codes, data.rows):
+        Z -= squares.mean.astype(np.float32)
+        products = Z[:, d:] - Z[:, :d] @ beta
+        for t, g, V in zip(terms, scores, variances):
+            own = products[:, t.columns.start - d : t.columns.stop - d]
+            each = (own[:, :, None] * R[at][:, None]).reshape(len(own), -1)
+            g += each.sum(axis=0)
+            V += each.T @ each
+    T = [g @ np.linalg.pinv(V, hermitian=True) @ g for g, V in zip(scores, variances)]
+    alone = chdtrc([len(g) for g in scores], T)
+    return np.minimum(1.0, alone * reader.p * (reader.p - 1) / 2)

@@ -1,0 +1,271 @@
+"""Shapes and pairs: equal to the slow twin, exactly mergeable, and found where lines find nothing."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from reference import effects as twin
+from streamsieve import SieveClassifier, SieveRegressor, _core, load, save
+from streamsieve.core.rows import as_rows
+from streamsieve.methods.effects.fit import Sample, Squares
+from streamsieve.methods.effects.functions import Basis, Design
+from streamsieve.methods.effects.levels import EDGES, LEVELS, Levels, cut_points
+from streamsieve.methods.effects.read import eliminate
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def labels(g, margin):
+    return (g.random(len(margin)) < 1 / (1 + np.exp(-margin))).astype(int)
+
+
+def xor(n=3000, p=40, seed=0):
+    g = rng(seed)
+    X = g.normal(size=(n, p))
+    return X, labels(g, 3 * np.sign(X[:, 0] * X[:, 1]) + 1.5 * np.sign(X[:, 2] * X[:, 3]))
+
+
+def bowls(n=3000, p=40, seed=0):
+    g = rng(seed)
+    X = g.normal(size=(n, p))
+    return X, (X[:, :3] ** 2).sum(axis=1) + g.normal(size=n)
+
+
+def learned(X, y=None, edges=None, capacity=10**6, cuts=(), first=200, w=None):
+    """Levels of rows that come in parts."""
+    y = np.zeros((X.shape[0], 1)) if y is None else y
+    out = Levels.of(X.shape[1], y.shape[1], edges)
+    for at in np.split(np.arange(X.shape[0]), sorted(cuts)):
+        if len(at):
+            part = as_rows(X[at[0] : at[-1] + 1], nan_ok=True)[0]
+            out.take(out.step(part, y[at], None if w is None else w[at], first, capacity, 1))
+    return out
+
+
+# ---------------------------------------------------------------- kernels and the twin
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_levels_are_those_of_the_twin(dtype):
+    X = rng().normal(size=(700, 37)).round(1).astype(dtype)
+    X[rng(1).random(X.shape) < 0.5] = 0
+    X[5, 3] = np.nan
+    dense, sparse = learned(X), learned(sp.csr_array(X))
+    assert not list(dense.differences(sparse))
+    expected = twin.levels(X, dense.edges)
+    assert sorted(map(bytes, dense.codes)) == sorted(map(bytes, expected))  # by hash, not by row
+    for j in (0, 3):
+        there = ~np.isnan(X[:, j])
+        assert_array_equal(dense.rows[j], np.bincount(expected[:, j], minlength=LEVELS))
+        sums = np.bincount(expected[there, j], X[there, j], LEVELS)
+        assert_allclose(dense.means()[j] * dense.rows[j] * (np.arange(LEVELS) < 63), sums, atol=2e-3)
+
+
+def test_few_values_have_a_level_each_and_many_are_cut_at_quantiles():
+    X = np.column_stack([np.tile([3.0, 1.0, 2.0], 100), rng().normal(size=300), np.full(300, 7.0)])
+    edges = cut_points(as_rows(X)[0], 4)
+    assert_array_equal(edges[0][:3], [1.5, 2.5, np.inf])
+    assert np.isfinite(edges[1]).sum() == EDGES - 1
+    assert np.bincount(twin.levels(X, edges)[:, 1]).min() >= 3
+    assert np.isinf(edges[2:]).all()
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_the_scan_is_that_of_the_twin_whatever_the_threads(order, outputs):
+    g = rng()
+    n, p = 300, 140  # two tiles of nine products, the last ones incomplete
+    codes = g.integers(0, LEVELS, size=(n, p)).astype(np.uint8)
+    table = g.normal(size=(p, LEVELS, order)).astype(np.float32)
+    R = g.normal(size=(n, outputs)).astype(np.float32)
+    F = table[np.arange(p), codes].astype(float)
+    T = twin.scan(F, R.astype(float))
+    cut = np.sort(T, axis=None)[-200]
+    features, r = np.arange(p, dtype=np.int32), np.ascontiguousarray(R.T)
+    found = _core.effects_scan(codes, features, table, r, cut, 50, 1)
+    assert found == _core.effects_scan(codes, features, table, r, cut, 50, 3)
+    strongest = np.argsort(-T, axis=None)[:50]
+    assert [(i, j) for i, j, _ in found] == [divmod(int(at), p) for at in strongest]
+    assert_allclose([t for *_, t in found], T.ravel()[strongest], rtol=1e-4)
+
+
+def test_functions_are_those_of_the_twin_and_orthonormal():
+    X = rng().integers(0, 12, size=(500, 4)).astype(float) ** 2
+    levels = learned(X)
+    basis = Basis(levels)
+    main, side = basis.main(np.arange(4)), basis.side(np.arange(4))
+    codes, scale = twin.levels(X, levels.edges), np.array([1, 1, 1, 2, 3, 4, 5])
+    for j in range(4):
+        F = main[j, codes[:, j]][:, [0, 2, 3, 4, 5, 6, 7]] * scale
+        assert_allclose(np.abs(F), np.abs(twin.functions(X[:, j], 7, True)), atol=1e-3)
+        G = side[j, codes[:, j]]
+        assert_allclose(G, twin.functions(X[:, j], 3, False), atol=1e-9)
+        assert_allclose(G.T @ G / 500, np.eye(3), atol=1e-9)
+
+
+def test_elimination_is_that_of_the_twin():
+    X, _ = bowls(400, 60)
+    Y = (X[:, :2] ** 2).sum(axis=1, keepdims=True) + X[:, 4:5] * X[:, 5:6] + rng().normal(size=(400, 1))
+    levels = learned(X)
+    design = Design(Basis(levels), np.arange(60), 6, [(4, 5), (7, 8), (9, 30), (11, 12), (1, 50)])
+    levels.fields()
+    data = Sample(levels.codes, Y, np.ones(400), np.arange(400))
+    for ridge in (1e-2, 1.0):
+        keep = eliminate(Squares(design, data), design.owner, np.arange(design.width), 2, ridge)
+        Z = design.columns(levels.codes).astype(float)
+        assert keep.tolist() == twin.eliminate(Z, Y, design.owner.tolist(), 2, ridge)
+
+
+# ---------------------------------------------------------------- chunks and merging
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.sets(st.integers(1, 899)), st.booleans())
+def test_chunks_do_not_matter(cuts, sparse):
+    X, y = bowls(900, 7)
+    X = sp.csr_array(X * (np.abs(X) > 1)) if sparse else X
+    whole = learned(X, y[:, None], capacity=300)
+    assert not list(whole.differences(learned(X, y[:, None], capacity=300, cuts=cuts)))
+    assert len(whole) == 300
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.permutations(range(8)), st.integers(1, 7))
+def test_shards_in_any_order_are_the_same_bytes(order, cut):
+    X, y = bowls(1600, 5)
+    edges = cut_points(as_rows(X[:200])[0], 5)
+    shards = [learned(X[s::8], y[s::8, None], edges, 400) for s in range(8)]
+
+    def merged(numbers):
+        out = shards[numbers[0]].copy()
+        for number in numbers[1:]:
+            out.merge(shards[number], 400)
+        return out
+
+    whole = merged(list(range(8)))
+    left, right = merged(order[:cut]), merged(order[cut:])
+    left.merge(right, 400)
+    assert not list(whole.differences(left))
+    assert (len(whole), whole.n) == (400, 1600)
+
+
+def test_shards_of_other_edges_are_refused():
+    X, _ = bowls(400, 5)
+    with pytest.raises(ValueError, match="different levels"):
+        learned(X).merge(learned(X + 1), 100)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_calls_do_not_matter_to_the_model(layout):
+    X, y = xor(2500, 12)
+    X = layout(X)
+    whole = SieveClassifier(4, effects="auto").fit(X, y)
+    parts = SieveClassifier(4, effects="auto")
+    for at in (slice(0, 7), slice(7, 2100), slice(2100, 2500)):
+        parts.partial_fit(X[at], y[at], classes=[0, 1])
+    assert not list(parts._model.differences(whole._model))
+    assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
+
+
+# ---------------------------------------------------------------- what is found
+
+
+def test_shapes_and_pairs_are_found_where_lines_are_not():
+    X, y = bowls()
+    model = SieveRegressor(3, effects="auto").fit(X, y)
+    assert (model.effects_, *model.get_support(indices=True)) == ("shapes", 0, 1, 2)
+    assert model.score(*bowls(seed=1)) > 0.8 > 0.1 > SieveRegressor(3).fit(X, y).score(*bowls(seed=1))
+    X, y = xor()
+    model = SieveClassifier(4, effects="auto").fit(X, y)
+    assert (model.effects_, *model.get_support(indices=True)) == ("pairs", 0, 1, 2, 3)
+    assert model.score(*xor(seed=1)) > 0.85
+    pairs = [term for term in model.terms_ if len(term.features) == 2]
+    assert [term.features for term in pairs[:2]] in ([(0, 1), (2, 3)], [(2, 3), (0, 1)])
+    assert all(term.pvalue < 1e-6 for term in pairs[:2])
+
+
+def test_lines_are_answered_by_the_sieve():
+    g = rng()
+    X = g.standard_t(4, size=(1000, 30))
+    y = X[:, :3].sum(axis=1) + 2 * g.normal(size=1000)
+    auto, linear = (SieveRegressor(3, effects=effects).fit(X, y) for effects in ("auto", "linear"))
+    assert (auto.effects_, *auto.effect_losses_)[:3] == ("linear", "linear", "shapes")
+    assert_array_equal(auto.coef_, linear.coef_)
+    assert_array_equal(auto.predict(X), linear.predict(X))
+
+
+def test_a_model_of_shapes_has_curves_and_no_weights():
+    X, y = bowls()
+    model = SieveRegressor(3, effects="shapes").fit(X, y)
+    with pytest.raises(AttributeError, match="has shapes, not weights"):
+        model.coef_  # noqa: B018
+    assert not hasattr(model, "intercept_")
+    curve = model.effect(0)
+    assert curve.rows.sum() == len(X)
+    centred = curve.values**2 - np.average(curve.values**2, weights=curve.rows)
+    assert np.corrcoef(centred, curve.effect)[0, 1] > 0.98
+    assert np.mean(np.abs(curve.effect - centred) < 4 * curve.error + 0.1) > 0.9
+    with pytest.raises(ValueError, match="not selected"):
+        model.effect(7)
+    with pytest.raises(ValueError, match="no component"):
+        model.effect(0, 1)
+    with pytest.raises(ValueError, match="coef_ has all"):
+        SieveRegressor(3).fit(X, y).effect(0)
+
+
+def test_the_surface_of_a_pair_can_be_turned():
+    X, y = xor()
+    model = SieveClassifier(4, effects="pairs").fit(X, y)
+    one, other = model.effect(0, 1), model.effect(1, 0)
+    assert_array_equal(one.effect, other.effect.T)
+    assert (np.sign(one.effect) == np.sign(np.outer(one.values, one.other))).mean() > 0.9
+
+
+# ---------------------------------------------------------------- files and refusals
+
+
+@pytest.mark.parametrize("n", [500, 2500])
+def test_a_model_goes_on_from_a_file(tmp_path, n):
+    X, y = xor(3000, 10)
+    model = SieveClassifier(4, effects="auto").partial_fit(X[:n], y[:n], classes=[0, 1])
+    model.predict(X)
+    save(model, tmp_path / "a")
+    for other in (load(tmp_path / "a"), pickle.loads(pickle.dumps(model))):
+        assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+        other.partial_fit(X[n:], y[n:])
+        whole = SieveClassifier(4, effects="auto").partial_fit(X, y, classes=[0, 1])
+        assert not list(other._model.differences(whole._model))
+        assert_array_equal(other.predict_proba(X), whole.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"effects": "curves"}, "effects='curves'"),
+        ({"effects": "auto", "keep": [1]}, "expected 'linear' with keep"),
+        ({"effects": "auto", "loss": "huber"}, "expected 'linear' with loss='huber'"),
+        ({"effects": "auto", "se": "classical"}, "expected None"),
+        ({"effects": "auto", "edges": np.zeros((3, 63))}, "edges"),
+        ({"effects": "auto", "edges": "first"}, "edges"),
+    ],
+)
+def test_what_does_not_apply_is_refused(options, match):
+    X, y = bowls(100, 5)
+    with pytest.raises(ValueError, match=match):
+        SieveRegressor(3, **options).fit(X, y)
+
+
+def test_a_call_that_fails_changes_nothing():
+    X, y = bowls(2500, 6)
+    model = SieveRegressor(3, effects="auto").partial_fit(X[:2300], y[:2300])
+    before = pickle.loads(pickle.dumps(model))
+    with pytest.raises(ValueError, match="inf"):
+        model.partial_fit(np.full((5, 6), np.inf), y[:5])
+    assert not list(model._model.differences(before._model))
