@@ -119,7 +119,7 @@ def test_elimination_is_that_of_the_twin():
     data = Sample(levels.codes, Y, np.ones(400), np.arange(400))
     for ridge in (1e-2, 1.0):
         keep = eliminate(Squares(design, data), design.owner, np.arange(design.width), 2, ridge)
-        Z = design.columns(levels.codes).astype(float)
+        Z = design.columns(np.ascontiguousarray(levels.codes.T)).astype(float)
         assert keep.tolist() == twin.eliminate(Z, Y, design.owner.tolist(), 2, ridge)
 
 

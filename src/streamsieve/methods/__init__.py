@@ -61,6 +61,9 @@ METHODS = {
     )
 }
 
+#: What `Sieve` is with `effects` other than 'linear'.
+EFFECTS = Entry("Effects", "effects.effects", "flagship")
+
 #: Every estimator: (method, task).
 ESTIMATORS = {name: (entry, task) for entry in METHODS.values() for task, name in entry.estimators.items()}
 

@@ -107,7 +107,6 @@ def fit_labels(design: Design, data: Sample, ridge: float, start: Fit | None = N
     several = q > 1
     share = np.clip(w @ Y / n, 1e-6, 1 - 1e-6)
     weights, constant = start or Fit(np.zeros((d, q)), np.log(share) - (0 if several else np.log1p(-share)))
-    few = data.at(data.rows[:CURVED])
     link: Callable[[Array], Array] = softmax if several else expit
     eta = margins(design, data, Fit(weights, constant))
     value = w @ losses(eta, Y, "logistic") / n + ridge / 2 * (weights**2).sum()
@@ -118,12 +117,12 @@ def fit_labels(design: Design, data: Sample, ridge: float, start: Fit | None = N
         for at, Z in design.blocks(data.codes, data.rows):
             g += Z.T @ r[at].astype(np.float32)
         if factor is None or not several:
-            p = link(eta[: len(few.rows)])
-            D = few.weight * (0.5 if several else np.maximum(p * (1 - p), 1e-4)[:, 0])
-            scale = n / few.weight.sum()
+            p, few = link(eta[:CURVED]), w[:CURVED]
+            D = few * (0.5 if several else np.maximum(p * (1 - p), 1e-4)[:, 0])
+            scale = n / few.sum()
             total, m = scale * D.sum(), np.zeros(d)
             H = np.zeros((d, d))
-            for at, Z in design.blocks(few.codes, few.rows):
+            for at, Z in design.blocks(data.codes, data.rows, CURVED):
                 scaled = Z * np.sqrt(D[at]).astype(np.float32)[:, None]
                 H += scaled.T @ scaled
                 m += Z.T @ D[at].astype(np.float32)

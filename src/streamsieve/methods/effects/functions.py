@@ -132,21 +132,21 @@ class Design:
         names = [(int(j), int(j)) for j in self.features] + [(int(i), int(j)) for i, j in self.pairs]
         ends = np.cumsum([0, *widths])
         self.terms = [Term(i, j, slice(a, b)) for (i, j), a, b in zip(names, ends[:-1], ends[1:])]
+        self._own: tuple[Any, Codes] | None = None  # levels of the features used, for the rows read last
         self.owner = np.repeat(np.array(names, dtype=np.int64).reshape(-1, 2), widths, axis=0)
 
     @property
     def width(self) -> int:
         return len(self.owner)
 
-    def columns(self, codes: Codes) -> Floats:
-        """(n, d) of rows of levels of all features."""
-        own = np.ascontiguousarray(codes[:, self.used].T)
-        out = np.empty((len(codes), self.width), dtype=np.float32)
+    def columns(self, own: Codes) -> Floats:
+        """(n, d) of levels (features used, n)."""
+        out = np.empty((own.shape[1], self.width), dtype=np.float32)
         for table, at, term in zip(self.tables, self._place, self.terms):
             out[:, term.columns] = table[own[at]]
         for (i, j, a, b), term in zip(self.sides, self.terms[len(self.tables) :]):
             product = a[own[i]][:, :, None] * b[own[j]][:, None]
-            out[:, term.columns] = product.reshape(len(codes), -1)
+            out[:, term.columns] = product.reshape(len(out), -1)
         return out
 
     def components(self, weights: Array) -> tuple[Array, Array]:
@@ -162,11 +162,17 @@ class Design:
             np.array(pairs, dtype=np.float64).reshape(-1, LEVELS, LEVELS, q),
         )
 
-    def blocks(self, codes: Codes, rows: NDArray[np.intp]) -> Iterator[tuple[slice, Floats]]:
-        """The columns of some rows of a sample, block by block."""
-        for start in range(0, len(rows), BLOCK):
-            at = slice(start, min(start + BLOCK, len(rows)))
-            yield at, self.columns(codes[rows[at]])
+    def blocks(
+        self, codes: Codes, rows: NDArray[np.intp], most: int | None = None
+    ) -> Iterator[tuple[slice, Floats]]:
+        """The columns of some rows of a sample, at most so many, block by block."""
+        if self._own is None or self._own[0] is not rows:
+            self._own = rows, np.ascontiguousarray(codes[rows[:, None], self.used].T)
+        own = self._own[1]
+        n = len(rows[:most])
+        for start in range(0, n, BLOCK):
+            at = slice(start, min(start + BLOCK, n))
+            yield at, self.columns(own[:, at])
 
 
 def without_zeros(table: Floats) -> Floats:

@@ -19,6 +19,7 @@ from ...core.transaction import transaction
 from ...statistics import constraints
 from ...statistics.folds import FOLDS
 from ...statistics.linear_model import LinearModel
+from .. import EFFECTS
 from ..effects.effect import Component, effect
 from . import errors, room
 from .read import Reading, read, strengths
@@ -141,9 +142,7 @@ class Sieve(Method):
     def __new__(cls, *, effects: str = "linear", **_: Any) -> Self:
         """With effects other than 'linear', an `Effects`, which is a sieve too."""
         if cls is Sieve and effects != "linear":
-            from ..effects.effects import Effects
-
-            return super().__new__(Effects)  # type: ignore[return-value]
+            return super().__new__(EFFECTS.load())  # type: ignore[no-any-return]
         return super().__new__(cls)
 
     def __getstate__(self) -> dict[str, Any]:
