@@ -21,7 +21,7 @@ from streamsieve.training.model import Model
 
 def fitted(rows, y, **options):
     model = Model(TSGD(**options), "regression")
-    return model, passes.fit_passes(model, rows, y, None)
+    return model, passes.fit_passes(model, rows, y, None)[0].made
 
 
 def stream_of(p, q, **options):
@@ -42,7 +42,7 @@ def test_rows_in_order_are_the_stream_again_and_again():
     for _ in range(3):
         stream.update(Rows(X), y)
     assert made == 3
-    assert not list(model.differences(stream))
+    assert not list(model.method.state.differences(stream.method.state))
 
 
 @pytest.mark.parametrize("made", [np.asarray, np.asfortranarray, sp.csr_array])

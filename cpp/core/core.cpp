@@ -144,6 +144,20 @@ const Binding bindings([](nb::module_& m) {
         },
         "rows"_a, "center"_a.noconvert(), "reach"_a.noconvert(), NoGil());
     m.def(
+        "far_runs",
+        [](const AnyRows& X, Vector<const double> center, Vector<const double> reach, double row, double few,
+           Matrix<double> runs, Vector<double> state, Vector<bool> wait) {
+            if (runs.shape(1) * sizeof(double) != sizeof(FarRun) || state.shape(0) != 2)
+                throw nb::value_error("a run is five numbers, and their state two");
+            auto* to = reinterpret_cast<FarRun*>(runs.data());
+            auto* all = reinterpret_cast<FarState*>(state.data());
+            return X.visit_plain([&](const auto& rows) {
+                return far_runs(rows, center.data(), reach.data(), row, few, to, *all, wait.data());
+            });
+        },
+        "rows"_a, "center"_a.noconvert(), "reach"_a.noconvert(), "row"_a, "few"_a, "runs"_a.noconvert(),
+        "state"_a.noconvert(), "wait"_a.noconvert(), NoGil());
+    m.def(
         "largest_squares",
         [](const AnyRows& X, Index k) {
             return X.visit([&](const auto& rows) { return largest_squares(rows, k); });

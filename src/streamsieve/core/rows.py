@@ -285,13 +285,16 @@ class Rows:
         x = self.data[self.indptr[0] : self.indptr[-1]]
         return bool(_core.first_bad(x[None], True, limit) < 0)
 
+    def count_far(self, center: Array, reach: Array) -> int:
+        """How many values are further from the centre of their column than its reach."""
+        return sum(_core.count_far(part.kernel, center, reach) for _, part in self.in_row_order())
+
     def without_far(self, center: Array, reach: Array) -> tuple[Rows, NDArray[np.int64]]:
         """The centre of its column in place of each value that is further from it than its reach.
 
         The rows, as a copy where there are such values, and the columns of these, one each.
         """
-        n = sum(_core.count_far(part.kernel, center, reach) for _, part in self.in_row_order())
-        if not n:
+        if not self.count_far(center, reach):
             return self, np.empty(0, dtype=np.int64)
         rows = self.copy()
         held = rows.values if rows.values is not None else rows.data
@@ -300,6 +303,18 @@ class Rows:
         columns = np.broadcast_to(at, held.shape)[far].astype(np.int64)
         held[far] = center[columns]
         return rows, columns
+
+    def with_zeros(self, columns: NDArray[np.integer[Any]]) -> Rows:
+        """Sparse rows with an entry in each of these columns, zeros added where they lack one."""
+        columns = columns[columns < self.p]
+        stored = self.indices[self.indptr[0] : self.indptr[-1]]
+        if not len(columns) or np.isin(stored, columns).sum() == len(self) * len(columns):
+            return self
+        X = self.to_scipy().tocoo()
+        row, column = np.repeat(np.arange(len(self)), len(columns)), np.tile(columns, len(self))
+        at = np.concatenate([X.row, row]), np.concatenate([X.col, column])
+        data = np.concatenate([X.data, np.zeros(len(row), dtype=X.dtype)])
+        return from_scipy(type(X)((data, at), shape=X.shape).tocsr())
 
     def in_row_order(self) -> Iterator[tuple[slice, Rows]]:
         """The rows as the kernels read them: all at once or, from column order, copied block by block."""

@@ -8,7 +8,7 @@ weights of a `Refit` after it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
@@ -22,7 +22,7 @@ from ..core.params import ParamError
 from ..core.rows import Array, Rows, as_weights, check_rows, from_scipy
 from ..core.state import differences
 from ..core.tasks import Classification, Regression, Task
-from ..core.transaction import transaction
+from ..core.transaction import Undo, transaction
 from ..methods import SUFFIX
 from .prepare import Prepare, learn_first
 from .refit import Refitted
@@ -214,9 +214,7 @@ class Model:
         try:
             if stage.placed:
                 self.resize(max(p, rows.p))
-                rows, far = stage.without_far(rows)
-                self.method.update(stage.apply(rows), stage.targets(y), w)
-                stage.n_far += far
+                self._learn_placed(stage, rows, y, w)
                 return
             with transaction(stage.undo(self.method)) as undo:
                 undo.interrupts.begin()  # until rows and centre belong together
@@ -225,9 +223,7 @@ class Model:
                 if stage.full:
                     learn_first(self.method, stage)
                     if len(rows):
-                        rows, far = stage.without_far(rows)
-                        self.method.update(stage.apply(rows), stage.targets(y), w)
-                        stage.n_far += far
+                        self._learn_placed(stage, rows, y, w)
                 elif self.method.can_overflow:
                     self._settled()  # check buffered rows now: a later overflow could not be undone
         except BaseException:
@@ -235,6 +231,37 @@ class Model:
                 self.method.resize(p)
                 stage.resize(p)
             raise
+
+    def _learn_placed(self, stage: Prepare, rows: Rows, y: Array, w: Array | None) -> None:
+        """Learn rows once centre and unit are placed, which those far outside may change on the way."""
+        rows = stage.explicit(rows)
+        if stage.all_near(rows, y):
+            self.method.update(stage.apply(rows), stage.targets(y), w)
+            stage.n_rows += len(rows)
+            return
+        undo, at = Undo(stage.undo_far(rows)), 0
+        with transaction(undo):
+            undo.interrupts.begin()  # until rows and units belong together
+            while at < len(rows):
+                n, learned, moved = stage.read(rows[at:], y[at:])
+                part = slice(at, at + n)
+                if at == 0 and (moved or n < len(rows)):  # the first of several steps that are one
+                    undo.keep(0, self._copy_state)
+                near, targets = stage.near(rows[part], y[part])
+                weights = None if w is None else w[part]
+                if not learned.all():
+                    near, targets = near.take(learned), targets[learned]
+                    weights = None if weights is None else weights[learned]
+                if len(near):
+                    self.method.update(stage.apply(near), stage.targets(targets), weights)
+                at += n
+                stage.n_rows += n
+                if moved:
+                    stage.renew(self.method)
+
+    def _copy_state(self) -> Callable[[], None]:
+        state, held = self.method.state, self.method.state.snapshot()
+        return lambda: state.restore(held)
 
     def check_magnitude(self, rows: Rows) -> None:
         """Raise ValueError where all values so far are so small that their squares vanish."""

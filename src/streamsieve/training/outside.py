@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ..core.rows import Array, Rows
 from ..statistics.fold_averages import FoldAverages
 from ..statistics.running import RunningAverages
+from .far import FAR
 from .model import Model
-from .prepare import FAR, ROWS
+from .prepare import ROWS
 
 
 class Reach(NamedTuple):
@@ -75,7 +76,7 @@ def _moments(model: Model) -> tuple[NDArray[np.int64], Array, Array] | None:
         mean, deviation = store.moments()
         return store.columns.astype(np.int64), mean + store.shift, deviation
     stage = model.prepare
-    if stage is not None and stage.placed and stage.reach is not None:
+    if stage is not None and stage.placed and stage.inverse is not None:
         known = stage.inverse != stage.typical  # others have a unit that is a guess
         return np.arange(stage.p), stage.center, np.where(known, stage.reach / FAR, 0.0)
     return None

@@ -103,8 +103,11 @@ class MeanLoss:
 # ---------------------------------------------------------------- rows in memory
 
 
-def begin_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> Passes:
-    """Begin the model with what can be learned of the rows before the first pass over them."""
+def begin_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> tuple[Passes, Rows, Array]:
+    """Begin the model with what can be learned of the rows before the first pass over them.
+
+    The rows and targets to pass over are those without values far outside.
+    """
     method = model.method
     method.plan(Extent.of(rows))
     model.begin(rows.p, y.shape[1])
@@ -112,18 +115,19 @@ def begin_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> Passes:
     stage = model.prepare
     if stage is not None:
         stage.begin(method, rows, y, w)
-        rows, stage.n_far = stage.without_far(rows)
-        rows, y = stage.apply(rows), stage.targets(y)
-    method.begin_fit(rows, y, w)
-    return Passes(method)
+        rows, y = stage.near(rows, y)
+        method.begin_fit(stage.apply(rows), stage.targets(y), w)
+    else:
+        method.begin_fit(rows, y, w)
+    return Passes(method), rows, y
 
 
-def fit_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> int:
-    """Begin, and learn rows in passes; how many there were."""
-    passes = begin_passes(model, rows, y, w)
+def fit_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> tuple[Passes, Rows, Array]:
+    """Begin, and learn rows in passes; these, and the rows and targets without values far outside."""
+    passes, rows, y = begin_passes(model, rows, y, w)
     while passes.left:
         passes.end(model.method, one_pass(model, rows, y, w, passes.made))
-    return passes.made
+    return passes, rows, y
 
 
 def one_pass(model: Model, rows: Rows, y: Array, w: Array | None, at: int) -> float:
@@ -146,7 +150,7 @@ def learn_order(model: Model, rows: Rows, order: NDArray[np.int64], y: Array, w:
     """
     method, stage = model.method, model.prepare
     if stage is not None:
-        rows, y = stage.apply(stage.without_far(rows)[0]), stage.targets(y)
+        rows, y = stage.apply(rows), stage.targets(y)
     at = 0
     for part, some in rows.parts(order, multiple=getattr(method, "block_size", 1)):
         learned = method.learn(some, y[part], None if w is None else w[part])
@@ -174,7 +178,7 @@ def continue_from(model: Model, start: Any, rows: Rows, y: Array, w: Array | Non
         stage.place(rows[:ROWS])
         if method.loss_function.needs_units:  # else no step here depends on the targets
             stage.place_targets(method, y[:ROWS])
-        rows, intercept = stage.apply(stage.without_far(rows)[0]), intercept + coef @ stage.center
+        rows, intercept = stage.apply(stage.near(rows, y)[0]), intercept + coef @ stage.center
         coef, intercept = coef / stage.target_unit[:, None], stage.targets(intercept)
     for at, part in rows.in_row_order():
         method.measure(part, None if w is None else w[at])

@@ -11,14 +11,12 @@ same rows; of a column that is mostly zero and hardly seen in them, by the typic
 budgeted learners are made for rows of norm 1: theirs are divided by the root mean square of the norm that k
 values of a row can have.
 
-One value far outside of those rows, a damaged cell or a sensor that was just switched on, would outweigh all
-rows so far and undo what they taught. It is read as the centre of its column, counted in `n_far`, and a
-warning says so once.
+Values far outside of those rows are not learned, unless the column stays there: see `far.py`.
 """
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,16 +27,24 @@ from ..core.method import Method
 from ..core.rows import Array, ColumnMap, Rows
 from ..core.state import RowBuffer, State, array, zeros
 from ..core.transaction import Undo
-from ..core.words import counted
+from .far import (
+    FAR,
+    FEW,
+    FarRuns,
+    Moments,
+    centre_and_square,
+    near_targets,
+    robust_reach,
+    warn_of,
+    warn_of_targets,
+)
 
 ROWS = 100  # that decide on centre and unit: a tenth of a deviation off, in the mean
 SAMPLE = 4096  # rows that do in `fit`, from all parts of the data: the first may be of one class
 SAMPLE_VALUES = 1 << 22
-FEW = 10  # values of a column that is mostly zero tell little of its unit
 LARGEST_UNIT = 1e30  # of targets: within it no square of a scaled target overflows
-FAR = 100.0  # units from the centre: the square of such a value is that of 10,000 typical ones
+SAME = 10.0  # units within this factor of each other are left as they are, and with them the weights
 CLEARLY = 4.0  # z-score above which the mean of the targets counts as non-zero
-BLOCK_SUMS = 1 << 22  # sums of columns, block by block, that are held to find columns with damaged values
 
 
 class Prepare(State):
@@ -47,11 +53,18 @@ class Prepare(State):
     centers: bool
     budget: int
     placed: bool
+    n_rows: int
     n_far: int
+    n_far_targets: int
     length: float
+    recent: Array
+    runs: FarRuns | None
+    target_runs: FarRuns | None
     buffer: RowBuffer
     _map: tuple[Array, ColumnMap] | None = None  # the centre that it was made of, and the map
     _least: tuple[Array, float] | None = None  # the reach that it was made of, and the least of it
+    _least_target: float | None = None
+    _far_zeros: tuple[Array, NDArray[np.intp]] | None = None  # the reach that it was made of, and columns
 
     def __init__(
         self,
@@ -60,6 +73,7 @@ class Prepare(State):
         centers: bool = True,
         scales: bool = False,
         budget: int = 0,
+        standardize: bool = True,
     ) -> None:
         super().__init__(
             centers=centers,
@@ -67,14 +81,21 @@ class Prepare(State):
             center=zeros(feature=p),
             inverse=zeros(feature=p) if scales else None,  # of the units
             typical=1.0,  # that of columns which the first rows do not have
-            # the distance from the centre beyond which values are not learned, and how many were not
-            reach=array(np.full(p, np.inf), "feature") if scales else None,
+            # the distance from the centre beyond which values are not learned, how many were not, and the
+            # last ones of columns that may have gone there
+            reach=array(np.full(p, np.inf), "feature") if standardize else None,
             n_far=0,
+            runs=None,
             length=1.0,  # of rows in units of their columns, where these are divided by it
             # of the targets of the same rows, where the loss is in their units or steps are made for rms 1
             target_center=zeros(output=q),
             target_unit=array(np.ones(q), "output"),
+            target_reach=array(np.full(q, np.inf), "output"),
+            n_far_targets=0,
+            target_runs=None,
+            recent=zeros(row=FEW, output=q),  # targets of the last rows, since some were far outside
             placed=False,
+            n_rows=0,  # since then
             buffer=RowBuffer(),
         )
 
@@ -88,7 +109,7 @@ class Prepare(State):
         if not (centers or scales or targets) or not ROWS:
             return None
         budget = method.k if method.prepare == "unit rows" else 0  # type: ignore[attr-defined]
-        return Prepare(p, method.q, centers, scales, budget)
+        return Prepare(p, method.q, centers, scales, budget, standardize)
 
     @property
     def p(self) -> int:
@@ -100,10 +121,10 @@ class Prepare(State):
         if p == before:
             return
         super().resize(p)
-        if self.inverse is not None:
+        if self.reach is not None:
             self.reach[before:] = FAR / (self.typical * self.length) if self.placed else np.inf
-            if self.placed:
-                self.inverse[before:] = self.typical
+        if self.inverse is not None and self.placed:
+            self.inverse[before:] = self.typical
 
     @property
     def full(self) -> bool:
@@ -131,21 +152,125 @@ class Prepare(State):
         """The rows about the centre and in units of their columns, once both are placed."""
         return rows.mapped(self.map)
 
-    def without_far(self, rows: Rows) -> tuple[Rows, int]:
-        """The rows, or a copy in which the centre stands for values far outside of those that placed it; and
-        how many these are. Of the first of them a warning is given."""
-        if self.reach is None or not self.placed or rows.within(self.least_reach):
-            return rows, 0
-        rows, columns = rows.without_far(self.center, self.reach)
-        if len(columns) and not self.n_far:
-            some = np.unique(columns)
-            warnings.warn(
-                f"{counted(len(columns), 'value')} of X will not be learned (columns {some[:5]}, counted "
-                f"from 0): more than {FAR:g} units from the centre of the column, by the rows that set both. "
-                "Check the data, or pass standardize=False to learn all values as given.",
-                stacklevel=2,
-            )
-        return rows, len(columns)
+    # ---------------------------------------------------------------- values far outside
+
+    def _forget(self) -> None:
+        """Make what is held of centre and reach anew."""
+        self._map = self._least = self._least_target = self._far_zeros = None
+
+    def explicit(self, rows: Rows) -> Rows:
+        """The rows, with zeros as entries where these are far outside."""
+        if self.reach is None or not rows.sparse:
+            return rows
+        if self._far_zeros is None or self._far_zeros[0] is not self.reach:
+            self._far_zeros = self.reach, np.flatnonzero(np.abs(self.center) > self.reach)
+        return rows.with_zeros(self._far_zeros[1]) if len(self._far_zeros[1]) else rows
+
+    def all_near(self, rows: Rows, y: Array) -> bool:
+        """Whether no value and no target is far outside, nor may have been of late."""
+        if self.reach is None:
+            return True
+        if self.runs or self.target_runs:
+            return False
+        if self._least_target is None:
+            least = (self.target_reach - np.abs(self.target_center)).min(initial=np.inf)
+            self._least_target = max(0.0, float(least))
+        if _core.first_bad(y, True, self._least_target) >= 0 and self.count_far_targets(y):
+            return False
+        return rows.within(self.least_reach) or not rows.count_far(self.center, self.reach)
+
+    def read(self, rows: Rows, y: Array) -> tuple[int, NDArray[np.bool_], bool]:
+        """Read rows until some columns or targets are to be set anew (`renew`).
+
+        How many these are; which of them can be learned, not those of a column or target that may be about
+        to be set anew; and whether one is.
+        """
+        self.runs = FarRuns("feature", self.p) if self.runs is None else self.runs
+        if self.target_runs is None:
+            self.target_runs = FarRuns("output", len(self.target_center))
+        before = self.target_runs.copy()
+        columns, targets = (self.center, self.reach), (self.target_center, self.target_reach)
+        wait, waits = np.zeros((2, len(y)), dtype=bool)
+        n, whole = self.target_runs.read(Rows(y), *targets, self.n_rows, waits)
+        m, moved = self.runs.read(rows[:n], *columns, self.n_rows, wait)
+        if m < n:
+            self.target_runs, waits = before, np.zeros(m, dtype=bool)
+            n, whole = self.target_runs.read(Rows(y[:m]), *targets, self.n_rows, waits)
+        self.recent = np.concatenate([self.recent, y[:m]])[-FEW:]
+        self._keep_recent(self.n_rows + m - int(self.runs.all[1]))
+        return m, ~(wait[:m] | waits[:m]), whole or moved
+
+    def _keep_recent(self, n: int) -> None:
+        """Hold the targets of n rows since the first run began: the same however the stream is cut."""
+        self.recent[: max(0, FEW - n) if self.runs else FEW] = 0.0
+
+    def near(self, rows: Rows, y: Array) -> tuple[Rows, Array]:
+        """Rows and targets with the centre in place of each value far outside, copies where there are some.
+
+        These are counted, and the first of them said.
+        """
+        if self.reach is None:
+            return rows, y
+        rows = self.explicit(rows)
+        if not rows.within(self.least_reach):
+            rows, columns = rows.without_far(self.center, 2 * self.reach)
+            if len(columns) and not self.n_far:
+                warn_of(columns)
+            self.n_far += len(columns)
+        y, outputs = near_targets(y, self.target_center, 2 * self.target_reach)
+        if len(outputs) and not self.n_far_targets:
+            warn_of_targets(len(outputs))
+        self.n_far_targets += len(outputs)
+        return rows, y
+
+    def undo_far(self, rows: Rows) -> Callable[[], None]:
+        """How to take back what rows with values far outside change."""
+        held = self.snapshot(rows.features)
+
+        def restore() -> None:
+            self.restore(held)
+            self._forget()
+
+        return restore
+
+    def count_far_targets(self, y: Array) -> int:
+        return _core.count_far(Rows(y).kernel, self.target_center, self.target_reach)
+
+    def renew(self, method: Method) -> None:
+        """Set centre and unit anew of columns and targets that have stayed far outside.
+
+        The weights stay as they are, in the new unit: what a deviation of the column does. If the targets of
+        the last rows are elsewhere than the model is at the new centre, they have gone with the columns.
+        """
+        assert self.runs is not None
+        assert self.target_runs is not None
+        at, moments = self.runs.take_whole(self.n_rows)
+        if len(at):
+            far, square, constant = centre_and_square(moments, self.centers)
+            moved = far | (self.center[at] != 0)
+            self.center[at] = np.where(far, moments.mean, 0.0)
+            unit = np.where(constant, np.abs(moments.mean), np.sqrt(square))
+            if self.inverse is not None:
+                same = np.abs(np.log(unit * (self.inverse[at] * self.length))) < np.log(SAME)
+                self.inverse[at] = np.where(same, self.inverse[at], 1 / (unit * self.length))
+                unit = np.where(same, self.reach[at] / FAR, unit)
+            self.reach[at] = FAR * unit
+            if moved.any() and self.centers:
+                off = self.recent.mean(axis=0) - (self.target_center + self.target_unit * method.weights()[1])
+                self.target_center += np.where(np.abs(off) > self.target_reach / FAR, off, 0.0)
+        at, moments = self.target_runs.take_whole(self.n_rows)
+        if len(at):
+            loss, intercept = method.loss_function, getattr(method, "fit_intercept", False)
+            centred = self.centers if loss.name == "squared" else loss.needs_units and intercept
+            far, square, constant = centre_and_square(moments, centred)
+            self.target_center[at] = np.where(far, moments.mean, 0.0)
+            reach = FAR * np.where(constant, np.abs(moments.mean), np.sqrt(square))
+            used = self.target_unit[at] != 1.0
+            unit = np.where(used, self.target_unit[at] * (reach / self.target_reach[at]), 1.0)
+            self.target_unit[at] = np.clip(unit, 1 / LARGEST_UNIT, LARGEST_UNIT)
+            self.target_reach[at] = reach
+        self._keep_recent(FEW)
+        self._forget()
 
     @property
     def least_reach(self) -> float:
@@ -166,13 +291,18 @@ class Prepare(State):
 
         def restore() -> None:
             method.begin(p, q)  # which learns no row before the centre is placed
-            self.buffer, self.placed, self._map, self._least = before, False, None, None
+            self.buffer, self.placed, self.runs, self.target_runs = before, False, None, None
+            self._forget()
             self.center[:] = 0.0
-            self.n_far, self.length = 0, 1.0
+            self.n_rows = self.n_far = self.n_far_targets = 0
+            self.length = 1.0
             if self.inverse is not None:
-                self.inverse[:], self.reach[:] = 0.0, np.inf
+                self.inverse[:] = 0.0
+            if self.reach is not None:
+                self.reach[:] = np.inf
             self.typical = self.target_unit[:] = 1.0
-            self.target_center[:] = 0.0
+            self.target_center[:], self.target_reach[:] = 0.0, np.inf
+            self.recent = np.zeros_like(self.recent)
 
         return Undo(restore)
 
@@ -197,6 +327,8 @@ class Prepare(State):
         all rows to arrive, and in single precision nothing would be left of the deviations.
         """
         loss = method.loss_function
+        if loss.has_units and self.reach is not None and not (np.abs(y) == 1.0).all():
+            y = self.without_far_targets(y)
         if loss.name == "squared" and self.centers:
             self.target_center[:] = far_center(y)
             y = y - self.target_center
@@ -207,6 +339,15 @@ class Prepare(State):
         else:
             return
         self.target_unit[:] = np.clip(or_one(unit), 1 / LARGEST_UNIT, LARGEST_UNIT)
+
+    def without_far_targets(self, y: Array) -> Array:
+        """The first targets without those far outside; sets how far later ones may be from their centre."""
+        center = np.median(y, axis=0)
+        y, _ = near_targets(y, center, robust_reach(Rows(y - center), np.arange(len(y))))
+        mean = far_center(y) if self.centers else np.zeros(y.shape[1])
+        reach = FAR * np.sqrt(np.square(y - mean).mean(axis=0))
+        self.target_reach[:] = np.where(reach > 0, reach, np.inf)
+        return y
 
     def place(self, rows: Rows, at: NDArray[np.int64] | None = None) -> None:
         """Centre the columns whose mean over rows exceeds their deviation, and set the units.
@@ -220,15 +361,16 @@ class Prepare(State):
         mean = total / n
         if rows.sparse:
             var = squares / n - mean**2
+            far = mean**2 > var
+            if far.any():  # again, without the loss of digits
+                sums = rows.mapped(ColumnMap(np.where(far, mean, 0.0))).column_sums(at=at)
+                var[far] = sums[far, 2] / n
         else:
             var = rows.mapped(ColumnMap(mean)).column_sums(at=at)[:, 2] / n
             squares = n * (var + mean**2)
-        far = (mean**2 > var) & self.centers
+        far, square, constant = centre_and_square(Moments(n, count, mean, var, squares), self.centers)
         self.center[:p] = np.where(far, mean, 0.0)
-        if self.inverse is not None:
-            # of few rows a deviation may be tiny by chance, of a constant column it is rounding
-            about = var + (mean / n) ** 2
-            square = np.where(far, about, squares / np.maximum(count, 1))
+        if self.reach is not None:
             seen = square > 0
             rare = (count < FEW) & (2 * count < n)
             if seen.any():
@@ -237,12 +379,14 @@ class Prepare(State):
             inverse = 1.0 / np.sqrt(np.where(seen, square, np.inf))
             # of few values the mean square is nearly chance: it counts where it is far above what is typical
             known = (inverse > 0) & ~(rare & (4 * inverse > self.typical))
-            self.inverse[:] = self.typical
-            self.inverse[:p][known] = inverse[known]
-            self.reach[:] = FAR / self.inverse
-            constant = far & (var <= (mean / n) ** 2)  # a flag that was always set: its mean is its unit
+            units = np.full(self.p, self.typical)
+            units[:p][known] = inverse[known]
+            self.reach[:] = FAR / units
             self.reach[:p][constant] = FAR * np.abs(mean[constant])
-        self.placed, self._map, self._least = True, None, None
+            if self.inverse is not None:
+                self.inverse[:] = units
+        self.placed = True
+        self._forget()
         if self.inverse is not None and self.budget:
             length = largest_norm(self.apply(rows), self.budget, at)
             if length > 0:
@@ -259,6 +403,19 @@ class Prepare(State):
         coef, intercept = self.map.for_raw_rows(coef, intercept)
         return coef * self.target_unit[:, None], intercept * self.target_unit + self.target_center
 
+    def verify(self, fresh: State, path: str = "") -> None:
+        """As a state just made is, but for parts that came later."""
+        for name in ("n_rows", "n_far_targets", "runs", "target_runs", "target_reach", "recent"):
+            if name not in self.fields():  # of a file of version 0.1.0
+                self.add_fields(**{name: getattr(fresh, name)})
+        for name, axis, n in (
+            ("runs", "feature", len(fresh.center)),
+            ("target_runs", "output", len(fresh.target_center)),
+        ):
+            if getattr(self, name) is not None:
+                setattr(fresh, name, FarRuns(axis, n))
+        super().verify(fresh, path)
+
     def check(self, p: int, q: int, limit: float) -> None:
         """Raise ValueError for waiting rows from a file that are none."""
         if not np.isfinite(self.center).all():
@@ -270,28 +427,16 @@ class Prepare(State):
             raise ValueError("the centre of the targets is not finite, or their unit not above 0.")
         if not (self.target_unit < np.inf).all():
             raise ValueError("the unit of the targets is not finite.")
+        for runs, columns in ((self.runs, p), (self.target_runs, q)):
+            if runs is not None:
+                runs.check(columns)
+        if not (self.target_reach >= 0).all() or (self.reach is not None and not (self.reach >= 0).all()):
+            raise ValueError("the reach of values is not 0 or more.")
+        if not np.isfinite(self.recent).all() or min(self.n_rows, self.n_far, self.n_far_targets) < 0:
+            raise ValueError("the counts of far values are negative, or the last targets not finite.")
         if self.placed and len(self.buffer):
             raise ValueError("rows wait for a centre that is placed.")
         self.buffer.check(p, q, ROWS, limit)
-
-
-def robust_reach(rows: Rows, at: NDArray[np.int64]) -> Array:
-    """How far from 0 values of the columns (p,) may be, by the median over blocks of rows `at`.
-
-    A block with a damaged value does not move the median. With fewer than three blocks nothing is too far.
-    """
-    n_blocks = min(len(at) // ROWS, BLOCK_SUMS // max(1, rows.p))
-    if n_blocks < 3:
-        return np.full(rows.p, np.inf)
-    blocks = [rows.column_sums(at=part) for part in np.array_split(at, n_blocks)]
-    squares = np.array(
-        [np.where(sums[:, 0] >= FEW, sums[:, 2], np.nan) / np.maximum(sums[:, 0], 1) for sums in blocks]
-    )
-    known = np.count_nonzero(squares > 0, axis=0) >= 3
-    reach = np.full(rows.p, np.inf)
-    reach[known] = FAR * np.sqrt(np.nanmedian(squares[:, known], axis=0))
-    reach[reach == 0] = np.inf
-    return reach
 
 
 def far_center(y: Array) -> Array:
@@ -307,6 +452,7 @@ def learn_first(method: Method, stage: Prepare) -> None:
     rows, y, w = stage.buffer.joined()
     stage.place(rows)
     stage.place_targets(method, y)
+    rows, y = stage.near(rows, y)
     rows, y = stage.apply(rows), stage.targets(y)
     if stage.centers and rows.mostly_zero():
         begin_intercept(method, y, w)

@@ -51,7 +51,7 @@ def choose_size(make: Make, rows: Rows, y: Array, w: Array | None) -> int:
 
 def least_ebic(model: Model, rows: Rows, y: Array, w: Array | None) -> int:
     """The size of least EBIC along the ranking of a model: of a ladder, then beside its best."""
-    fit_passes(model, rows, y, w)
+    _, rows, y = fit_passes(model, rows, y, w)
     n, q = len(rows), y.shape[1]
     ranking, units = ranked(model, rows, y)[: max(1, n // 3)], units_of(model, y)  # more fit any targets
     if not len(ranking):
@@ -82,7 +82,7 @@ def curve(
     for some in held:
         part, target, weight = rows.take(~some), y[~some], None if w is None else w[~some]
         test, model = rows.take(some), make(top)
-        fit_passes(model, part, target, weight)
+        _, part, target = fit_passes(model, part, target, weight)
         ranking = ranked(model, part, target)
         for size, loss in found.items():
             if size <= max(len(ranking), 1):

@@ -200,10 +200,12 @@ class Trainer:
     def _fit_passes(self, rows: Rows, y: Array, w: Array | None, resumed: dict[str, Any] | None) -> None:
         model = self.model
         if resumed is None:
-            passes = begin_passes(model, rows, y, w)
+            passes, rows, y = begin_passes(model, rows, y, w)
         else:
             passes = Passes(model.method)
             passes.resume(resumed)
+            if model.prepare is not None:
+                rows, y = model.prepare.copy().near(rows, y)  # they are counted already
         self.rows = len(rows)
         if self.trace is not None:
             assert model.task is not None

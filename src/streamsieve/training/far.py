@@ -1,0 +1,148 @@
+"""Values far outside of what a column has shown: which they are, and when they are the column's own.
+
+One value far outside, a damaged cell or a wrong unit, would outweigh all rows so far and undo what they
+taught. It is read as the centre of its column, a target likewise, and counted; a warning says so once. A few
+values far outside one after the other are no accident: the column has jumped or drifted away, and they set
+its centre and unit anew (`Prepare.renew`). A column that drifts is learned all the while: what is not
+learned begins at twice the distance at which values are watched.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..core.rows import Array, Rows
+from ..core.state import State, check_array, zeros
+from ..core.words import counted
+
+FAR = 100.0  # units from the centre: the square of such a value is that of 10,000 typical ones
+FEW = 10  # values tell a column's unit to a quarter, and its centre to a third of it; fewer tell little
+ROUNDING = 1e-12  # deviation of a constant column over its mean, at most
+BLOCKS = 40  # of rows, at most, whose mean squares are compared: a damaged value moves that of one
+BLOCK_SUMS = 1 << 22  # sums of columns, block by block, that are held to find columns with damaged values
+
+
+class Moments(NamedTuple):
+    """Of some columns: rows, values other than 0, mean and variance over all rows, sum of squares."""
+
+    n: Array | int
+    filled: Array
+    mean: Array
+    var: Array
+    squares: Array
+
+
+class FarRuns(State):
+    """The far values of each column since the last one that was not far; see `far_runs` in columns.hpp."""
+
+    runs: Array
+    all: Array
+
+    def __init__(self, axis: str, n: int) -> None:
+        # `all` is how many columns have a run, and the row of the first of these
+        super().__init__(runs=zeros(**{axis: n, "number": 5}), all=zeros(number=2))
+
+    def __bool__(self) -> bool:
+        return bool(self.all[0])
+
+    def read(self, rows: Rows, center: Array, reach: Array, row: int, wait: Any) -> tuple[int, bool]:
+        """Read rows, the first of which is number `row`, until a run is whole; how many, and whether one is.
+
+        Those in which a run of consecutive rows goes on are set in `wait` (n,).
+        """
+        done = 0
+        for at, part in rows.in_row_order():
+            numbers = float(row + done), FEW, self.runs, self.all, wait[at]
+            n, whole = _core.far_runs(part.kernel, center, reach, *numbers)
+            done += n
+            if whole:
+                return done, True
+        return done, False
+
+    def take_whole(self, row: int) -> tuple[NDArray[np.intp], Moments]:
+        """Columns whose run is whole before row number `row`, and what it says of them; they begin again."""
+        at = np.flatnonzero(self.runs[:, 0] >= FEW)
+        count, since, first, total, squares = self.runs[at].T
+        self.runs[at] = 0.0
+        self.all[0] -= len(at)
+        self.all[1] *= self.all[0] > 0
+        n, off = row - since, total / count
+        mean, var, share = first + off, np.maximum(squares / count - off**2, 0.0), count / n
+        all_var = share * var + share * (1 - share) * mean**2
+        return at, Moments(n, count, share * mean, all_var, count * (var + mean**2))
+
+    def check(self, n: int) -> None:
+        """Raise ValueError for runs from a file that are none."""
+        check_array("runs", self.runs, np.float64, (n, 5))
+        check_array("all", self.all, np.float64, (2,))
+        count = self.runs[:, 0]
+        if not ((count >= 0) & (count < FEW) & (count == np.floor(count))).all():
+            raise ValueError("the runs of far values are no counts.")
+        if self.all[0] != np.count_nonzero(count):
+            raise ValueError(f"{self.all[0]:g} columns have far values, and their runs say otherwise.")
+
+
+def centre_and_square(of: Moments, centers: bool) -> tuple[NDArray[np.bool_], Array, NDArray[np.bool_]]:
+    """Which columns are centred on their mean; the squares of their units; which of them are constant."""
+    far = (of.mean**2 > of.var) & centers
+    constant = of.var <= (ROUNDING * of.mean) ** 2
+    # of few rows a deviation may be tiny by chance
+    chance = (of.mean / of.n) ** 2
+    about = np.where(constant, chance, of.var + np.minimum(of.var, chance))
+    square = np.where(far, about, of.squares / np.maximum(of.filled, 1))
+    return far, square, far & constant  # a flag that was always set: its mean is its unit
+
+
+def robust_reach(rows: Rows, at: NDArray[np.int64]) -> Array:
+    """How far from 0 values of the columns (p,) may be, by the median over blocks of rows `at`.
+
+    A block with a damaged value does not move the median. Values beyond it in more than a tenth of the
+    blocks are no damage.
+    With fewer than three blocks nothing is too far.
+    """
+    reach = np.full(rows.p, np.inf)
+    n_blocks = min(len(at) // FEW, BLOCKS, BLOCK_SUMS // max(1, rows.p))
+    if n_blocks < 3:
+        return reach
+    sums = np.array([rows.column_sums(at=part) for part in np.array_split(at, n_blocks)])
+    count, squares = sums[:, :, 0], sums[:, :, 2]
+    mean = np.where(count >= FEW, squares, np.nan) / np.maximum(count, 1)
+    known = np.count_nonzero(mean > 0, axis=0) >= 3
+    reach[known] = FAR * np.sqrt(np.nanmedian(mean[:, known], axis=0))
+    reach[reach == 0] = np.inf
+    reach[FEW * np.count_nonzero(squares > reach**2, axis=0) > n_blocks] = np.inf
+    return reach
+
+
+def near_targets(y: Array, center: Array, reach: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Targets (n, q), with the centre in place of those further away; the outputs of these, one each."""
+    rows, outputs = Rows(y).without_far(center, reach)
+    assert rows.values is not None
+    return rows.values, outputs
+
+
+def warn_of(columns: NDArray[np.int64]) -> None:
+    """Say that values of these columns, one each, are not learned."""
+    some = np.unique(columns)
+    warnings.warn(
+        f"{counted(len(columns), 'value')} of X will not be learned (columns {some[:5]}, counted from 0): "
+        f"more than {2 * FAR:g} units from the centre of the column, by the rows that set both. A column "
+        "that stays there is learned again. Check the data, or pass standardize=False to learn all values as "
+        "given.",
+        stacklevel=2,
+    )
+
+
+def warn_of_targets(n: int) -> None:
+    """Say that so many targets are not learned."""
+    warnings.warn(
+        f"{counted(n, 'target')} will not be learned: more than {2 * FAR:g} units from the centre of the "
+        "targets, by the rows that set both. Targets that stay there are learned again. Check the data, or "
+        "pass standardize=False to learn all as given.",
+        stacklevel=2,
+    )
