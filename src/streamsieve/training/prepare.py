@@ -405,9 +405,10 @@ class Prepare(State):
 
     def verify(self, fresh: State, path: str = "") -> None:
         """As a state just made is, but for parts that came later."""
-        for name in ("n_rows", "n_far_targets", "runs", "target_runs", "target_reach", "recent"):
-            if name not in self.fields():  # of a file of version 0.1.0
+        if "n_rows" not in self.fields():  # a file of the first version
+            for name in ("n_rows", "n_far_targets", "runs", "target_runs", "target_reach", "recent"):
                 self.add_fields(**{name: getattr(fresh, name)})
+            self.reach = fresh.reach if self.reach is None else self.reach
         for name, axis, n in (
             ("runs", "feature", len(fresh.center)),
             ("target_runs", "output", len(fresh.target_center)),
