@@ -53,7 +53,11 @@ template <class T>
 void bind_first_bad(nb::module_& m) {
     m.def(
         "first_bad",
-        [](AnyMatrix<T> X, bool nan_ok, double limit) { return first_bad(strided(X), nan_ok, limit); },
+        [](AnyMatrix<T> X, bool nan_ok, double limit) {
+            double bound = 0;
+            const Index at = first_bad(strided(X), nan_ok, limit, bound);
+            return std::pair(at, bound);
+        },
         "X"_a.noconvert(), "nan_ok"_a, "limit"_a = std::numeric_limits<double>::infinity(), NoGil());
 }
 
@@ -64,9 +68,9 @@ void bind_check_csr(nb::module_& m) {
         [](Vector<const I> indptr, Vector<const I> indices, Vector<const T> data, Index p, bool nan_ok,
            double limit, int threads) {
             const Index nnz = Index(std::min(indices.shape(0), data.shape(0)));
-            const auto [fault, at] =
+            const CsrCheck found =
                 check_csr(csr(indptr, indices, data), nnz, p, nan_ok, limit, unsigned(threads));
-            return std::pair(int(fault), at);
+            return std::tuple(int(found.fault), found.at, found.bound);
         },
         "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "p"_a, "nan_ok"_a,
         "limit"_a = INFINITY, "threads"_a = 1, NoGil());

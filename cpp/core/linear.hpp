@@ -60,22 +60,22 @@ inline Norm margins(const CsrRow<T, I>& row, double, One, Raw&, const double* w,
 }
 
 // Reads row i, and the same of it.
-template <class Rows, class Q, class Units>
-inline auto read_margins(const Rows& X, Index i, double r, Q q, Units& units, double* w, double* m,
-                         Norm& norm) {
+template <class Rows, class Q, class Units, class W>
+inline auto read_margins(const Rows& X, Index i, double r, Q q, Units& units, W* w, double* m, Norm& norm) {
     const auto row = X[i];
     norm = margins(row, r, q, units, w, m);
     return row;
 }
-inline auto read_margins(const CsrDoubles& X, Index i, double, One, Raw&, double* w, double* m, Norm& norm) {
+template <class W>
+inline auto read_margins(const CsrDoubles& X, Index i, double, One, Raw&, W* w, double* m, Norm& norm) {
     const auto row = X.times(i, w, *m);
     square_norm(row.x, row.length, norm.square, norm.count);
     return row;
 }
 
 // w += u c', u the direction of the row
-template <class Row, class Q, class Units>
-inline void move(const Row& row, Q q, const Units& units, const double* c, double* w) {
+template <class Row, class Q, class Units, class W>
+inline void move(const Row& row, Q q, const Units& units, const double* c, W* w) {
     for (Index e = 0; e < row.length; ++e) {
         const double u = units.direction(row, e);
         double* at = w + row.index(e) * q;
@@ -83,16 +83,39 @@ inline void move(const Row& row, Q q, const Units& units, const double* c, doubl
     }
 }
 
-template <class T, class I>
-inline void move(const CsrRow<T, I>& row, One, const Raw&, const double* c, double* w) {
+inline double& weight_of(double& w) {
+    return w;
+}
+inline double& weight_of(Paired& w) {
+    return w.weight;
+}
+
+template <class T, class I, class W>
+inline void move(const CsrRow<T, I>& row, One, const Raw&, const double* c, W* w) {
     // four at once: no feature comes twice in a row, which the compiler cannot know
     Index e = 0;
     for (; e + 4 <= row.length; e += 4) {
         double to[4];
-        for (Index lane = 0; lane < 4; ++lane) to[lane] = w[row.j[e + lane]] + row.value(e + lane) * *c;
-        for (Index lane = 0; lane < 4; ++lane) w[row.j[e + lane]] = to[lane];
+        for (Index lane = 0; lane < 4; ++lane)
+            to[lane] = weight_of(w[row.j[e + lane]]) + row.value(e + lane) * *c;
+        for (Index lane = 0; lane < 4; ++lane) weight_of(w[row.j[e + lane]]) = to[lane];
     }
-    for (; e < row.length; ++e) w[row.j[e]] += row.value(e) * *c;
+    for (; e < row.length; ++e) weight_of(w[row.j[e]]) += row.value(e) * *c;
+}
+
+// kernel(w), w being weights, or these in pairs while it runs, where that pays.
+template <class Rows, class Q, class Units, class F>
+inline Index with_pairs(const Rows& X, Q, const Units&, double* w, Index p, F&& kernel) {
+    if constexpr (std::is_same_v<Rows, CsrDoubles> && std::is_same_v<Q, One> && std::is_same_v<Units, Raw>) {
+        if (X.pairs_pay(p)) {
+            std::vector<Paired> pairs(static_cast<std::size_t>(p));
+            for (Index j = 0; j < p; ++j) pairs[std::size_t(j)] = {X.inverse(j), w[j]};
+            const Index learned = kernel(pairs.data());
+            for (Index j = 0; j < p; ++j) w[j] = pairs[std::size_t(j)].weight;
+            return learned;
+        }
+    }
+    return kernel(w);
 }
 
 template <class T>

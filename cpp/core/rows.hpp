@@ -98,6 +98,12 @@ struct Csr {
 using RowsVariant =
     std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>, Csr<double, std::int32_t>>;
 
+// A weight beside the inverse unit of its column: an entry of a sparse row then fetches one line of memory,
+// not two.
+struct Paired {
+    double inverse, weight;
+};
+
 // An affine map of the columns, x -> (x - center) * unit, which kernels apply as they read a row. `centred`
 // lists the columns with a centre other than 0, ascending: they are not zero where a row has no entry.
 struct ColumnMap {
@@ -143,16 +149,25 @@ struct ColumnMap {
     // The entries in their units, in `to`, and their product with w, in one walk; of a map without centres.
     template <class T>
     double times(const CsrRow<T, std::int32_t>& row, const double* w, double* __restrict to) const {
+        const double* __restrict u = inverse;
+        return times_pairs(row, [=](Index j) { return Paired{u[j], w[j]}; }, to);
+    }
+    template <class T>
+    double times(const CsrRow<T, std::int32_t>& row, const Paired* w, double* __restrict to) const {
+        return times_pairs(row, [=](Index j) { return w[j]; }, to);
+    }
+    template <class T, class F>
+    static double times_pairs(const CsrRow<T, std::int32_t>& row, F&& pair, double* __restrict to) {
         const T* __restrict x = row.x;
         const std::int32_t* __restrict j = row.j;
-        const double* __restrict u = inverse;
         return sum_of(row.length, [=](Index e) {
             if (e % 8 == 0) {
                 prefetch_read(x + e + ahead);
                 prefetch_read(j + e + ahead);
             }
-            to[e] = double(x[e]) * u[j[e]];
-            return to[e] * w[j[e]];
+            const Paired at = pair(j[e]);
+            to[e] = double(x[e]) * at.inverse;
+            return to[e] * at.weight;
         });
     }
     // The entries with the centred columns that the row lacks, mapped; how many. O(entries + centred
@@ -243,23 +258,34 @@ class CsrDoubles {
         if (!doubles_.indptr) return read_row(floats_[i], map_, indices_.data(), values_.data());
         return map_ ? read_row(doubles_[i], map_, indices_.data(), values_.data()) : doubles_[i];
     }
-    // Row i, and its product with weights.
+    // Row i, and its product with weights; with pairs, if these pay.
     CsrRow<double, I> times(Index i, const double* w, double& product) const {
-        const auto scaled = [&](const auto& row) {
-            product = map_.times(row, w, values_.data());
-            return row.with(values_.data());
-        };
-        if (map_ && !map_.center) return doubles_.indptr ? scaled(doubles_[i]) : scaled(floats_[i]);
+        if (map_ && !map_.center) return scaled(i, w, product);
         const auto row = (*this)[i];
         product = row.times(w);
         return row;
     }
+    CsrRow<double, I> times(Index i, const Paired* w, double& product) const { return scaled(i, w, product); }
+    // Whether the pairs of p columns, made and taken apart once, are read often enough.
+    bool pairs_pay(Index p) const {
+        const Index entries = doubles_.indptr ? doubles_.values() : floats_.values();
+        return map_.inverse && !map_.center && entries >= 8 * p && p <= (1 << 18);
+    }
+    double inverse(Index j) const { return map_.inverse[j]; }
     Index longest() const { return longest_; }
     Index room(Index i) const {
         return (doubles_.indptr ? doubles_.room(i) : floats_.room(i)) + map_.n_centred;
     }
 
   private:
+    template <class W>
+    CsrRow<double, I> scaled(Index i, const W* w, double& product) const {
+        const auto one = [&](const auto& row) {
+            product = map_.times(row, w, values_.data());
+            return row.with(values_.data());
+        };
+        return doubles_.indptr ? one(doubles_[i]) : one(floats_[i]);
+    }
     void make_room() {
         values_.resize(std::size_t(longest_));
         if (map_.n_centred) indices_.resize(std::size_t(longest_));

@@ -1,21 +1,32 @@
 #include "core/simd.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace streamsieve {
 
-STREAMSIEVE_CLONES bool all_within(const double* x, Index n, double limit) {
-    std::int64_t beyond = 0;
-#pragma omp simd reduction(| : beyond)
-    for (Index i = 0; i < n; ++i) beyond |= std::int64_t(!(std::abs(x[i]) <= limit));
-    return !beyond;
+STREAMSIEVE_CLONES double largest_magnitude(const double* x, Index n) {
+    double most = 0;
+    std::int64_t unordered = 0;
+#pragma omp simd reduction(max : most) reduction(| : unordered)
+    for (Index i = 0; i < n; ++i) {
+        const double size = std::abs(x[i]);
+        most = size > most ? size : most;
+        unordered |= std::int64_t(x[i] != x[i]);
+    }
+    return unordered ? std::numeric_limits<double>::quiet_NaN() : most;
 }
 
-STREAMSIEVE_CLONES bool all_within(const float* x, Index n, float limit) {
-    std::int32_t beyond = 0;
-#pragma omp simd reduction(| : beyond)
-    for (Index i = 0; i < n; ++i) beyond |= std::int32_t(!(std::abs(x[i]) <= limit));
-    return !beyond;
+STREAMSIEVE_CLONES float largest_magnitude(const float* x, Index n) {
+    float most = 0;
+    std::int32_t unordered = 0;
+#pragma omp simd reduction(max : most) reduction(| : unordered)
+    for (Index i = 0; i < n; ++i) {
+        const float size = std::abs(x[i]);
+        most = size > most ? size : most;
+        unordered |= std::int32_t(x[i] != x[i]);
+    }
+    return unordered ? std::numeric_limits<float>::quiet_NaN() : most;
 }
 
 STREAMSIEVE_CLONES bool ascending(const std::int32_t* x, Index n) {

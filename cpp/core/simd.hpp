@@ -33,9 +33,9 @@ inline void prefetch_read(const void* line) {
 #endif
 }
 
-// Whether all magnitudes are at most `limit`; that of NaN is not.
-bool all_within(const double* x, Index n, double limit);
-bool all_within(const float* x, Index n, float limit);
+// The largest magnitude; NaN if there is one.
+double largest_magnitude(const double* x, Index n);
+float largest_magnitude(const float* x, Index n);
 
 // Whether each number is larger than the one before.
 bool ascending(const std::int32_t* x, Index n);

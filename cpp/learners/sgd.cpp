@@ -12,7 +12,9 @@ const Binding bindings([](nb::module_& m) {
         const StepSize step = step_size(rule, state.clock);
         return call.dispatch([&](const auto& rows, auto q) {
             return with_units(state.moments, rows.longest(), [&](auto& units) {
-                return sgd(rows, call.loss, q, units, call.y, call.weight, step, state);
+                return with_pairs(rows, q, units, state.weight.data, state.weight.rows, [&](auto* w) {
+                    return sgd(rows, call.loss, q, units, call.y, call.weight, step, state, w);
+                });
             });
         });
     });

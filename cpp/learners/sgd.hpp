@@ -37,10 +37,10 @@ struct SgdState {
 };
 
 // Returns the number of rows learned: fewer than there are where the next step would overflow.
-template <class Rows, class Q, class Units>
+template <class Rows, class Q, class Units, class W>
 Index sgd(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, const double* weight,
-          StepSize step, const SgdState& state) {
-    double *v = state.weight.data, *scale = state.scale, *bias = state.bias;
+          StepSize step, const SgdState& state, W* v) {
+    double *scale = state.scale, *bias = state.bias;
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
     for (Index i = 0; i < X.rows; ++i) {
@@ -53,7 +53,7 @@ Index sgd(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, c
         if (step.lam > 0) {
             *scale *= 1 - eta.weights * step.lam;
             if (*scale < tiny_scale) {
-                for (Index e = 0; e < state.weight.rows * q; ++e) v[e] *= *scale;
+                for (Index e = 0; e < state.weight.rows * q; ++e) weight_of(v[e]) *= *scale;
                 *scale = 1;
             }
         }

@@ -18,7 +18,7 @@ _Rows: TypeAlias = NDArray[Any] | tuple[Any, ...]
 
 # ---- running averages
 
-def first_bad(X: NDArray[_F], nan_ok: bool, limit: float = ...) -> int: ...
+def first_bad(X: NDArray[_F], nan_ok: bool, limit: float = ...) -> tuple[int, float]: ...
 def check_csr(
     indptr: NDArray[_I],
     indices: NDArray[_I],
@@ -27,7 +27,7 @@ def check_csr(
     nan_ok: bool,
     limit: float = ...,
     threads: int = ...,
-) -> tuple[int, int]: ...
+) -> tuple[int, int, float]: ...
 def impute_dense(
     X: NDArray[_F], r: _Doubles, sum: _Doubles, weight: float, count: NDArray[np.int64]
 ) -> float: ...

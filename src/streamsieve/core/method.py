@@ -334,6 +334,6 @@ class Method:
 
 def _extreme(rows: Rows, y: Array, w: Array | None) -> bool:
     """Whether products of these numbers may overflow even with a derived step."""
-    if _core.first_bad(y, False, MODERATE) >= 0 or (w is not None and w.max() > MODERATE):
+    if _core.first_bad(y, False, MODERATE)[0] >= 0 or (w is not None and w.max() > MODERATE):
         return True
-    return not (rows.moderate or rows.within(MODERATE))
+    return not rows.within(MODERATE)

@@ -69,12 +69,12 @@ class Rows:
     """n rows of p features: a 2-D float array of any strides, or CSR arrays with sorted, unique indices.
 
     `Rows(values)` or `Rows(p=p, csr=(indptr, indices, data))` trust what they get; `as_rows` checks it.
-    `indptr` need not start at 0, so that a slice shares all arrays. `moderate` rows are known to hold no
-    value beyond `MODERATE`. Rows with a `map` are those about the centre and in the units of their columns:
+    `indptr` need not start at 0, so that a slice shares all arrays. No value held exceeds `bound` in
+    magnitude; it is infinite where the values were not looked at. Rows with a `map` are those about the centre and in the units of their columns:
     the values are held as they came, and kernels apply the map as they read them.
     """
 
-    __slots__ = ("data", "indices", "indptr", "map", "moderate", "p", "values")
+    __slots__ = ("bound", "data", "indices", "indptr", "map", "p", "values")
 
     def __init__(
         self,
@@ -82,11 +82,11 @@ class Rows:
         *,
         p: int | None = None,
         csr: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None = None,
-        moderate: bool = False,
+        bound: float = math.inf,
         map: ColumnMap | None = None,
     ) -> None:
         self.values = values
-        self.moderate = moderate
+        self.bound = bound
         self.map = map
         self.indptr: Any
         self.indices: Any
@@ -139,9 +139,9 @@ class Rows:
         if start == 0 and stop == len(self):
             return self
         if self.values is not None:
-            return Rows(self.values[rows], moderate=self.moderate, map=self.map)
+            return Rows(self.values[rows], bound=self.bound, map=self.map)
         csr = self.indptr[start : max(start, stop) + 1], self.indices, self.data
-        return Rows(p=self.p, csr=csr, moderate=self.moderate, map=self.map)
+        return Rows(p=self.p, csr=csr, bound=self.bound, map=self.map)
 
     def mapped(self, map: ColumnMap | None) -> Rows:
         """These rows, which have no map, with one; O(1)."""
@@ -153,19 +153,19 @@ class Rows:
     def _share(self, map: ColumnMap | None, p: int | None = None) -> Rows:
         """The same arrays with another map, or another width of sparse rows."""
         csr = None if self.values is not None else (self.indptr, self.indices, self.data)
-        return Rows(self.values, p=p or self.p, csr=csr, moderate=self.moderate, map=map)
+        return Rows(self.values, p=p or self.p, csr=csr, bound=self.bound, map=map)
 
     def take(self, at: NDArray[Any]) -> Rows:
         """The rows where a mask holds, or of these numbers, as a copy."""
         if self.values is not None:
-            return Rows(self.values[at], moderate=self.moderate, map=self.map)
+            return Rows(self.values[at], bound=self.bound, map=self.map)
         at = np.flatnonzero(at) if at.dtype == bool else np.ascontiguousarray(at, dtype=np.int64)
         indptr = np.zeros(len(at) + 1, dtype=self.indptr.dtype)
         np.cumsum(self.indptr[at + 1] - self.indptr[at], out=indptr[1:])
         n = int(indptr[-1])
         csr = indptr, np.empty(n, dtype=self.indices.dtype), np.empty(n, dtype=self.data.dtype)
         _core.take_rows(self.indptr, self.indices, self.data, at, *csr)
-        return Rows(p=self.p, csr=csr, moderate=self.moderate, map=self.map)
+        return Rows(p=self.p, csr=csr, bound=self.bound, map=self.map)
 
     def parts(self, at: NDArray[np.int64] | None = None, multiple: int = 1) -> Iterator[tuple[Any, Rows]]:
         """Places of some rows, and these as the kernels read them: all, or those `at`, in this order.
@@ -196,7 +196,8 @@ class Rows:
             return self
         a, b = int(self.indptr[0]), int(self.indptr[-1])
         indptr = self.indptr - self.indptr[0] if a else self.indptr
-        return Rows(p=self.p, csr=(indptr, self.indices[a:b], self.data[a:b]), map=self.map)
+        csr = indptr, self.indices[a:b], self.data[a:b]
+        return Rows(p=self.p, csr=csr, bound=self.bound, map=self.map)
 
     def copy(self) -> Rows:
         """A copy, without a map: of its values as they are with it."""
@@ -279,11 +280,11 @@ class Rows:
         return float(max(np.fmax.reduce(x, axis=None, initial=0), -np.fmin.reduce(x, axis=None, initial=0)))
 
     def within(self, limit: float) -> bool:
-        """Whether no value exceeds a limit."""
-        if self.values is not None:
-            return bool(_core.first_bad(self.values, True, limit) < 0)
-        x = self.data[self.indptr[0] : self.indptr[-1]]
-        return bool(_core.first_bad(x[None], True, limit) < 0)
+        """Whether no value held exceeds a limit, NaN aside."""
+        if self.bound <= limit:
+            return True
+        x = self.values if self.values is not None else self.data[None, self.indptr[0] : self.indptr[-1]]
+        return bool(_core.first_bad(x, True, limit)[0] < 0)
 
     def count_far(self, center: Array, reach: Array) -> int:
         """How many values are further from the centre of their column than its reach."""
@@ -453,18 +454,12 @@ def check_rows(
 ) -> Rows:
     """The rows, if kernels can trust them; unsorted or repeated indices are sorted and summed in a copy."""
     if rows.values is not None:
-        bad = _core.first_bad(rows.values, nan_ok, min(limit, MODERATE))
-        moderate = bad < 0
-        if not moderate:
-            bad = _core.first_bad(rows.values, nan_ok, limit)
+        bad, bound = _core.first_bad(rows.values, nan_ok, limit)
         if bad >= 0:
             _raise_bad_value(rows.values[bad // rows.p, bad % rows.p], bad // rows.p, bad % rows.p, names)
-        return Rows(rows.values, moderate=moderate)
+        return Rows(rows.values, bound=bound)
     csr = rows.indptr, rows.indices, rows.data
-    fault, at = _core.check_csr(*csr, rows.p, nan_ok, min(limit, MODERATE), threads())
-    moderate = fault == 0
-    if fault == 4:
-        fault, at = _core.check_csr(*csr, rows.p, nan_ok, limit, threads())
+    fault, at, bound = _core.check_csr(*csr, rows.p, nan_ok, limit, threads())
     if fault == 3 and _can_be_sorted(rows):
         X = rows.to_scipy().copy()
         X.has_canonical_format = False
@@ -484,7 +479,7 @@ def check_rows(
         )
     # once, not for every kernel that reads a part of them
     narrow = max(rows.n_values, rows.p) <= _MOST
-    return Rows(p=rows.p, csr=rows.kernel if narrow else csr, moderate=moderate)
+    return Rows(p=rows.p, csr=rows.kernel if narrow else csr, bound=bound)
 
 
 def _can_be_sorted(rows: Rows) -> bool:
@@ -665,7 +660,7 @@ def as_targets(y: Any, n: int, limit: float = math.inf) -> Array:
     y = np.ascontiguousarray(y.reshape(n, -1) if n else y.reshape(0, y.shape[1] if y.ndim == 2 else 1))
     if not y.shape[1]:
         raise ValueError(f"y has shape {y.shape}; expected at least one target a row.")
-    bad = _core.first_bad(y, False, limit)
+    bad, _ = _core.first_bad(y, False, limit)
     if bad >= 0:
         raise ValueError(
             f"Input y contains {_describe(y.ravel()[bad])} at row {bad // y.shape[1]}; drop or mend this row."
