@@ -248,3 +248,22 @@ def test_a_call_that_places_the_centre_and_then_fails_changes_nothing():
     with pytest.raises(ValueError, match="overflow"):
         model.partial_fit(X, y)
     assert not list(model._model.differences(before._model))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["SGD", "TSGD", "SIHT", "FTRLProximal", "OFS"])
+def test_one_call_of_many_rows_is_many_calls_of_one(name, dtype):
+    """Kernels that lay out or batch what they read for large calls give the bits of the plain ones."""
+    rng = np.random.default_rng(4)
+    X = sp.csr_array((rng.normal(size=(400, 23)) * (rng.random((400, 23)) < 0.4)).astype(dtype))
+    X.data[::17] = 0.0  # stored zeros do not count
+    y = np.sign(X @ rng.normal(size=23) + 0.1)
+    whole, parts = (
+        getattr(streamsieve, f"{name}Classifier")().partial_fit(X[:150], y[:150], classes=[-1, 1])
+        for _ in range(2)
+    )
+    whole.partial_fit(X[150:], y[150:])
+    for i in range(150, 400):
+        parts.partial_fit(X[[i]], y[[i]])
+    assert_array_equal(whole.coef_, parts.coef_)
+    assert_array_equal(whole.intercept_, parts.intercept_)

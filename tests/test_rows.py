@@ -45,3 +45,18 @@ def test_more_columns_than_kernels_can_count_are_refused():
     indptr, indices = np.array([0, 1]), np.array([2**31])
     with pytest.raises(ValueError, match=f"with {2**31 + 1} columns and 1 entries; at most {2**31 - 1} of"):
         _ = Rows(p=2**31 + 1, csr=(indptr, indices, np.ones(1))).kernel
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray, sp.csr_array])
+def test_the_check_of_rows_bounds_their_magnitudes(make, dtype):
+    X = np.array([[1.0, -3.5, 0.0], [0.5, 2.0, -0.25]], dtype)
+    rows = as_rows(make(X))[0]
+    assert rows.bound == rows[1:].bound == 3.5 == rows.largest()
+    assert rows.within(3.5)
+    assert not rows.within(3.4)
+    X[1, 0] = np.nan  # the others are then looked at when somebody asks
+    rows = as_rows(make(X), nan_ok=True)[0]
+    assert rows.bound == np.inf
+    assert rows.within(3.5)
+    assert not rows.within(3.4)

@@ -11,41 +11,48 @@ namespace streamsieve {
 
 using One = std::integral_constant<Index, 1>;
 
-// m = W'x, and the norm that the units make of the row. The fast ones for one output in the units of the data
-// do not look for its largest value, which SGD does not ask for.
-template <class Row, class Q, class Units>
-inline Norm margins(const Row& row, double r, Q q, Units& units, const double* w, double* m) {
+// m = W'x
+template <class Row, class Q>
+inline void products(const Row& row, Q q, const double* w, double* m) {
     for (Index o = 0; o < q; ++o) m[o] = 0;
-    return units.pass(row, r, [&](Index, Index j, double x, double) {
-        for (Index o = 0; o < q; ++o) m[o] += x * w[j * q + o];
-    });
+    for (Index e = 0; e < row.length; ++e) {
+        const double x = row.value(e), *at = w + row.index(e) * q;
+        for (Index o = 0; o < q; ++o) m[o] += x * at[o];
+    }
+}
+template <class T, class I>
+inline void products(const CsrRow<T, I>& row, One, const double* w, double* m) {
+    *m = row.times(w);
+}
+inline void products(const DenseRow<double>& row, One, const double* w, double* m) {
+    *m = dot(row.x, w, row.length);
+}
+
+// The same, and the norm that the units make of the row. The fast ones for one output in the units of the
+// data do not look for its largest value, which SGD does not ask for.
+template <class Row, class Q>
+inline Norm margins(const Row& row, double r, Q q, Raw& units, const double* w, double* m) {
+    products(row, q, w, m);
+    return units.pass(row, r);
 }
 
 // The same for weights that are learned in units which are still settling. A weight belongs to the unit it
 // was learned in: else a feature whose first value happens to be tiny would keep a huge weight for good.
 template <class Row, class Q>
 inline Norm margins(const Row& row, double r, Q q, Moments& units, double* w, double* m) {
-    if constexpr (std::is_same_v<Q, One>) {
-        double sum = 0;  // no memory between one addition and the next
-        const Norm norm = units.pass(row, r, [&](Index, Index j, double x, double renew) {
-            const double now = w[j] * renew;
-            w[j] = now;
-            sum += x * now;
-        });
-        *m = sum;
-        return norm;
-    }
-    for (Index o = 0; o < q; ++o) m[o] = 0;
-    return units.pass(row, r, [&](Index, Index j, double x, double renew) {
-        for (Index o = 0; o < q; ++o) {
-            w[j * q + o] *= renew;
-            m[o] += x * w[j * q + o];
-        }
+    const Norm norm = units.pass(row, r, [=](Index j, double renew) {
+        for (Index o = 0; o < q; ++o) w[j * q + o] *= renew;
     });
+    products(row, q, w, m);
+    return norm;
 }
 
-template <class T>
-inline Norm margins(const DenseRow<T>& row, double, One, Raw&, const double* w, double* m) {
+inline Norm margins(const DenseRow<double>& row, double, One, Raw&, const double* w, double* m) {
+    Norm norm;
+    dot_norm(row.x, nullptr, nullptr, w, row.length, *m, norm.square, norm.count);
+    return norm;
+}
+inline Norm margins(const DenseRow<float>& row, double, One, Raw&, const double* w, double* m) {
     Norm norm;
     dot_norm(row.x, w, row.length, *m, norm.square, norm.count);
     return norm;
@@ -64,6 +71,12 @@ template <class Rows, class Q, class Units, class W>
 inline auto read_margins(const Rows& X, Index i, double r, Q q, Units& units, W* w, double* m, Norm& norm) {
     const auto row = X[i];
     norm = margins(row, r, q, units, w, m);
+    return row;
+}
+inline auto read_margins(const DenseDoubles& X, Index i, double, One, Raw&, double* w, double* m,
+                         Norm& norm) {
+    const auto row = X.unmapped(i);
+    dot_norm(row.x, row.map->center, row.map->inverse, w, row.length, *m, norm.square, norm.count);
     return row;
 }
 template <class W>
@@ -118,9 +131,13 @@ inline Index with_pairs(const Rows& X, Q, const Units&, double* w, Index p, F&& 
     return kernel(w);
 }
 
-template <class T>
-inline void move(const DenseRow<T>& row, One, const Raw&, const double* c, double* w) {
-    axpy(*c, row.x, w, row.length);
+template <class T, class I>
+inline void move(const CsrRow<T, I>& row, One q, const Moments& units, const double* c, double* w) {
+    move(row.with(units.directions()), q, Raw{}, c, w);
+}
+
+inline void move(const MappedDenseRow<double>& row, One, const Raw&, const double* c, double* w) {
+    axpy(*c, row.x, row.map->center, row.map->inverse, w, row.length);
 }
 
 }  // namespace streamsieve

@@ -189,6 +189,16 @@ struct ColumnMap {
     }
 };
 
+// A row that is mapped as it is read.
+template <class T>
+struct MappedDenseRow {
+    const T* x;
+    Index length;
+    const ColumnMap* map;
+    Index index(Index e) const { return e; }
+    double value(Index e) const { return (*map)(e, double(x[e])); }
+};
+
 // A row as doubles, mapped: its values go to `to`.
 template <class T>
 DenseRow<double> read_row(const DenseRow<T>& row, const ColumnMap& map, double* to) {
@@ -230,6 +240,11 @@ class DenseDoubles {
     DenseRow<double> operator[](Index i) const {
         if (!doubles_.data) return read_row(floats_[i], map_, values_.data());
         return map_ ? read_row(doubles_[i], map_, values_.data()) : doubles_[i];
+    }
+    // Row i, to be mapped by who reads it.
+    MappedDenseRow<double> unmapped(Index i) const {
+        if (doubles_.data) return {doubles_[i].x, doubles_.cols, &map_};
+        return {read_row(floats_[i], {}, values_.data()).x, floats_.cols, &map_};
     }
     Index longest() const { return doubles_.data ? doubles_.cols : floats_.cols; }
 
@@ -309,14 +324,6 @@ CsrDoubles as_doubles(const Csr<T, std::int32_t>& X, const ColumnMap& map) {
 }
 
 // Dense rows of which a kernel reads few columns: only these are mapped.
-template <class T>
-struct MappedDenseRow {
-    const T* x;
-    Index length;
-    const ColumnMap* map;
-    double value(Index e) const { return (*map)(e, double(x[e])); }
-};
-
 template <class T>
 struct MappedDense {
     Dense<T> all;

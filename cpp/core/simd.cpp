@@ -55,44 +55,42 @@ STREAMSIEVE_CLONES void widen(const float* x, double* to, Index n) {
     for (Index i = 0; i < n; ++i) to[i] = double(x[i]);
 }
 
-STREAMSIEVE_CLONES void map_row(const double* x, const double* center, const double* inverse, double* to,
-                                Index n) {
-    if (!inverse) {
-#pragma omp simd
-        for (Index i = 0; i < n; ++i) to[i] = x[i] - center[i];
-    } else if (!center) {
-#pragma omp simd
-        for (Index i = 0; i < n; ++i) to[i] = x[i] * inverse[i];
-    } else {
-#pragma omp simd
-        for (Index i = 0; i < n; ++i) to[i] = (x[i] - center[i]) * inverse[i];
-    }
+namespace {
+
+// f(value), value(i) being x[i] as the map has it: every case is a loop of its own.
+template <class F>
+inline void with_map(const double* x, const double* center, const double* inverse, F f) {
+    if (!center && !inverse)
+        f([=](Index i) { return x[i]; });
+    else if (!inverse)
+        f([=](Index i) { return x[i] - center[i]; });
+    else if (!center)
+        f([=](Index i) { return x[i] * inverse[i]; });
+    else
+        f([=](Index i) { return (x[i] - center[i]) * inverse[i]; });
 }
 
-STREAMSIEVE_CLONES void unit_steps(const double* x, double* n, double* square, Index length, double least,
-                                   double& norm, double& count, double& largest) {
-    double s = 0, c = 0, most = 0;
-#pragma omp simd reduction(+ : s, c) reduction(max : most)
-    for (Index i = 0; i < length; ++i) {
-        const double over = square[i] >= least ? 1 / square[i] : 0;
-        const double u = x[i] * n[i] * over, part = u * x[i];
-        square[i] = part * n[i];
-        n[i] = u;
-        s += part;
-        c += x[i] != 0 ? 1.0 : 0.0;
-        most = part > most ? part : most;
-    }
-    norm = s, count = c, largest = most;
+}  // namespace
+
+STREAMSIEVE_CLONES void map_row(const double* x, const double* center, const double* inverse, double* to,
+                                Index n) {
+    with_map(x, center, inverse, [=](auto value) {
+#pragma omp simd
+        for (Index i = 0; i < n; ++i) to[i] = value(i);
+    });
+}
+
+STREAMSIEVE_CLONES void axpy(double a, const double* x, const double* center, const double* inverse,
+                             double* y, Index n) {
+    with_map(x, center, inverse, [=](auto value) {
+#pragma omp simd
+        for (Index i = 0; i < n; ++i) y[i] += a * value(i);
+    });
 }
 
 STREAMSIEVE_CLONES void axpy(double a, const double* x, double* y, Index n) {
 #pragma omp simd
     for (Index i = 0; i < n; ++i) y[i] += a * x[i];
-}
-
-STREAMSIEVE_CLONES void axpy(double a, const float* x, double* y, Index n) {
-#pragma omp simd
-    for (Index i = 0; i < n; ++i) y[i] += a * double(x[i]);
 }
 
 STREAMSIEVE_CLONES void square_norm(const double* x, Index n, double& square, double& count) {
@@ -115,16 +113,19 @@ STREAMSIEVE_CLONES void square_norm(const float* x, Index n, double& square, dou
     square = s, count = c;
 }
 
-STREAMSIEVE_CLONES void dot_norm(const double* x, const double* w, Index n, double& dot, double& square,
-                                 double& count) {
-    double d = 0, s = 0, c = 0;
+STREAMSIEVE_CLONES void dot_norm(const double* x, const double* center, const double* inverse,
+                                 const double* w, Index n, double& dot, double& square, double& count) {
+    with_map(x, center, inverse, [=, &dot, &square, &count](auto value) {
+        double d = 0, s = 0, c = 0;
 #pragma omp simd reduction(+ : d, s, c)
-    for (Index i = 0; i < n; ++i) {
-        d += x[i] * w[i];
-        s += x[i] * x[i];
-        c += x[i] != 0 ? 1.0 : 0.0;
-    }
-    dot = d, square = s, count = c;
+        for (Index i = 0; i < n; ++i) {
+            const double v = value(i);
+            d += v * w[i];
+            s += v * v;
+            c += v != 0 ? 1.0 : 0.0;
+        }
+        dot = d, square = s, count = c;
+    });
 }
 
 STREAMSIEVE_CLONES void dot_norm(const float* x, const double* w, Index n, double& dot, double& square,

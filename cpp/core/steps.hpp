@@ -37,7 +37,7 @@ struct RowCount {
 // Squared norm of a row in the units its step is taken in, how many of its values are not zero, and the
 // largest of the squares.
 struct Norm {
-    double square = 0, count = 0, largest = 0;
+    double square = 0, count = 0, largest = 0, reach = 0;  // reach: see units.hpp
     void add(double s) {
         square += s;
         count += 1;
@@ -46,7 +46,7 @@ struct Norm {
     // What k of the values can make up at most.
     Norm of_at_most(Index k) const {
         const double most = std::min(square, double(k) * largest);
-        return {most, square > 0 ? count * (most / square) : 0, largest};
+        return {most, square > 0 ? count * (most / square) : 0, largest, reach};
     }
 };
 

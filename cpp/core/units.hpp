@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "core/rows.hpp"
@@ -40,21 +41,104 @@ struct Values {
     double scatter(double total) const { return square() * variance_share(total); }
 };
 
-// Units offer `pass(row, r, f(e, j, x, renew))`: one walk over the row that takes its moments in, calls f for
-// every entry e, and returns its norm; `renew` is the old unit of the feature over the new one, while these
-// are still settling, and where a value outweighs all before it; then, entry by entry, `direction(row, e)`,
-// the step's direction u. A weight w of feature j ranks, after rows of total weight n, by w^2 `scatter(j,
-// n)`, n times the variance; a weight that is u by `rank(row, e, n)`, which is at most `reach(row, e)`.
+// For who does not ask for units that change.
+struct NoRenewal {
+    void operator()(Index, double) const {}
+};
+
+// Takes the values of a row of weight r in, zeros aside. Of each entry, its `direction` x / (mean square of
+// its feature), and its `reach`, the direction squared times the sum of squares. While a unit is settling,
+// and where a value outweighs all before it, renew(j, old unit over new) is called; with 0 where squares
+// underflow.
+template <class Row, class F>
+STREAMSIEVE_CLONES Norm add_values(const Row& row, double r, Values* values, double* direction, double* reach,
+                                   F renew) {
+    constexpr bool renews = !std::is_same_v<F, NoRenewal>;
+    Norm norm;
+    Index e = 0;
+#if defined(STREAMSIEVE_FOUR)
+    // Four entries at a time, in registers: a feature is four numbers, four of them a square.
+    Four square_sum{}, count_sum{}, largest{}, furthest{};
+    const Four none{}, weight = none + r, one = none + 1.0;
+    for (; e + 4 <= row.length; e += 4) {
+        Four n, first, sum, squares, x;
+        for (Index lane = 0; lane < 4; ++lane) prefetch(values + row.soon(e + lane));
+        Values* at[4] = {values + row.index(e), values + row.index(e + 1), values + row.index(e + 2),
+                         values + row.index(e + 3)};
+        load_four(n, at[0]), load_four(first, at[1]), load_four(sum, at[2]), load_four(squares, at[3]);
+        load_four(x, row.x + e);
+        transpose(n, first, sum, squares);
+        const Four n_before = n, square_before = squares + first * (2 * sum + n * first);
+        const auto there = x != none;
+        const Four w = there ? weight : none;
+        first = n == none ? x : first;
+        const Four d = x - first, move = w * d;
+        n += w;
+        sum += move;
+        squares += move * d;
+        const Four square = squares + first * (2 * sum + n * first);
+        const Four over = square >= none + least_square ? 1 / square : none;
+        const Four u = x * n * over, part = u * x, far = part * n;
+        store_four(u, direction + e), store_four(far, reach + e);
+        square_sum += part;
+        count_sum += there ? one : none;
+        largest = part > largest ? part : largest;
+        furthest = far > furthest ? far : furthest;
+        transpose(n, first, sum, squares);
+        store_four(n, at[0]), store_four(first, at[1]), store_four(sum, at[2]), store_four(squares, at[3]);
+        if constexpr (renews) {
+            const auto settling =
+                there & ((n_before < none + settled) | (2 * (w * x * x) > square)) & (square_before > none);
+            if (settling[0] | settling[1] | settling[2] | settling[3])
+                for (Index lane = 0; lane < 4; ++lane)
+                    if (settling[lane])
+                        renew(row.index(e + lane), std::sqrt(square_before[lane] / n_before[lane] *
+                                                             (n_before[lane] + r) * over[lane]));
+        }
+    }
+    for (Index lane = 0; lane < 4; ++lane) {
+        norm.square += square_sum[lane];
+        norm.count += count_sum[lane];
+        norm.largest = std::max(norm.largest, largest[lane]);
+        norm.reach = std::max(norm.reach, furthest[lane]);
+    }
+#endif
+    for (; e < row.length; ++e) {
+        const Index j = row.index(e);
+        const double x = row.value(e);
+        direction[e] = reach[e] = 0;
+        if (x == 0) continue;
+        const Values old = values[j];
+        Values now = old;
+        now.add(x, r);
+        values[j] = now;
+        const double square = now.square(), over = square >= least_square ? 1 / square : 0;
+        direction[e] = x * now.n * over;
+        const double part = direction[e] * x;
+        reach[e] = part * now.n;
+        norm.add(part);
+        norm.reach = std::max(norm.reach, reach[e]);
+        if constexpr (renews)
+            if ((old.n < settled || 2 * (r * x * x) > square) && old.square() > 0)
+                renew(j, std::sqrt(old.square() / old.n * now.n * over));
+    }
+    return norm;
+}
+
+// Units offer `pass(row, r)`: one walk over the row that takes its moments in and returns its norm; then,
+// entry by entry, `direction(row, e)`, the step's direction u. A weight w of feature j ranks, after rows of
+// total weight n, by w^2 `scatter(j, n)`, n times the variance; a weight that is u by `rank(row, e, n)`,
+// which is at most `reach(row, e)`, and that at most the reach of the norm.
 class Raw {
   public:
-    template <class Row, class F>
-    Norm pass(const Row& row, double, F&& f) {
+    template <class Row>
+    Norm pass(const Row& row, double) {
         Norm norm;
         for (Index e = 0; e < row.length; ++e) {
             const double x = row.value(e);
             if (x != 0) norm.add(x * x);
-            f(e, row.index(e), x, 1.0);
         }
+        norm.reach = norm.largest;
         return norm;
     }
     template <class Row>
@@ -80,32 +164,10 @@ class Moments {
           direction_(std::size_t(longest)),
           reach_(std::size_t(longest)) {}
 
-    template <class Row, class F>
-    Norm pass(const Row& row, double r, F&& f) {
-        for (Index e = 0; e < row.length; ++e) {
-            const Index j = row.index(e);
-            const double x = row.value(e);
-            prefetch(values_ + row.soon(e));
-            double &n = direction_[std::size_t(e)], &square = reach_[std::size_t(e)];
-            if (x == 0) {
-                f(e, j, x, 1.0);
-                n = square = 0;
-                continue;
-            }
-            const Values old = values_[j];  // copies, which the compiler can keep in registers
-            Values feature = old;
-            feature.add(x, r);
-            values_[j] = feature;
-            n = feature.n;
-            square = feature.square();
-            const bool settles = old.n < settled || 2 * (r * x * x) > square;
-            const double before = settles && old.n > 0 ? old.square() / old.n : 0;
-            f(e, j, x, before > 0 ? renewal(before, feature) : 1.0);
-        }
-        // the divisions of all values together
-        Norm norm;
-        unit_steps(row.x, direction_.data(), reach_.data(), row.length, least_square, norm.square, norm.count,
-                   norm.largest);
+    template <class Row, class F = NoRenewal>
+    Norm pass(const Row& row, double r, F renew = {}) {
+        Norm norm = add_values(row, r, values_, direction_.data(), reach_.data(), renew);
+        norm.reach *= slack;
         return norm;
     }
     template <class Row>
@@ -115,7 +177,7 @@ class Moments {
     const double* directions() const { return direction_.data(); }
     template <class Row>
     double reach(const Row&, Index e) const {
-        return reach_[std::size_t(e)] * (1 + 1e-12);  // an upper bound in spite of rounding
+        return reach_[std::size_t(e)] * slack;
     }
     // Ties as `variance_share` does.
     template <class Row>
@@ -127,12 +189,7 @@ class Moments {
     double scatter(Index j, double n) const { return values_[j].scatter(n); }
 
   private:
-    // The old unit over the new one; 0 where the squares underflow.
-    static double renewal(double before, const Values& feature) {
-        const double square = feature.square();
-        return square >= least_square ? std::sqrt(before * feature.n * (1 / square)) : 0;
-    }
-
+    static constexpr double slack = 1 + 1e-12;  // an upper bound in spite of rounding
     Values* values_;
     // of the entries of a row: x over the mean square of its feature, and its square times the sum of
     // squares, of which the scatter is a part

@@ -109,7 +109,7 @@ Index ftrl_proximal(const Rows& X, const Loss& loss, Q q, Units& units, const do
     for (Index i = 0; i < X.rows; ++i) {
         const auto row = X[i];
         const double r = weight ? weight[i] : 1;
-        const Norm norm = units.pass(row, r, [](Index, Index, double, double) {});
+        const Norm norm = units.pass(row, r);
         clock.rows += 1;
         clock.weight += r;
         clock.norms += norm.square;

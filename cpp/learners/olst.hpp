@@ -65,7 +65,7 @@ template <class Rows, class Units>
 void measure(const Rows& X, Units& units, const double* weight, StepSize step, Index k) {
     for (Index i = 0; i < X.rows; ++i) {
         const double r = weight ? weight[i] : 1;
-        const Norm norm = units.pass(X[i], r, [](Index, Index, double, double) {});
+        const Norm norm = units.pass(X[i], r);
         step.next(k > 0 ? norm.of_at_most(k) : norm, r, 1);
     }
 }

@@ -45,13 +45,14 @@ Index siht(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, 
         const double r = weight ? weight[i] : 1;
         for (Index o = 0; o < q; ++o) m[o] = 0;
         Index hits = 0;
-        const Norm all = units.pass(row, r, [&](Index e, Index j, double x, double) {
-            const Index s = kept.find(j);
+        const Norm all = units.pass(row, r);
+        for (Index e = 0; e < row.length; ++e) {
+            const Index s = kept.find(row.index(e));
             slots[std::size_t(e)] = std::int32_t(s);
-            if (s < 0) return;
+            if (s < 0) continue;
             touched[std::size_t(hits++)] = std::int32_t(e);
-            for (Index o = 0; o < q; ++o) m[o] += x * v[s * q + o];
-        });
+            for (Index o = 0; o < q; ++o) m[o] += row.value(e) * v[s * q + o];
+        }
         const Norm norm = all.of_at_most(kept.room());  // no more can be left of the step
         const double slope = slopes(loss, q, m, *scale, bias, y + i * q, r, d);
         const auto eta = step.next(norm, r, loss.curvature);
@@ -78,6 +79,7 @@ Index siht(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, 
             kept.rescore(s, fresh(s));
         }
         const double far = square(d);
+        if (kept.full() && ranked(all.reach * far) < kept.score(kept.worst())) continue;  // as below, for all
         for (Index e = 0; e < row.length; ++e) {
             // a stale score of the worst is a lower bound, and reach an upper one: below it, no is no
             if (kept.full() && ranked(units.reach(row, e) * far) < kept.score(kept.worst())) continue;

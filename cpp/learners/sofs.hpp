@@ -28,15 +28,17 @@ struct SofsState {
     double *bias, *bias_precision;  // (q)
 };
 
-// x'S x, and the largest of S |x|, of features with these precisions.
-STREAMSIEVE_CLONES inline void sofs_spread(Index n, const double* x, const double* precision, double& spread,
-                                           double& largest) {
+// x'S x, and the largest of S |x|, of features with these precisions; `more` is the precision that each entry
+// of a row of weight r gains.
+STREAMSIEVE_CLONES inline void sofs_spread(Index n, const double* x, const double* precision, double r,
+                                           double gamma, double* more, double& spread, double& largest) {
     double sum = 0, most = 0;
 #pragma omp simd reduction(+ : sum) reduction(max : most)
     for (Index e = 0; e < n; ++e) {
         const double s = 1 / (1 + precision[e]), size = std::abs(x[e]) * s;
         sum += x[e] * x[e] * s;
         most = size > most ? size : most;
+        more[e] = r * x[e] * x[e] / gamma;
     }
     spread = sum, largest = most;
 }
@@ -53,13 +55,13 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, const Sofs
     std::vector<double> scratch(3 * std::size_t(Index(q)));
     double *m = scratch.data(), *a = m + q, *before = a + q;
     std::vector<char> stepped(std::size_t(X.longest()));  // entries whose feature was kept before the row
-    std::vector<double> precision(stepped.size());
+    std::vector<double> precision(stepped.size()), more(stepped.size());
     const Index width = 2 * q;
     // More precision where there was an error; the total over outputs.
-    auto gain = [&](double* s, double more) {
+    auto gain = [&](double* s, Index e) {
         double total = 0;
         for (Index o = 0; o < q; ++o) {
-            if (a[o] != 0) s[2 * o] += more;
+            if (a[o] != 0) s[2 * o] += more[std::size_t(e)];
             total += s[2 * o];
         }
         return total;
@@ -83,7 +85,7 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, const Sofs
             for (Index e = 0; e < row.length; ++e)
                 precision[std::size_t(e)] = at[row.index(e) * width + 2 * o];
             double largest = 0, spread = 0;  // x'S x
-            sofs_spread(row.length, row.x, precision.data(), spread, largest);
+            sofs_spread(row.length, row.x, precision.data(), r, gamma, more.data(), spread, largest);
             if (rule.fit_intercept) spread += 1 / (1 + bias_precision[o]);
             a[o] = (1 - label[o] * m[o]) / (spread + gamma / r) * label[o];
             if (!(std::abs(a[o]) * std::max(1.0, largest) < 1e200)) return i;
@@ -99,7 +101,7 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, const Sofs
             if (where < 0 || x == 0) continue;
             double* s = at + j * width;
             for (Index o = 0; o < q; ++o) s[2 * o + 1] += a[o] * (x / (1 + s[2 * o]));
-            kept.rescore(where, gain(s, r * x * x / gamma));
+            kept.rescore(where, gain(s, e));
         }
         for (Index e = 0; e < row.length; ++e) {
             const Index j = row.index(e);
@@ -107,7 +109,7 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, const Sofs
             if (stepped[std::size_t(e)] || x == 0) continue;
             double* s = at + j * width;
             for (Index o = 0; o < q; ++o) before[o] = s[2 * o];
-            const Ranked now{gain(s, r * x * x / gamma), double(j)};
+            const Ranked now{gain(s, e), double(j)};
             if (kept.size() < budget) {
                 kept.push(now);
             } else if (better(now, kept.top())) {
