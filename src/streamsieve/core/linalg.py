@@ -5,11 +5,36 @@ A command that reads a model without solving for it starts in half the time.
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from functools import cache
 from typing import Any
 
 #: Bytes that OpenBLAS takes at its first product: 32 MB on x86, and some for the threads.
 _BUFFER = 64 << 20
+
+
+@cache
+def _scipy() -> tuple[Any, Any]:
+    """SciPy's `blas` and `lapack`.
+
+    SciPy asks NumPy for all its names, among them two packages for compilers and tests that take as long to
+    load as all the rest. They are loaded when somebody uses them.
+    """
+    import numpy as np
+
+    for name in ("f2py", "testing"):
+        spec = importlib.util.find_spec(f"numpy.{name}")
+        if spec is None or spec.loader is None or spec.name in sys.modules:
+            continue
+        spec.loader = importlib.util.LazyLoader(spec.loader)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        setattr(np, name, module)
+    from scipy.linalg import blas, lapack
+
+    return blas, lapack
 
 
 @cache
@@ -19,8 +44,8 @@ def reserve() -> None:
     NumPy and SciPy each bring a library of their own.
     """
     import numpy as np
-    from scipy.linalg import blas
 
+    blas, _ = _scipy()
     square = np.eye(200)  # smaller products need no buffer
     for multiply in (square.__matmul__, lambda A: blas.dgemm(1.0, A, A)):
         try:
@@ -41,17 +66,16 @@ def limit_threads(n: int) -> Any:
 @cache
 def _libraries() -> Any:
     """The libraries that are limited; to find them takes some ms."""
-    import scipy.linalg  # noqa: F401 - what is to be limited must be loaded
     from threadpoolctl import ThreadpoolController
 
+    _scipy()  # what is to be limited must be loaded
     return ThreadpoolController()
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(name)
-    from scipy.linalg import blas, lapack
-
+    blas, lapack = _scipy()
     reserve()
     globals()[name] = routine = getattr(blas if hasattr(blas, name) else lapack, name)
     return routine

@@ -175,7 +175,7 @@ class Prepare(State):
         if self._least_target is None:
             least = (self.target_reach - np.abs(self.target_center)).min(initial=np.inf)
             self._least_target = max(0.0, float(least))
-        if _core.first_bad(y, True, self._least_target) >= 0 and self.count_far_targets(y):
+        if not Rows(y).within(self._least_target) and self.count_far_targets(y):
             return False
         return rows.within(self.least_reach) or not rows.count_far(self.center, self.reach)
 
