@@ -70,8 +70,9 @@ class Rows:
 
     `Rows(values)` or `Rows(p=p, csr=(indptr, indices, data))` trust what they get; `as_rows` checks it.
     `indptr` need not start at 0, so that a slice shares all arrays. No value held exceeds `bound` in
-    magnitude; it is infinite where the values were not looked at. Rows with a `map` are those about the centre and in the units of their columns:
-    the values are held as they came, and kernels apply the map as they read them.
+    magnitude; it is infinite where the values were not looked at. Rows with a `map` are those about the
+    centre and in the units of their columns: the values are held as they came, and kernels apply the map as
+    they read them.
     """
 
     __slots__ = ("bound", "data", "indices", "indptr", "map", "p", "values")
