@@ -1,6 +1,6 @@
 // One elimination: ridge-penalised generalised linear models on fewer and fewer columns.
 //
-//   minimise  sum_i w_i loss(y_i, eta_i) + 1/2 v'Hv - h'v + L/2 |B|^2,   eta = ((x - m)/s)'B + b
+//   minimise  sum_i w_i loss(y_i, eta_i) + 1/2 v'Hv - h'v + sum_j L_j/2 |B_j|^2,   eta = ((x - m)/s)'B + b
 //
 // The intercept b is free. (H, h) is the summary of retired rows, in the units of x, with the intercept last.
 // Columns are centred and scaled in thought: beta = B/s, and what is constant in a row goes into the
@@ -67,11 +67,11 @@ inline Index next_size(Index w, Index k, double share) {
 class Job {
   public:
     // `sizes` decrease; a fit is recorded at each.
-    Job(const Common& common, const float* weight, double L, Fit start, std::vector<Index> sizes)
+    Job(const Common& common, const float* weight, std::vector<double> L, Fit start, std::vector<Index> sizes)
         : common_(common),
           target_(common.target),
           c_(common.target.c),
-          L_(L),
+          L_(std::move(L)),
           weight_(weight),
           fit_(std::move(start)),
           sizes_(std::move(sizes)),
@@ -235,12 +235,13 @@ class Job {
             for (Index j = 0; j < w; ++j) {
                 double& g = gB[std::size_t(a * w + j)];
                 const double weight = B[std::size_t(a * w + j)];
-                g = (g - m_[std::size_t(j)] * sum[a]) / s_[std::size_t(j)] + L_ * weight;
-                square += weight * weight;
+                const double pull = L_[std::size_t(j)] * weight;
+                g = (g - m_[std::size_t(j)] * sum[a]) / s_[std::size_t(j)] + pull;
+                square += pull * weight;
             }
         }
         sums_ = {sum[c_], sum[c_ + 1]};
-        const double value = sum[c_] + 0.5 * L_ * square + add_summary(B, b, gB, gb, full);
+        const double value = sum[c_] + 0.5 * square + add_summary(B, b, gB, gb, full);
         if (!common_.intercept) std::fill(gb.begin(), gb.end(), 0.0);
         return value;
     }
@@ -302,7 +303,7 @@ class Job {
         mean_ = std::max(mean_, 1e-12 * row_);
         const std::size_t w = std::size_t(count());
         for (std::size_t j = 0; j < scale_.size(); ++j) {
-            scale_[j] = 1.0 / (mean_ * variance_[j % w] + L_);
+            scale_[j] = 1.0 / (mean_ * variance_[j % w] + L_[j % w]);
             d_B_[j] = 0, r_B_[j] = -g_B_[j], p_B_[j] = r_B_[j] * scale_[j];
         }
         for (std::size_t a = 0; a < std::size_t(c_); ++a)
@@ -400,10 +401,12 @@ class Job {
         std::vector<std::int32_t> places(from.size(), 0);
         for (std::size_t j = 0; j < from.size(); ++j) {
             fewer.columns[j] = fit_.columns[from[j]];
+            L_[j] = L_[from[j]];  // from[j] >= j
             places[j] = inner_[from[j]];
             for (std::size_t a = 0; a < std::size_t(c_); ++a)
                 fewer.B[a * from.size() + j] = fit_.B[a * std::size_t(w) + from[j]];
         }
+        L_.resize(from.size());
         fit_ = std::move(fewer);
         inner_ = std::move(places);
         begin();
@@ -428,7 +431,7 @@ class Job {
     const Common& common_;
     const Target& target_;
     Index c_;
-    double L_;
+    std::vector<double> L_;  // penalty of each column
     const float* weight_;
     double total_, rows_with_weight_, row_ = 1;  // weights, and of one row, at most 1
     Fit fit_;

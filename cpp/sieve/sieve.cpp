@@ -81,15 +81,16 @@ void bind_solvers(nb::module_& m) {
            std::int64_t cached_bytes, unsigned threads) {
             Index c = 1;
             std::vector<Vector<const float>> weights;
-            std::vector<std::tuple<double, Fit, std::vector<Index>>> todo;
+            std::vector<std::tuple<std::vector<double>, Fit, std::vector<Index>>> todo;
             for (nb::handle start : starts) {
-                const auto [weight, L, columns, B, b, sizes] =
-                    nb::cast<std::tuple<nb::object, double, nb::object, nb::object, nb::object, nb::object>>(
-                        start);
+                const auto [weight, penalty, columns, B, b, sizes] = nb::cast<
+                    std::tuple<nb::object, nb::object, nb::object, nb::object, nb::object, nb::object>>(
+                    start);
                 weights.push_back(nb::cast<Vector<const float>>(weight));
                 std::vector<Index> at;
                 for (nb::handle size : sizes) at.push_back(nb::cast<Index>(size));
-                todo.emplace_back(L, fit_of(columns, B, b), std::move(at));
+                todo.emplace_back(vector_of(nb::cast<Doubles>(penalty)), fit_of(columns, B, b),
+                                  std::move(at));
                 c = Index(std::get<1>(todo.back()).b.size());
             }
             Common common{store.source, {loss, joint, c, y.data()}, units_of(units), {}};
@@ -105,7 +106,8 @@ void bind_solvers(nb::module_& m) {
                 jobs.reserve(todo.size());
                 for (std::size_t j = 0; j < todo.size(); ++j) {
                     auto& [L, fit, sizes] = todo[j];
-                    jobs.emplace_back(common, weights[j].data(), L, std::move(fit), std::move(sizes));
+                    jobs.emplace_back(common, weights[j].data(), std::move(L), std::move(fit),
+                                      std::move(sizes));
                 }
                 run(jobs, common, threads, check_signals);
             }

@@ -3,7 +3,7 @@
 import numpy as np
 
 RIDGES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
-REFITS = (1.0, 10.0, 0.1)
+FACTORS = (None, 1.0, 10.0, 0.1)  # None: the model of the elimination
 
 
 def ladder(most):
@@ -21,10 +21,22 @@ def originals(Z):
 
 
 def ridge_fit(Z, t, columns, ridge):
+    """Weights, intercept, and the inverse; `ridge` is a number, or one for each column."""
     A, mean = Z[:, columns] - Z[:, columns].mean(axis=0), t.mean()
     M = np.linalg.inv(A.T @ A / len(t) + ridge * np.eye(len(columns)))
     B = M @ A.T @ (t - mean) / len(t)
     return B, mean - B @ Z[:, columns].mean(axis=0), M
+
+
+def model(Z, t, columns, ridge, factor):
+    """Weights and intercept: of the elimination, or refitted with the weak columns shrunk more."""
+    B, b, _ = ridge_fit(Z, t, columns, ridge)
+    if factor is None:
+        return B, b
+    square = B**2
+    return ridge_fit(
+        Z, t, columns, factor * ridge * square.mean() / np.maximum(square, 1e-6 * square.mean())
+    )[:2]
 
 
 def eliminate(Z, t, columns, ridge, sizes):
@@ -50,10 +62,10 @@ def read(X, y, fold, k="auto", criterion="cv"):
         """Adds the losses of a fold, left out of an elimination, at each size and refit."""
         rest, held = fold != f, fold == f
         for size, S in eliminate(Z[rest], t[rest], columns, ridge, sizes).items():
-            for refit in REFITS:
-                B, b, _ = ridge_fit(Z[rest], t[rest], S, ridge * refit)
+            for factor in FACTORS:
+                B, b = model(Z[rest], t[rest], S, ridge, factor)
                 error = t[held] - Z[held][:, S] @ B - b
-                losses.setdefault((ridge, size, refit), np.zeros(5))[f] = 0.5 * (error**2).sum()
+                losses.setdefault((ridge, size, factor), np.zeros(5))[f] = 0.5 * (error**2).sum()
 
     losses, first, worse = {}, {}, 0
     for ridge in RIDGES:
@@ -75,7 +87,8 @@ def read(X, y, fold, k="auto", criterion="cv"):
         all_losses = np.array(list(losses.values()))
         others = all_losses.sum(axis=1)[:, None] - all_losses
         gain = constant - all_losses[others.argmin(axis=0), np.arange(5)]
-        if gain.sum() <= 1.53 * gain.std(ddof=1) * 5**0.5:
+        clearly = gain.sum() > 1.53 * gain.std(ddof=1) * 5**0.5
+        if not clearly and not (gain.sum() > 0 and (gain > 0).sum() >= 4):
             return np.empty(0, dtype=int), np.empty(0), y.mean()
 
     def tied(at):
@@ -89,8 +102,8 @@ def read(X, y, fold, k="auto", criterion="cv"):
             if d.sum() <= d.std(ddof=1) * 5**0.5:
                 size = s
                 break
-    ridge, _, refit = curve[size]
+    ridge, _, factor = curve[size]
     S = eliminate(Z, t, columns, ridge, [size])[size]
-    B, b, _ = ridge_fit(Z, t, S, ridge * refit)
+    B, b = model(Z, t, S, ridge, factor)
     coef = B / X.std(axis=0)[S] * y.std()
     return S, coef, b * y.std() + y.mean() - coef @ X.mean(axis=0)[S]

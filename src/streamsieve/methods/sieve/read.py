@@ -2,9 +2,10 @@
 
 Columns that do not vary, or are copies of others, are left out. Without the first fold, columns are
 eliminated under a few ridges, and what is left at each size is refitted under a tenth, one and ten times the
-ridge. The three ridges that predict this fold best are compared on the other folds too. The losses of the
-rows that were left out choose the size, unless k is given, and at that size the scaling of the columns and
-both ridges; with these all rows are fitted. Pseudocode: docs/how-it-works.md.
+ridge, with weak columns shrunk more. The three ridges that predict this fold best are compared on the other
+folds too. The losses of the rows that were left out choose the size, unless k is given, and at that size the
+scaling of the columns, the ridge and the refit; with these all rows are fitted. Pseudocode:
+docs/how-it-works.md.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
 #: Ridges of eliminations, per row, for columns of unit variance. Strong ones rank as correlations do, weak
 #: ones as best subset does. One ridge alone (.01) costs 2.3 points of R2 at small k, two (.1, .001) 1.4.
 RIDGES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
-REFITS = (1.0, 10.0, 0.1)  # times the ridge of the elimination; no refits, or more decades, predict worse
+#: The model of the elimination itself, and adaptive refits under so many times its ridge. Against refits
+#: under one ridge for all columns, three splits: R2 +.5 +- .6 (k given), +1.5 +- .5 (auto), labels +.2 +- .2.
+OWN, REFITS = 0.0, (0.0, 1.0, 10.0, 0.1)
+FAINT = 1e-6  # squared weights below this share of their mean count as this: zero has no inverse
 PATIENCE = 2  # ridges in a row that predict worse than the best one, after which no weaker one is tried
 FINALISTS = 3  # ridges, of all scalings, that all folds compare; of two the log-loss is worse by .4 +- .3
 EACH = 12  # sizes up to which all are tried, and above two in an octave: a coarser ladder is off by one
@@ -39,8 +43,8 @@ FEW = 2000  # rows since the last retirement below which the ridge is that of th
 FALLBACK = 10  # units, where k is to be chosen and no row can be left out
 FLAT = 1e-6  # ridge of the fits that information criteria compare
 COPIES = 8  # weight of equal rows that share a fold: more are data, not one row delivered again
-CLEARLY = 1.53  # standard errors, 90% of Student's t with four degrees of freedom: 2 of 96 noises selected
-TIE = 1e-5  # relative difference of losses that are equal: ridge .1 refitted by .1, and .01 refitted by 1
+CLEARLY = 1.53  # standard errors, 90% of Student's t with four degrees of freedom: of noise 14 of 180 select
+TIE = 1e-5  # relative difference of losses that count as equal; the stronger ridge is taken
 HUGE = 1e100  # loss of a model that overflows
 PENALTIES = ("aic", "bic", "ebic")
 
@@ -74,15 +78,15 @@ def read(sieve: Sieve) -> Reading:
     if len(sizes) > 1 and sieve.criterion in PENALTIES:
         sizes = [least_criterion(sieve, engines, columns, ridges, sizes)]
     late = len(sizes) > 1 and isinstance(engines[0], Problem) and store.n > LATE
-    entries = finalists(engines, columns, ridges, sizes, folds, (1.0,) if late else REFITS)
+    entries = finalists(engines, columns, ridges, sizes, folds, (OWN,) if late else REFITS)
     if not entries or not sizes[0]:
-        choice, by_criterion = Choice(engines[0], ridges[0], sizes[0], 1.0), {}
+        choice, by_criterion = Choice(engines[0], ridges[0], sizes[0], OWN), {}
     elif len(sizes) > 1 and not better_than(constant(engines[0], folds), entries):
-        choice, by_criterion = Choice(engines[0], ridges[0], 0, 1.0), {"cv": 0, "1se": 0}
+        choice, by_criterion = Choice(engines[0], ridges[0], 0, OWN), {"cv": 0, "1se": 0}
     else:
         best, s, r, by_criterion = choose(entries, sizes, sieve.criterion)
-        refit = REFITS[best_refit(best, s) if late else r]
-        choice = Choice(best.engine, best.ridge, sizes[s], refit)
+        factor = REFITS[best_refit(best, s) if late else r]
+        choice = Choice(best.engine, best.ridge, sizes[s], factor)
     fit, p = fit_all(choice, columns), choice.engine.problem
     coef = fit.B / p.scale[fit.columns] * p.spread[:, None]
     intercept = fit.b * p.spread + p.center - coef @ (p.mean[fit.columns] + store.shift[fit.columns])
@@ -160,7 +164,6 @@ class Entry(NamedTuple):
 
     engine: Engine
     ridge: float
-    full: Fit  # the model of all columns, without the first fold
     paths: dict[int, list[Fit]]
     losses: Array
 
@@ -178,7 +181,7 @@ def finalists(
     tried = [e for engine in engines for e in first_fold(engine, columns, ridges, sizes, folds[:1], refits)]
     order = sorted(range(len(tried)), key=lambda i: least(tried[i]) * (1 + TIE * i))[:FINALISTS]
     best = [tried[i] for i in sorted(order)]
-    return [e for engine in engines for e in other_folds(engine, best, sizes, folds[1:], refits)]
+    return [e for engine in engines for e in other_folds(engine, columns, best, sizes, folds[1:], refits)]
 
 
 def first_fold(
@@ -196,7 +199,7 @@ def first_fold(
         f, ridges = folds[0], ridges[len(together) :]
         paths = engine.eliminate([Start(start, ridge, f, [len(columns), *sizes]) for ridge in together])
         for ridge, (full, *path) in zip(together, paths):
-            empty = Entry(engine, ridge, full, {f: path}, np.zeros((len(sizes), len(refits), FOLDS)))
+            empty = Entry(engine, ridge, {f: path}, np.zeros((len(sizes), len(refits), FOLDS)))
             yield (entry := with_losses(empty, [f], refits))
             best, worse = (least(entry), 0) if least(entry) < best else (best, worse + 1)
             start = full
@@ -204,11 +207,19 @@ def first_fold(
 
 
 def other_folds(
-    engine: Engine, entries: list[Entry], sizes: Sequence[int], folds: Sequence[int], refits: Sequence[float]
+    engine: Engine,
+    columns: Ints,
+    entries: list[Entry],
+    sizes: Sequence[int],
+    folds: Sequence[int],
+    refits: Sequence[float],
 ) -> list[Entry]:
     """The entries of this engine, with what they predict of the other folds."""
     own = [entry for entry in entries if entry.engine is engine]
-    starts = [Start(entry.full, entry.ridge, f, sizes) for entry in own for f in folds]
+    # from zero: the model without the first fold has learned the rows of the others, and where columns are
+    # more than rows what it knows of them would stay in directions that the ridge alone determines
+    zero = engine.problem.zero(columns)
+    starts = [Start(zero, entry.ridge, f, sizes) for entry in own for f in folds]
     found = iter(engine.eliminate(starts))
     return [
         with_losses(e._replace(paths=e.paths | {f: next(found) for f in folds}), folds, refits) for e in own
@@ -217,15 +228,27 @@ def other_folds(
 
 def with_losses(entry: Entry, folds: Sequence[int], refits: Sequence[float]) -> Entry:
     """The entry with the losses of these folds added, at each size and for each refit."""
-    engine, ridge, _, paths, losses = entry
+    engine, ridge, paths, losses = entry
     at = [(s, r, f) for s in range(len(losses)) for r in range(len(refits)) for f in folds]
-    again = [(s, r, f) for s, r, f in at if refits[r] != 1]
-    solved = solve(engine, [Start(paths[f][s], refits[r] * ridge, f) for s, r, f in again])
+    again = [(s, r, f) for s, r, f in at if refits[r] != OWN]
+    solved = solve(engine, [refit(engine, paths[f][s], refits[r] * ridge, f) for s, r, f in again])
     fits = {(s, r, f): paths[f][s] for s, r, f in at} | dict(zip(again, solved))
     losses = losses.copy()
     for (s, r, f), fit in fits.items():
         losses[s, r] += engine.loss(fit, f)
     return entry._replace(losses=np.fmin(losses, HUGE))
+
+
+def refit(engine: Engine, fit: Fit, ridge: float, fold: int | None) -> Start:
+    """The adaptive refit of a model: the ridge of a column is in inverse proportion to its squared weight.
+
+    Where k is larger than what matters, columns of noise are shrunk to almost nothing.
+    """
+    unit, square = engine.problem.unit[fit.columns], (fit.B**2).sum(axis=0)
+    square = (np.bincount(unit, square) / np.maximum(np.bincount(unit), 1))[unit]  # means of groups
+    mean = square.mean() if len(square) else 0.0
+    factor = mean / np.maximum(square, FAINT * mean) if mean > 0 else 1.0
+    return Start(fit, ridge, fold, factor=factor)
 
 
 def least(entry: Entry) -> float:
@@ -258,11 +281,13 @@ def best_refit(entry: Entry, s: int) -> int:
 
 
 def better_than(constant: Array, entries: list[Entry]) -> bool:
-    """Whether models predict better than the constant, each chosen without the part on which it is judged."""
+    """Whether models predict better than the constant, each chosen without the part on which it is judged:
+    in the sum clearly, or in all parts but one and in the sum. Of heavy tails one part may be wild."""
     losses = np.array([entry.losses for entry in entries]).reshape(-1, FOLDS)
     others = losses.sum(axis=1, keepdims=True) - losses
     gain = constant - losses[others.argmin(axis=0), np.arange(FOLDS)]
-    return bool(gain.sum() > CLEARLY * gain.std(ddof=1) * FOLDS**0.5)
+    clearly = gain.sum() > CLEARLY * gain.std(ddof=1) * FOLDS**0.5
+    return bool(clearly or (gain.sum() > 0 and (gain > 0).sum() >= FOLDS - 1))
 
 
 def constant(engine: Engine, folds: Sequence[int]) -> Array:
@@ -274,10 +299,11 @@ def constant(engine: Engine, folds: Sequence[int]) -> Array:
 
 def fit_all(choice: Choice, columns: Ints) -> Fit:
     """The model on all rows."""
-    engine, ridge, size, refit = choice
+    engine, ridge, size, factor = choice
     start = Start(engine.problem.zero(columns if size else columns[:0]), ridge, None, [size])
     fit = engine.eliminate([start])[0][0]
-    return solve(engine, [Start(fit, ridge * refit)], 1e-6)[0]
+    again = Start(fit, ridge) if factor == OWN else refit(engine, fit, ridge * factor, None)
+    return solve(engine, [again], 1e-6)[0]
 
 
 def least_criterion(
@@ -304,7 +330,7 @@ def least_criterion(
                     found[size] = min(found.get(size, np.inf), value(engine, fit, size))
         return min(found, key=lambda size: found[size])
 
-    found = {0: value(engines[0], fit_all(Choice(engines[0], 1.0, 0, 1.0), columns), 0)}
+    found = {0: value(engines[0], fit_all(Choice(engines[0], 1.0, 0, OWN), columns), 0)}
     best = measure([size for size in sizes if size < n / 3])  # more would fit any targets
     low = max((size for size in found if size < best), default=0)
     high = min((size for size in found if size > best), default=best + 1)
@@ -313,7 +339,7 @@ def least_criterion(
 
 def full_ridge(engine: Engine, columns: Ints, folds: Sequence[int]) -> float:
     """The ridge at which the model of all columns predicts the rows of a fold best."""
-    tried = first_fold(engine, columns, RIDGES, [len(columns)], folds[:1], (1.0,))
+    tried = first_fold(engine, columns, RIDGES, [len(columns)], folds[:1], (OWN,))
     return min(((least(entry), entry.ridge) for entry in tried), default=(0.0, 1.0))[1]
 
 

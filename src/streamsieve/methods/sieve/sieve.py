@@ -42,8 +42,10 @@ class Sieve(Method):
 
     The models are ridge-penalised, with the loss of the task. A few ridges are tried, each constant along an
     elimination; rows that were left out of it choose the ridge and, with k='auto', the number of features. A
-    strong ridge ranks as correlations do, a weak one as best subset does. What is left is refitted, under a
-    tenth, one or ten times that ridge. Constant features and copies of others are never selected.
+    strong ridge ranks as correlations do, a weak one as best subset does. What is left is refitted with
+    ridges in inverse proportion to squared weights, where held-out rows prefer it: weak features are shrunk
+    more.
+    Constant features and copies of others are never selected.
 
     Rows are kept, restricted to the features that are still candidates, in at most `memory` bytes. When these
     are full, values are rounded to 8 bits, then features leave (half of them, the weakest), or rows are

@@ -40,6 +40,7 @@ class Start(NamedTuple):
     ridge: float  # penalty per unit of weight
     fold: int | None = None  # that is left out
     sizes: Sequence[int] = ()
+    factor: Array | float = 1.0  # of the ridge, by column
 
 
 class Problem:
@@ -134,9 +135,10 @@ class Problem:
         for at in range(0, len(starts), at_once):
             some, jobs = starts[at : at + at_once], []
             parts = {fold: self.without(fold) for fold in {start.fold for start in some}}
-            for fit, ridge, fold, sizes in some:
+            for fit, ridge, fold, sizes, factor in some:
                 (weight, total), own = parts[fold], len(fit.columns)
-                jobs.append((weight, ridge * total, *fit, [min(k, own) for k in sizes or [own]]))
+                penalty = np.full(own, ridge * total * factor)
+                jobs.append((weight, penalty, *fit, [min(k, own) for k in sizes or [own]]))
             found = _core.sieve_fit(
                 self.store.view(), self.loss_function, self.joint, self.y, self.units, H, h, self.intercept,
                 tolerance, share, self.unit, self.flags, jobs, max(room // len(some) - size, 0), CACHE_BYTES,
@@ -174,5 +176,6 @@ def solve(engine: Any, starts: Sequence[Start], tolerance: float = 1e-2) -> list
         wrong = (engine.problem.flags[fit.columns] >= POSITIVE) & (fit.B < 0).any(axis=0)
         if wrong.any():
             fewer = Fit(fit.columns[~wrong], fit.B[:, ~wrong], fit.b)
-            fits[i] = solve(engine, [starts[i]._replace(fit=fewer)], tolerance)[0]
+            factor = np.broadcast_to(starts[i].factor, len(wrong))[~wrong]
+            fits[i] = solve(engine, [starts[i]._replace(fit=fewer, factor=factor)], tolerance)[0]
     return fits

@@ -76,14 +76,17 @@ class Sums:
         """The fits of each start at its sizes; they are exact."""
         return [self._eliminate(*start) for start in starts]
 
-    def _eliminate(self, fit: Fit, ridge: float, fold: int | None, sizes: Sequence[int]) -> list[Fit]:
+    def _eliminate(
+        self, fit: Fit, ridge: float, fold: int | None, sizes: Sequence[int], factor: Array | float
+    ) -> list[Fit]:
         G, C, mean, mean_t = self.train(fold)
         S, fits = np.searchsorted(self.columns, fit.columns), []
+        penalty = np.full(len(S), ridge * factor)
         todo = list(sizes) or [len(S)]
         while todo:
             units = Units(self.problem.unit[self.columns[S]], self.problem.flags[self.columns[S]])
             alone = todo[-1] < units.left <= EXACT
-            B, M = ridge_weights(G[np.ix_(S, S)], C[S], ridge, inverse=alone)
+            B, M = ridge_weights(G[np.ix_(S, S)], C[S], penalty, inverse=alone)
             while todo:
                 kept, weights = S[units.on], B[units.on]
                 while todo and todo[0] >= units.left:
@@ -99,7 +102,7 @@ class Sums:
                     M[j, j] = 1.0  # its row is zero now
             if todo:
                 units.drop(B, None, units.left - max(todo[0], EXACT, 3 * units.left // 4))
-                S = S[units.on]
+                S, penalty = S[units.on], penalty[units.on]
         return fits
 
     def loss(self, fit: Fit, fold: int | None) -> Array:
@@ -140,13 +143,13 @@ class Units:
         return columns
 
 
-def ridge_weights(G: Array, C: Array, ridge: float, inverse: bool) -> tuple[Array, Array]:
-    """Ridge solutions (w, q), and the inverse of G + ridge where it is wanted."""
+def ridge_weights(G: Array, C: Array, penalty: Array, inverse: bool) -> tuple[Array, Array]:
+    """Ridge solutions (w, q), and the inverse of G with the penalties added where it is wanted."""
     w, q = C.shape
     if not w:
         return C, np.empty((0, 0))
     right = np.column_stack([C, np.eye(w)]) if inverse else C
-    _, X, failed = linalg.dposv(G + ridge * np.eye(w), right, lower=1)
+    _, X, failed = linalg.dposv(G + np.diag(penalty), right, lower=1)
     if failed:
-        raise np.linalg.LinAlgError(f"correlations of {w} columns plus {ridge:.1e} are not definite.")
+        raise np.linalg.LinAlgError(f"correlations of {w} columns plus {penalty.min():.1e} are not definite.")
     return X[:, :q].copy(), np.asfortranarray(X[:, q:])
