@@ -401,6 +401,7 @@ DECLARED = {
     "columns.npy": (declared((2, 10**12), fortran=True), "are declared, at most 0 are there"),
     "long.npy": (declared((10**15, 3), raw=bytes(240)), "at most 240 are there; the file is truncated"),
     "empty.npy": (declared((0, 10**12)), "expected an array that holds values"),
+    "empty and wide.npy": (declared((0, 901_932)), "expected an array that holds values"),
     "negative.npy": (declared((-3, 3)), r"has shape \(-3, 3\)"),
     "wide.npz": (zipped(X=declared((2, 10**12))), "are declared, at most 128 are there"),
     "words.npz": (

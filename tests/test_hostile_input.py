@@ -246,3 +246,9 @@ def test_a_half_life_far_below_a_row():
     for n in (2, 7):
         model = streamsieve.SieveRegressor(half_life=0.001).partial_fit(X[:n], X[:n, 0])
         assert np.isfinite(model.coef_).all()
+
+
+def test_olst_of_rows_that_weigh_nothing():
+    """It divided by their weight."""
+    model = streamsieve.OLSTRegressor(grow=True).learn_one({"a": 1.0}, 0.0, 0)
+    assert np.isfinite(model.coef_).all()

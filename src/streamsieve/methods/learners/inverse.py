@@ -207,11 +207,13 @@ class InverseMoments(State):
     # ---------------------------------------------------------------- reading
 
     def _variance(self) -> Array:
-        return np.where(self.first > 0, self.square / self.total[0], 0.0)
+        return np.where(
+            self.first > 0, self.square / (self.total[0] or 1.0), 0.0
+        )  # or no row weighs anything
 
     def ridge(self) -> float:
         """What is added to the standardised S_xx as of now."""
-        return self.lam / float(self.total[0])
+        return self.lam / (float(self.total[0]) or 1.0)
 
     def ridge_weights(self) -> Array:
         """Least squares with the ridge on all features, (p, q)."""

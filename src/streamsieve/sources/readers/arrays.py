@@ -25,7 +25,7 @@ from .base import Batch, Format
 from .text import Files
 
 VALUES = 1 << 18  # read at a time
-EMPTY_COLUMNS = 1 << 20  # of an array without rows: no bytes of the file stand for them
+EMPTY_COLUMNS = 1 << 16  # of an array without rows: no bytes of the file stand for them, and names take 33 MB
 DEFLATE = 1032  # bytes that one byte of a packed member becomes at most, by the format
 
 
