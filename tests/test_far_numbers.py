@@ -243,3 +243,26 @@ def test_a_call_that_fails_takes_new_units_back():
         model.set_params(standardize=True).partial_fit(bad, np.r_[y[260:-3], [1e70] * 3])
     assert not list(before.differences(model._model.prepare))
     assert not list(state.differences(model._model.method.state))
+
+
+@pytest.mark.parametrize("name", ["SieveRegressor", "OLassoRegressor", "OLSthRegressor", "OMCPRegressor"])
+def test_one_extreme_target_does_not_choose_the_features_by_huber(name):
+    """Averages had selected two other features before the unit of the targets had come down."""
+    X, y = rows(0)
+    y[7] = 1e12
+    model = getattr(streamsieve, name)(k=K, loss="huber").fit(X, y)
+    assert model.get_support(indices=True).tolist() == [0, 1, 2]
+    Xt, yt = rows(1)
+    assert r2_score(yt, model.predict(Xt)) > 0.95
+
+
+@pytest.mark.parametrize("name", ["SieveRegressor", "OLassoRegressor"])
+def test_a_count_that_outweighs_all_others_is_said(name):
+    """Predictions were 1 or 1e304, without a word."""
+    X, y = rows(0)
+    counts = np.random.default_rng(0).poisson(np.exp(0.3 * y)).astype(float)
+    model = getattr(streamsieve, name)(k=K, loss="poisson").fit(X, counts)
+    assert set(model.get_support(indices=True)) == {0, 1, 2}
+    counts[7] = 1e12
+    with pytest.warns(UserWarning, match="A count of 1e.12 is more than 100 times the sum of all others"):
+        model.fit(X, counts)

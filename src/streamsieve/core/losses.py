@@ -6,6 +6,7 @@ and a word in `LOSSES` and `AnyLoss`: learners, averages by passes and the sieve
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from .params import Param, Parameter, Real
 
 Array = NDArray[np.float64]
 
+OUTWEIGHS = 100.0  # times all other counts together: of such a model no other row decides anything
 MAD = 1.4826  # deviations of a normal variable in a median absolute deviation
 
 
@@ -295,6 +297,13 @@ class Poisson(Loss):
     def check_targets(self, y: Array) -> None:
         if len(y) and y.min() < 0:
             raise ValueError(f"loss='poisson' needs counts; a target is {y.min():g}.")
+        largest = float(y.max(initial=0.0))
+        if largest > OUTWEIGHS * (float(y.sum()) - largest + len(y)):
+            warnings.warn(
+                f"A count of {largest:g} is more than {OUTWEIGHS:g} times the sum of all others of this "
+                "call: it alone decides the model. Check this row; loss='huber' bounds what one target does.",
+                stacklevel=2,
+            )
 
 
 #: All losses at their default parameters; estimators show those of a task in this order.

@@ -141,7 +141,9 @@ def next_around(method: AveragesMethod) -> State | None:
         shift = after.intercept - around.intercept + (after.coef - around.coef) @ s.x_mean
         settled &= bool((np.abs(shift) < SHIFT * after.spread).all())
         settled &= bool((np.abs(np.log(after.spread / around.spread)) < CLOSE).all())
-    if full and (settled or after.passes >= FULL_PASSES):
+    # a unit that one target has made huge halves or so from pass to pass; labels have none
+    most = PASSES - FULL_PASSES if method.loss_function.needs_units else FULL_PASSES
+    if full and (settled or after.passes >= most):
         chosen = method.select(method.averages)
         after.coef[:], after.intercept[:] = np.atleast_2d(chosen.coef), np.atleast_1d(chosen.intercept)
         after.support = np.flatnonzero(after.coef.any(axis=0))
