@@ -174,7 +174,10 @@ def _standardize(
         R[:, copies] = 0.0
         r[copies] = 0.0
         usable[copies] = False
-    R[np.diag_indices(p)] = np.where(usable, var[:p] * inverse**2, 1.0)
+    tiny = inverse > 1e150  # whose square overflows
+    diagonal = var[:p] * np.where(tiny, 1.0, inverse) ** 2
+    diagonal[tiny] = (np.sqrt(var[:p][tiny]) * inverse[tiny]) ** 2
+    R[np.diag_indices(p)] = np.where(usable, diagonal, 1.0)
     return Standardized(
         R,
         r,
