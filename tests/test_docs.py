@@ -15,7 +15,11 @@ MODULES = [
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name):
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        pytest.skip(str(error))  # an engine that is not installed
+    assert doctest.testmod(module).failed == 0
 
 
 def test_every_public_name_is_there():

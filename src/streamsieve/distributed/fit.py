@@ -12,6 +12,7 @@ import numpy as np
 from ..core.params import ParamError
 from ..core.tasks import Classification, Regression
 from ..sources import read
+from ..sources.queries import is_query
 from ..sources.readers.frames import as_frames
 from ..training.model import Model
 from ..training.source import as_labels
@@ -191,7 +192,7 @@ def fit(
     estimator
         Fitted.
     """
-    if not isinstance(source, Plan | str | os.PathLike) and not _paths(source):
+    if not _is_files(source):
         made = task(estimator, _first_frames(source), classes=classes, **options)
         return fit_task(made, lambda task: task.zero(row=0).update(source), candidates)
     units = as_plan(source, unit, options)
@@ -205,8 +206,11 @@ def fit(
     return fit_task(made, run, candidates)
 
 
-def _paths(source: Any) -> bool:
-    return isinstance(source, list | tuple) and all(isinstance(one, str | os.PathLike) for one in source)
+def _is_files(source: Any) -> bool:
+    """Whether a source is a plan, or files that are cut into units."""
+    if isinstance(source, list | tuple):
+        return all(isinstance(one, str | os.PathLike) for one in source)
+    return isinstance(source, Plan | os.PathLike) or (isinstance(source, str) and not is_query(source))
 
 
 def _first_frames(source: Any) -> list[Any]:

@@ -20,6 +20,7 @@ from ..sources import BadData, Stream, read
 from ..sources.files import Bytes, File, find
 from ..sources.formats import FORMATS
 from ..sources.readers.text import PADDING, chunks
+from ..sources.storage import for_arrow, open_bytes
 
 _WINDOW = 1 << 18  # bytes in which the end of a row is looked for, and rows after it
 _LARGEST_WINDOW = 1 << 26
@@ -253,7 +254,7 @@ def _packed(file: File) -> bool:
 def _row_groups(file: File, size: int) -> Iterator[tuple[int, int | None, int]]:
     from pyarrow.parquet import ParquetFile
 
-    with ParquetFile(file.path) as parquet:
+    with ParquetFile(for_arrow(str(file.path))) as parquet:
         groups = [parquet.metadata.row_group(g) for g in range(parquet.num_row_groups)]
         start = rows = held = held_rows = 0
         for g, group in enumerate(groups):
@@ -268,12 +269,13 @@ def _row_groups(file: File, size: int) -> Iterator[tuple[int, int | None, int]]:
 
 def _rows_before(names: tuple[str, ...]) -> dict[str, int]:
     """Rows of the Parquet files before each; {} if one is named twice."""
-    from pyarrow.parquet import read_metadata
+    from pyarrow.parquet import ParquetFile
 
     before, rows = {}, 0
     for name in names:
         before[name] = rows
-        rows += read_metadata(name).num_rows
+        with ParquetFile(for_arrow(name)) as parquet:
+            rows += parquet.metadata.num_rows
     return before if len(before) == len(names) else {}
 
 
@@ -283,7 +285,7 @@ def _line_ends(file: File, layout: Layout, size: int, scan: bool) -> Iterator[in
     if layout.format != "svmlight" and scan:
         yield from _scanned(file, layout, size)
         return
-    with open(str(file.path), "rb") as stream:
+    with open_bytes(str(file.path)) as stream:
         for at in range(size, file.size, size):
             found = _row_start(stream, at, layout)
             if found is not None and found < file.size:
@@ -348,7 +350,7 @@ def _scanned(file: File, layout: Layout, size: int) -> Iterator[int]:
 
 def _lines_before(path: str, stop: int) -> int:
     lines, text = 0, np.zeros((1 << 22) + PADDING, dtype=np.uint8)
-    with open(path, "rb") as stream:
+    with open_bytes(path) as stream:
         while stop > 0 and (n := stream.readinto(memoryview(text.data)[: min(stop, 1 << 22)])):
             lines, stop = lines + int(np.count_nonzero(text[:n] == 10)), stop - n
     return lines

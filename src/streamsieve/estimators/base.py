@@ -22,6 +22,7 @@ from ..core.params import Parameter
 from ..core.rows import Array, Rows, as_rows, check_any_weight, is_frame, is_sparse
 from ..core.tasks import Task
 from ..core.words import counted
+from ..sources import read
 from ..sources.schema import Schema
 from ..sources.stream import Stream
 from ..statistics.constraints import Constraints
@@ -181,6 +182,8 @@ class Estimator(SelectorMixin, BaseEstimator):
     ) -> Self:
         """Check everything, then learn; a call that fails changes nothing. `start` is a model to go on from,
         in place of learning the rows."""
+        if isinstance(y, str):
+            return self._partial_fit_table(X, y, classes, sample_weight)
         if start is not None:
             return self._begin(X, y, classes, sample_weight, cluster, start)
         if not hasattr(self, "_model"):
@@ -189,6 +192,17 @@ class Estimator(SelectorMixin, BaseEstimator):
                     return self._begin(X, y, classes, sample_weight, cluster)
         self._check_unchanged()
         self._learn(*self._check_batch(X, y, classes, sample_weight, cluster, first=False))
+        return self
+
+    def _partial_fit_table(self, X: Any, target: str, classes: Any, weight: Any) -> Self:
+        """Learn a table block by block: a frame, an Arrow stream, files, a query; columns are named."""
+        stream = read(X, target=target, weight=weight, schema=getattr(self, "schema_", None))
+        for examples in stream.blocks():
+            first = not hasattr(self, "_model")
+            self._partial_fit(examples.rows.matrix(), examples.y, classes, examples.weight, None)
+            if first and stream.schema is not None:
+                self._set_schema(stream.schema)
+                self._model.feature_names = self._feature_names()
         return self
 
     def _begin(
@@ -221,6 +235,8 @@ class Estimator(SelectorMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, cluster: Any = None) -> Self:
         """Forget everything and learn rows, or a source of blocks, as often as the method wants."""
+        if isinstance(y, str):  # the column of a table: a frame, an Arrow stream, files, a query
+            X, y, sample_weight = read(X, target=y, weight=sample_weight), None, None
         check_any_weight(sample_weight)
         fresh = self._fresh()
         trainer = Trainer(fresh._model)
@@ -270,6 +286,16 @@ class Estimator(SelectorMixin, BaseEstimator):
         from .saved import to_model
 
         return to_model(self)
+
+    def slim(self) -> Self:
+        """A copy that predicts and selects, without what it takes to learn: small to pickle and to send."""
+        from ..training.slim import slim_model
+
+        self._check_fitted()
+        self._check_unchanged()
+        other = copy.copy(self)
+        other._model = slim_model(self._model)
+        return other
 
     def _adopt(self, model: Model) -> None:
         """Be fitted as a model is."""

@@ -17,6 +17,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from .bad_data import BadData
 from .dialect import Recoded, wide_encoding
+from .queries import is_query
+from .storage import find_remote, is_remote, open_bytes, status
 
 PACKINGS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
 _DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)  # what unpacking raises
@@ -38,18 +40,17 @@ class File(NamedTuple):
         """
         found: dict[str, Any] = {"name": os.path.basename(self.name), "size": self.size}
         if self.path is not None and self.size is not None:
-            now = os.stat(self.path)
-            found["modified"] = now.st_mtime_ns
-            found["record"] = [now.st_dev, now.st_ino, now.st_ctime_ns]
-            found["digest"] = _digest_of_samples(self.path, self.size, now.st_ctime_ns)
+            now = status(self.path)
+            found["modified"], found["record"] = now.modified, now.record
+            found["digest"] = now.digest or _digest_of_samples(self.path, self.size, now.record[-1])
         return found
 
 
 @lru_cache(1024)  # units of a file are opened one after the other
-def _digest_of_samples(path: str, size: int, changed: int) -> str:  # noqa: ARG001 - a part of the key
+def _digest_of_samples(path: str, size: int, changed: Any) -> str:  # noqa: ARG001 - a part of the key
     """SHA-256 over both ends of a file and pieces spread over it; over all of a small one."""
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
+    with open_bytes(path) as file:
         if size <= 2 * _END + _PIECES * _PIECE:
             digest.update(file.read(size))
             return digest.hexdigest()
@@ -80,13 +81,15 @@ def _begins_as(file: File, then: dict[str, Any]) -> bool:
     size = then.get("size")
     if file.path is None or file.size is None or type(size) is not int or not 0 < size < file.size:
         return False
-    with open(file.path, "rb") as raw:
+    with open_bytes(file.path) as raw:
         start = raw.read(8)
         raw.seek(size - 1)
         ended = raw.read(1) == b"\n"
     packed = any(start.startswith(magic) for magic in PACKINGS) or wide_encoding(start) is not None
-    changed = os.stat(file.path).st_ctime_ns
-    return ended and not packed and _digest_of_samples(file.path, size, changed) == then.get("digest")
+    now = status(file.path)
+    if now.digest is not None or packed or not ended:  # the tag of a store is of the whole file
+        return False
+    return _digest_of_samples(file.path, size, now.record[-1]) == then.get("digest")
 
 
 def find(source: str | os.PathLike[str] | Iterable[Any]) -> list[File]:
@@ -96,6 +99,10 @@ def find(source: str | os.PathLike[str] | Iterable[Any]) -> list[File]:
     name = os.fspath(source)
     if name == "-":
         return [File("standard input", None, None)]
+    if is_query(name):
+        return [File(name, name, None)]
+    if is_remote(name):
+        return [File(one, one, size) for one, size in find_remote(name)]
     names = [name]
     if glob.has_magic(name) and not os.path.exists(name):
         names = sorted(glob.glob(name, recursive=True))
@@ -122,7 +129,7 @@ class Bytes:
 
     def __init__(self, file: File) -> None:
         self.file = file
-        self._raw: Any = open(file.path, "rb", buffering=0) if file.path is not None else sys.stdin.buffer  # noqa: SIM115
+        self._raw: Any = open_bytes(file.path) if file.path is not None else sys.stdin.buffer
         self._counted = _Counted(self._raw, file.stop)
         start = self._counted.peek(64)
         self.packing = next((name for magic, name in PACKINGS.items() if start.startswith(magic)), None)

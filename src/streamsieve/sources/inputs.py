@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..core.params import ParamError
 from ..core.rows import is_frame, threads
 from .files import find
 from .formats import FORMATS, detect_format
+from .queries import is_query, query_frames
 from .readers.base import Format, Options, Reader
 from .readers.dicts import DICTS
 from .readers.frames import FRAMES, LAZY, lazy_frames
@@ -73,9 +75,11 @@ def read(
     Parameters
     ----------
     source : path, glob, list of them, "-", or iterable of dicts or data frames
-        What to read. "-" is standard input. Text may be packed with gzip, bz2, xz or zstd. A frame by itself
-        is a source too; a polars LazyFrame, a DuckDB relation and whatever else has an Arrow stream
-        (``__arrow_c_stream__``) is read block by block.
+        What to read. "-" is standard input. Text may be packed with gzip, bz2, xz or zstd. Files elsewhere
+        (``s3://``, ``https://``, ...) are read by fsspec. ``duckdb:SELECT ...``, ``sqlite:FILE SELECT ...``
+        and ``postgresql://... SELECT ...`` are the results of queries. A frame by itself is a source too; a
+        polars LazyFrame, a DuckDB relation and whatever else has an Arrow stream (``__arrow_c_stream__``) is
+        read block by block.
     target, weight : str or int, default=None
         The column (name, or place; a key of dicts; an array of an .npz file) of the targets and of the sample
         weights. svmlight has its label instead of `target` and no weights. Targets are floats where all are
@@ -243,6 +247,10 @@ def _reader(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
     if not several and not isinstance(source, str | os.PathLike):
         return _from_python(source, options)
     files = find(source)
+    if any(is_query(file.name) for file in files):
+        if len(files) > 1:
+            raise ValueError("A query is a source by itself; join tables in it.")
+        return _make(LAZY, options, partial(query_frames, files[0].name))
     first = options["format"] if options["format"] != "auto" else detect_format(files[0])
     if FORMATS[first].with_tables:
         return _make(FORMATS[first], options, files)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from typing import NamedTuple
 
 from .files import Bytes, File
+from .storage import open_bytes
 
 SIZE = 1 << 22  # bytes looked at
 PIECES = 32  # places of a longer file that are looked at, beside its first half of them
@@ -38,14 +38,11 @@ def sample_texts(source: Bytes, files: list[File]) -> tuple[list[Piece], str]:
         return [Piece(head, True, False)], "head"
     pieces = [Piece(head[: SIZE // 2], True, False)]
     step = SIZE // 2 // PIECES
-    raw = os.open(file.path, os.O_RDONLY)
-    try:
+    with open_bytes(file.path) as raw:
         for i in range(1, PIECES + 1):
-            at = SIZE // 2 + (file.size - SIZE // 2 - step) * i // PIECES
-            text = os.pread(raw, step, at)
+            raw.seek(SIZE // 2 + (file.size - SIZE // 2 - step) * i // PIECES)
+            text = raw.read(step)
             pieces.append(Piece(text[text.find(b"\n") + 1 :], False, i == PIECES))
-    finally:
-        os.close(raw)
     return pieces, "spread"
 
 

@@ -81,6 +81,8 @@ def _save(obj: Any, file: str | os.PathLike[str], about: dict[str, Any] | None) 
     encoder = Encoder()
     tree: dict[str, Any]
     if model is not None:
+        if model.method_name not in METHODS:
+            raise TypeError("Cannot save a slim model, which is to be pickled; save the full one.")
         kind = model.name
         tree = {"model": _encode_model(model, encoder)}
         about = {**model.about, **(about or {})}

@@ -20,6 +20,7 @@ from ..checks import fill_missing, good_rows
 from ..examples import Examples
 from ..files import File
 from ..infer import plain_schema
+from ..storage import for_arrow, open_bytes
 from ..table import Table
 from .base import Batch, Format
 from .text import Files
@@ -135,13 +136,13 @@ class Arrays(Files):
         assert file.path is not None  # standard input was refused
         try:
             if self.options.format == "npy":
-                with open(file.path, "rb") as raw:
+                with open_bytes(file.path) as raw:
                     yield from self._dense(file, {"X": _File(raw, file.name)}, at)
                 return
-            with zipfile.ZipFile(file.path) as pack, ExitStack() as members:
+            with zipfile.ZipFile(for_arrow(file.path)) as pack, ExitStack() as members:
                 names = [name.removesuffix(".npy") for name in pack.namelist()]
                 opened = {name: members.enter_context(pack.open(name + ".npy")) for name in names}
-                most = DEFLATE * os.path.getsize(file.path)
+                most = DEFLATE * (file.size or 0)
                 arrays = {
                     name: _Packed(raw, name, file.name, min(pack.getinfo(name + ".npy").file_size, most))
                     for name, raw in opened.items()

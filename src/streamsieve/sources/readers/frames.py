@@ -16,6 +16,8 @@ from ..bad_data import BadData
 from ..cells import Array, as_numbers
 from ..files import File
 from ..infer import MixedColumn, Sample
+from ..queries import query_frames
+from ..storage import for_arrow, is_remote, open_bytes
 from ..table import Table, TableReader
 from ..together import Words
 from ..values import Found, coded, column_of, make_rows
@@ -228,7 +230,7 @@ class FrameFiles(Tabular, Files):
 def _groups(file: File) -> int:
     from pyarrow.parquet import ParquetFile
 
-    with ParquetFile(file.path) as parquet:
+    with ParquetFile(for_arrow(str(file.path))) as parquet:
         return int(parquet.num_row_groups)
 
 
@@ -244,7 +246,7 @@ def _parquet(file: File) -> tuple[int, Any, Groups]:
     """The number of rows, the schema, and what reads some columns: record batches of each row group."""
     from pyarrow.parquet import ParquetFile
 
-    parquet = ParquetFile(file.path, buffer_size=1 << 20)
+    parquet = ParquetFile(for_arrow(str(file.path)), buffer_size=1 << 20)
 
     def groups(columns: list[str]) -> Iterator[Any]:
         with parquet:
@@ -256,7 +258,10 @@ def _parquet(file: File) -> tuple[int, Any, Groups]:
 
 def _arrow(file: File, pa: Any) -> tuple[int, Any, Groups]:
     """The same of an Arrow file, or of an Arrow stream, whose number of rows is not known."""
-    raw = pa.OSFile(file.path)  # not mapped: what others truncate meanwhile is then an error, no SIGBUS
+    path = str(file.path)
+    raw = (
+        pa.PythonFile(open_bytes(path)) if is_remote(path) else pa.OSFile(path)
+    )  # not mapped: what others truncate meanwhile is then an error, no SIGBUS
     try:
         source = pa.ipc.open_file(raw)
     except pa.ArrowInvalid:
@@ -267,7 +272,7 @@ def _arrow(file: File, pa: Any) -> tuple[int, Any, Groups]:
     def batches() -> Iterator[Any]:  # one at a time: to get a batch that is packed is to unpack it
         return (source.get_batch(i) for i in range(source.num_record_batches))
 
-    with pa.memory_map(file.path) as mapped:  # counted without reading the columns
+    with pa.PythonFile(open_bytes(path)) if is_remote(path) else pa.memory_map(path) as mapped:  # counted
         counted = pa.ipc.open_file(mapped)
         rows = sum(counted.get_batch(i).num_rows for i in range(counted.num_record_batches))
     return rows, source.schema, lambda columns: ([batch.select(columns)] for batch in batches())
@@ -376,14 +381,17 @@ def lazy_frames(source: Any) -> tuple[Callable[[], Iterator[Any]], bool] | None:
     import narwhals as nw
 
     if nw.dependencies.is_polars_lazyframe(source):
-        return lambda: iter(source.collect_batches(maintain_order=True)), True
+        return lambda: _polars_batches(source), True
     if not hasattr(source, "__arrow_c_stream__") or nw.dependencies.is_into_dataframe(source):
         return None
     pa = _pyarrow("an Arrow stream")
     once = isinstance(source, pa.RecordBatchReader)
 
     def batches() -> Iterator[Any]:
-        reader = source if once else pa.RecordBatchReader.from_stream(source)
+        if hasattr(source, "to_pyarrow_batches"):  # Ibis, whose Arrow stream is of a copy of the whole
+            reader = source.to_pyarrow_batches()
+        else:
+            reader = source if once else pa.RecordBatchReader.from_stream(source)
         for batch in reader:
             if len(batch):
                 yield pa.Table.from_batches([batch])
@@ -391,11 +399,22 @@ def lazy_frames(source: Any) -> tuple[Callable[[], Iterator[Any]], bool] | None:
     return batches, not once
 
 
+def _polars_batches(source: Any) -> Iterator[Any]:
+    """The rows of a LazyFrame: in batches where this polars has them, else by its streaming engine."""
+    if hasattr(source, "collect_batches"):
+        yield from source.collect_batches(maintain_order=True)
+    else:
+        yield source.collect(engine="streaming")
+
+
 def as_frames(source: Any) -> Iterator[Any]:
-    """The frames of whatever holds a table: a frame, an Arrow record batch or stream, a LazyFrame, a list."""
+    """The frames of whatever holds a table: a frame, an Arrow batch or stream, a query, a list of these."""
     if isinstance(source, list):
         for one in source:
             yield from as_frames(one)
+        return
+    if isinstance(source, str):
+        yield from query_frames(source)
         return
     lazy = lazy_frames(source)
     if lazy is not None:
