@@ -279,12 +279,7 @@ def test_micro_batches_are_learned_once(case, file, spark):
     from streamsieve.spark import MicroBatches
 
     estimator, options, _ = case
-    if not hasattr(
-        distributed.task(
-            estimator, p=3, classes=[0, 1] if "label" in options["target"] else None
-        ).like.method,
-        "averages",
-    ):
+    if not estimator._method_class.merges:
         with pytest.raises(ValueError, match="all rows at once"):
             MicroBatches(estimator, **options)(spark.read.parquet(file), 0)
         return
@@ -306,6 +301,7 @@ def ray_cluster():
     import ray
 
     os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
+    os.environ["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
     yield ray
     ray.shutdown()
@@ -324,21 +320,23 @@ def test_ray(case, file, ray_cluster):  # noqa: ARG001
 
 
 @pytest.mark.engines
-def test_a_ray_worker_that_is_killed_is_replaced(case, file, ray_cluster, tmp_path):  # noqa: ARG001
+def test_a_ray_worker_that_is_killed_is_replaced(case, file, ray_cluster, tmp_path, monkeypatch):
     import ray.data
 
-    from streamsieve.ray import fit
+    import streamsieve.ray as engine
 
     estimator, options, check = case
     flag = str(tmp_path / "killed")
 
-    def kill(table):
-        return next(iter(pa.Table.from_batches(kill_once(table.to_batches(), flag)) for _ in range(1)))
+    @ray_cluster.remote(max_retries=5)
+    def learn(made, number, row, block, at):
+        part = made.zero(number, row)
+        for piece in kill_once(block[at].to_batches(), flag):
+            part.update(piece)
+        return part.to_bytes()
 
-    data = ray.data.read_parquet(file, override_num_blocks=5).map_batches(
-        kill, batch_format="pyarrow", batch_size=None
-    )
-    check(fit(estimator, data, **options))
+    monkeypatch.setattr(engine, "_learn", learn)
+    check(engine.fit(estimator, ray.data.read_parquet(file, override_num_blocks=5), **options))
     assert os.path.exists(flag)
 
 

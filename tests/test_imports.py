@@ -18,7 +18,7 @@ LAYERS = (
     ("training",),
     ("estimators", "displays", "simulate", "export"),
     ("distributed", "report"),
-    ("dask", "spark", "ray"),
+    ("dask", "mlflow", "ray", "spark"),
     ("cli",),
 )
 

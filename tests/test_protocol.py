@@ -172,6 +172,29 @@ def test_units_of_parquet_do_not_matter(frame, tmp_path):
     assert same(found, whole)
 
 
+def test_a_sieve_of_sums_predicts_and_clips_as_one_machine():
+    rng = np.random.default_rng(0)
+    X = rng.normal(100, 1, (6000, 5))
+    X[:, 4] *= rng.random(6000) < 0.1
+    y = X[:, 1] + 0.5 * X[:, 2] + 0.1 * X[:, 4] + rng.normal(size=6000)
+    plain = SieveRegressor(3).fit(X, y)
+    for Z in (X, csr_array(X)):
+        task = distributed.task(SieveRegressor(3), p=5)
+        run = (
+            lambda task, Z=Z: (
+                task.zero(row=0)
+                .update((Z[:2500], y[:2500]))
+                .merge(
+                    task.zero(row=2500).update((Z[2500:], y[2500:]))
+                )
+            )
+        )
+        found = distributed.fit_task(task, run)
+        assert_allclose(found.predict(X), plain.predict(X), rtol=1e-6)
+        with pytest.warns(UserWarning, match="outside"):
+            assert_allclose(found.predict(10 * X), plain.predict(10 * X), rtol=1e-6)
+
+
 def test_it_equals_one_machine_to_rounding(frame):
     numbers = frame.drop(columns=["colour", "w"])[frame.y.notna()]
     whole = distributed.fit(OLSthRegressor(3), numbers, target="y")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import click
 
 HELP = """\
-Write a model as SQL, C or JSON.
+Write a model as SQL, C, JSON, ONNX or a model card.
 
 \b
 sql   one expression over the columns of a table: SELECT <expression> FROM rows
 c     a C99 function without dependencies
 json  terms and weights, which a file of fifty lines (streamsieve/export/reader.py) predicts with
+onnx  a graph for ONNX runtimes, to a file
+card  what the model is, how good it is and what it selects, in Markdown
 
 Missing values, categories and dates are treated as the model treats them. Text columns cannot be exported.
 """
@@ -18,7 +20,9 @@ Missing values, categories and dates are treated as the model treats them. Text 
 
 @click.command("export", help=HELP)
 @click.argument("model", type=click.Path(dir_okay=False))
-@click.option("--format", type=click.Choice(["sql", "c", "json"]), required=True, help="What to write.")
+@click.option(
+    "--format", type=click.Choice(["sql", "c", "json", "onnx", "card"]), required=True, help="What to write."
+)
 @click.option(
     "--dialect", type=click.Choice(["postgresql", "duckdb", "sqlite"]), help="Of SQL; default postgresql."
 )
@@ -33,7 +37,8 @@ Missing values, categories and dates are treated as the model treats them. Text 
     help="File to write to.  [default: stdout]",
 )
 def command(model: str, format: str, dialect: str | None, value: str | None, output: str) -> None:
-    from ..export import to_c, to_json, to_sql
+    from ..export import to_c, to_card, to_json, to_onnx, to_sql
+    from ..persist.files import replacing
     from .files import check_outputs, writing
     from .model_files import open_model
 
@@ -45,7 +50,13 @@ def command(model: str, format: str, dialect: str | None, value: str | None, out
     fitted = open_model(model)
     if format == "sql":
         text = to_sql(fitted, dialect or "postgresql", value or "prediction")
+    elif format == "onnx":
+        if output == "-":
+            raise click.UsageError("--format onnx is not text; name a file with --output.")
+        with replacing(output) as stream:
+            stream.write(to_onnx(fitted).SerializeToString())
+        return
     else:
-        text = to_c(fitted) if format == "c" else to_json(fitted)
+        text = {"c": to_c, "json": to_json, "card": to_card}[format](fitted)
     with writing(output) as out:
         out.write(text.rstrip("\n") + "\n")

@@ -351,6 +351,6 @@ def _scanned(file: File, layout: Layout, size: int) -> Iterator[int]:
 def _lines_before(path: str, stop: int) -> int:
     lines, text = 0, np.zeros((1 << 22) + PADDING, dtype=np.uint8)
     with open_bytes(path) as stream:
-        while stop > 0 and (n := stream.readinto(memoryview(text.data)[: min(stop, 1 << 22)])):
+        while stop > 0 and (n := stream.readinto(memoryview(text.data)[: min(stop, 1 << 22)])):  # type: ignore[attr-defined]
             lines, stop = lines + int(np.count_nonzero(text[:n] == 10)), stop - n
     return lines

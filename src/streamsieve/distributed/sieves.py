@@ -59,12 +59,13 @@ def learn_sieve(made: Task, run: Run, candidates: int | None, width: int | None)
     averaged = _with(made, folded_averages(), columns)
     check_mergeable(averaged.like)
     part = run(averaged).whole()
-    averages: Any = part.model.method.state.folds
+    summed: Any = part.model.method.state
+    averages = summed.folds
     names, p = part.model.feature_names, averages.n_features_in_
     chosen = np.arange(p, dtype=np.int32)
     if voted is not None and columns is not None:
         names, p, chosen = voted.model.feature_names, voted.model.p, columns.numbers
-    return _with_method(part, sieve_of_averages(sieve, averages, chosen, p), names)
+    return _with_method(part, sieve_of_averages(sieve, averages, chosen, p, (summed.low, summed.high)), names)
 
 
 def _with_method(part: Part, method: Any, names: Any) -> Part:

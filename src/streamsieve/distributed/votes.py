@@ -15,7 +15,7 @@ from .. import _core
 from ..core.method import Method
 from ..core.params import ParamError
 from ..core.rows import Array, Rows
-from ..core.state import zeros
+from ..core.state import array, zeros
 from ..methods.averages.ols import OLS
 from ..methods.sieve.read import deal, strengths
 from ..methods.sieve.screen import marginal, measure, new_marginals, rank
@@ -150,13 +150,56 @@ class Votes(Method):
 
 
 class FoldedOLS(OLS):
-    """Averages of the folds into which a sieve deals rows, by their content, so that both choose alike."""
+    """Averages of the folds into which a sieve deals rows, by their content, so that both choose alike.
+
+    It keeps the range of each feature, too, beyond which a sieve clips what it predicts.
+    """
+
+    def begin(self, p: int, q: int) -> Self:
+        super().begin(p, q)
+        self.state.add_fields(
+            low=array(np.full(p, np.inf), "feature"), high=array(np.full(p, -np.inf), "feature")
+        )
+        return self
+
+    def resize(self, p: int) -> None:
+        s, more = self.state, max(0, p - len(self.state.low))
+        fill = 0.0 if np.isfinite(s.low).any() else np.inf  # a feature that rows do not have is 0
+        s.low, s.high = np.append(s.low, np.full(more, fill)), np.append(s.high, np.full(more, -fill))
+        super().resize(p)
+
+    def merge(self, other: Any, where: Any = None, p: int | None = None, *, follows: bool = False) -> None:
+        p = max(self.p, other.p) if p is None else p
+        theirs, at = other.state, np.arange(len(other.state.low)) if where is None else where
+        rows = bool(np.isfinite(theirs.low).any())
+        low, high = np.full(p, 0.0 if rows else np.inf), np.full(p, 0.0 if rows else -np.inf)
+        low[at], high[at] = theirs.low, theirs.high
+        super().merge(other, where, p, follows=follows)
+        self.state.low, self.state.high = np.minimum(self.state.low, low), np.maximum(self.state.high, high)
+
+    def _measure(self, rows: Rows) -> None:
+        s = self.state
+        if rows.sparse:
+            part = rows.tight()
+            low, high = np.full(rows.p, np.inf), np.full(rows.p, -np.inf)
+            np.minimum.at(low, part.indices, part.data)
+            np.maximum.at(high, part.indices, part.data)
+            lacks = np.bincount(part.indices, minlength=rows.p) < len(rows)
+            low[lacks], high[lacks] = np.minimum(low[lacks], 0), np.maximum(high[lacks], 0)
+        else:
+            X = rows.to_array()
+            low, high = X.min(axis=0), X.max(axis=0)
+        s.low[: rows.p], s.high[: rows.p] = (
+            np.minimum(s.low[: rows.p], low),
+            np.maximum(s.high[: rows.p], high),
+        )
 
     def learn(self, rows: Rows, y: Array, w: Array | None, cluster: Any = None) -> int:  # noqa: ARG002
         key = np.empty(len(rows), dtype=np.uint32)
         weight = np.ones(len(rows), dtype=np.float32) if w is None else w.astype(np.float32)
         for at, part in rows.in_row_order():
             _core.sieve_row_keys(part.kernel, key[at])
+        self._measure(rows)
         return super().learn(rows, y, w, (deal(key, weight) % FOLDS).astype(np.int64))
 
 
@@ -170,10 +213,13 @@ def most_candidates(sieve: Sieve, q: int = 1) -> int:
     return int((sieve.bytes // 4 / (8 * FOLDS)) ** 0.5) - q - 2
 
 
-def sieve_of_averages(sieve: Sieve, averages: FoldAverages, columns: Ints, p: int) -> Sieve:
+def sieve_of_averages(
+    sieve: Sieve, averages: FoldAverages, columns: Ints, p: int, limits: tuple[Array, Array] | None = None
+) -> Sieve:
     """A sieve for squared loss that has learned the rows of averages of some columns of p, fold by fold.
 
-    It keeps a summary of all rows: sums of products, which the averages hold.
+    It keeps a summary of all rows: sums of products, which the averages hold. `limits` are the least and the
+    largest value of each column; without them predictions are not clipped.
     """
     if sieve.loss != "squared":
         raise ParamError("loss", sieve.loss, "expected 'squared', whose sums the averages hold.")
@@ -198,4 +244,7 @@ def sieve_of_averages(sieve: Sieve, averages: FoldAverages, columns: Ints, p: in
     store.sum[:], store.square[:] = total[:M, -1], total.diagonal()[:M]
     store.present[:] = s.values = s.strata[0] = s.rows
     store.memory = made.bytes - s.H.nbytes
+    store.low[:], store.high[:] = (
+        (-np.inf, np.inf) if limits is None else (limits[0] - shift[:M], limits[1] - shift[:M])
+    )
     return made

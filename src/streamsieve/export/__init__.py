@@ -1,11 +1,13 @@
-"""Fitted models for places without Python: SQL, C, and JSON with a reader of fifty lines.
+"""Fitted models for places without Python: SQL, C, ONNX, and JSON with a reader of fifty lines.
 
 Every export is written from one `Formula`: a sum of terms, each of which reads one column.
 """
 
 from .c import to_c
+from .card import to_card
 from .formula import Formula, Term, formula_of
+from .onnx import to_onnx
 from .plain import to_json
 from .sql import to_sql
 
-__all__ = ["Formula", "Term", "formula_of", "to_c", "to_json", "to_sql"]
+__all__ = ["Formula", "Term", "formula_of", "to_c", "to_card", "to_json", "to_onnx", "to_sql"]

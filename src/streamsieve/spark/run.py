@@ -107,7 +107,7 @@ def _run(made: Task, frame: Any, features: str | None, count: bool = True, first
 
 def _learn(made: Task, frame: Any, features: str | None, rows: dict[int, int]) -> Any:
     def learn(batches: Iterator[Any]) -> Iterator[Any]:
-        number = TaskContext.get().partitionId()  # type: ignore[union-attr]
+        number = TaskContext.get().partitionId()
         part = made.zero(number, rows.get(number))
         for batch in batches:
             part.update(batch if features is None else _arrays(batch))
@@ -140,7 +140,7 @@ def _in_turn(job: Job) -> Iterator[Partial]:
 
 def _count(batches: Iterator[Any]) -> Iterator[Any]:
     n = sum(batch.num_rows for batch in batches)
-    yield pa.RecordBatch.from_pydict({"number": [TaskContext.get().partitionId()], "n": [n]})  # type: ignore[union-attr]
+    yield pa.RecordBatch.from_pydict({"number": [TaskContext.get().partitionId()], "n": [n]})
 
 
 def _batch(number: int, part: Partial) -> Any:
@@ -200,7 +200,8 @@ class MicroBatches:
     def __init__(self, estimator: Any, target: str, *, weight: str | None = None, features: str | None = None,
                  classes: Any = None, **options: Any) -> None:  # fmt: skip
         self.arguments = estimator, target, weight, features, classes, options
-        self.last, self.part = -1, None
+        self.last = -1
+        self.part: Partial | None = None
 
     def __call__(self, frame: Any, number: int) -> None:
         if number <= self.last or frame.isEmpty():

@@ -208,7 +208,7 @@ class SieveSelector(Selector):
     ) -> None:
         from ..estimators import SieveClassifier, SieveRegressor
 
-        made = {"regression": SieveRegressor, "classification": SieveClassifier}
+        made: dict[str, Any] = {"regression": SieveRegressor, "classification": SieveClassifier}
         if task not in made:
             raise ValueError(f"task={task!r}; expected one of {', '.join(map(repr, made))}.")
         given = (
