@@ -182,8 +182,8 @@ def test_a_sieve_of_sums_predicts_and_clips_as_one_machine():
         task = distributed.task(SieveRegressor(3), p=5)
 
         def run(task, Z=Z):
-            first = task.zero(row=0).update((Z[:2500], y[:2500]))
-            return first.merge(task.zero(row=2500).update((Z[2500:], y[2500:])))
+            first = task.zero(0, 0).update((Z[:2500], y[:2500]))
+            return first.merge(task.zero(1, 2500).update((Z[2500:], y[2500:])))
 
         found = distributed.fit_task(task, run)
         assert_allclose(found.predict(X), plain.predict(X), rtol=1e-6)
