@@ -91,6 +91,7 @@ def assert_equals_twin(X, y, classes=0, layout=np.asarray, r=None, steps=None, *
         units=model.standardize is True,
         intercept=model.fit_intercept,
         begin=model.warmup * model.maturity,
+        rare=model.standardize is True and model.eta == "auto",
     )
     assert np.count_nonzero(w.any(axis=1)) > 0
     assert_allclose(np.atleast_2d(model.coef_), w.T, rtol=1e-8, atol=1e-12)

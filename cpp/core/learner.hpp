@@ -24,11 +24,12 @@ struct Call {
     }
 };
 
-// kernel(units), in units of the features by their moments, or of the data without. `longest`: row.
+// kernel(units), in units of the features by their moments, or of the data without. `longest`: row. With a
+// clock the zeros of a feature count.
 template <class F>
-Index with_units(const Table<double>& moments, Index longest, F&& kernel) {
+Index with_units(const Table<double>& moments, Index longest, F&& kernel, const Clock* clock = nullptr) {
     if (moments) {
-        Moments units(moments.data, longest);
+        Moments units(moments.data, longest, clock);
         return kernel(units);
     }
     Raw units;
@@ -43,6 +44,13 @@ inline Schedule schedule_of(Fields& rule) {
 
 inline StepSize step_size(Fields& rule, Clock& clock) {
     return {rule.number("eta"), schedule_of(rule), rule.number("alpha"), rule.flag("fit_intercept"), &clock};
+}
+
+// The same for steps that weigh features by how rare they are, if derived; the clock for `with_units`.
+inline const Clock* count_zeros(StepSize& step, const Table<double>& moments) {
+    if (step.eta > 0 || !moments) return nullptr;
+    step.unit = 1;
+    return step.clock;
 }
 
 template <class Learn>

@@ -57,6 +57,7 @@ struct StepSize {
     bool intercept;
     Clock* clock;
     double memory = std::numeric_limits<double>::infinity();  // rows that the mean norm looks back
+    double unit = 0;  // mean square of a dense column, where it is known
 
     struct Step {
         double weights, bias;
@@ -72,8 +73,8 @@ struct StepSize {
     // quarter of the largest. 1 / (L |x|^2) would take a row of weight 1 to its own target, and no row can
     // overshoot it; a quarter of that is the longest constant step whose noise stays bounded whatever the
     // spectrum of the rows (Bach and Moulines 2013). It does not depend on the weight of the row itself,
-    // which would undo it. The intercept takes part as one more feature, with the mean square of the
-    // non-zeros seen, so that the units of the data cancel.
+    // which would undo it. The intercept takes part as one more feature: a dense column, or one with the mean
+    // square of the non-zeros seen, so that the units of the data cancel.
     Step next(const Norm& norm, double r, double curvature) const {
         Clock& c = *clock;
         c.rows += 1;
@@ -88,13 +89,13 @@ struct StepSize {
         c.entries += norm.count;
         const double s = fade(schedule, c.rows, c.horizon);
         if (eta > 0) return {eta * s, intercept ? eta * s : 0};
-        const double unit = !intercept ? 0 : c.norms > 0 ? c.norms / c.entries : 1;
+        const double beside = !intercept ? 0 : unit > 0 ? unit : c.norms > 0 ? c.norms / c.entries : 1;
         const double mean = c.weight / c.rows, heavy = std::max(mean, 0.25 * c.heaviest);
-        const double most = std::max(mean * (c.norms / span + unit), heavy * (norm.square + unit));
+        const double most = std::max(mean * (c.norms / span + beside), heavy * (norm.square + beside));
         // nothing but rows that are empty, or so small that their squares vanish: nothing to move
         if (!(most > 1e-200)) return {0, 0};
         const double step = s / (4 * curvature * most + lam);
-        return {step, step * unit};
+        return {step, step * beside};
     }
 };
 

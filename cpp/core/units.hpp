@@ -1,5 +1,8 @@
 // The units a step is taken in. Raw: those of the data. Moments: each feature divided by the root of its mean
-// square where it is present, so that neither the step nor the ranking depends on units.
+// square where it is present, so that neither the step nor the ranking depends on units; or, with a clock, of
+// its mean square over all rows. Then rare features take steps as much longer as they are rarer: until
+// weights have converged, sigma_j |w_j| is proportional to the feature's correlation, with noise that is the
+// same for all features, and neither rare nor frequent features are preferred.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -47,12 +50,13 @@ struct NoRenewal {
 };
 
 // Takes the values of a row of weight r in, zeros aside. Of each entry, its `direction` x / (mean square of
-// its feature), and its `reach`, the direction squared times the sum of squares. While a unit is settling,
+// its feature), and its `reach`, the direction squared times the sum of squares. The mean is over rows of
+// weight `total`, or, where that is 0, over the values of the feature. While a unit is settling,
 // and where a value outweighs all before it, renew(j, old unit over new) is called; with 0 where squares
 // underflow.
 template <class Row, class F>
-STREAMSIEVE_CLONES Norm add_values(const Row& row, double r, Values* values, double* direction, double* reach,
-                                   F renew) {
+STREAMSIEVE_CLONES Norm add_values(const Row& row, double r, Values* values, double total, double* direction,
+                                   double* reach, F renew) {
     constexpr bool renews = !std::is_same_v<F, NoRenewal>;
     Norm norm;
     Index e = 0;
@@ -78,7 +82,8 @@ STREAMSIEVE_CLONES Norm add_values(const Row& row, double r, Values* values, dou
         squares += move * d;
         const Four square = squares + first * (2 * sum + n * first);
         const Four over = square >= none + least_square ? 1 / square : none;
-        const Four u = x * n * over, part = u * x, far = part * n;
+        const Four count = total > 0 ? none + total : n;
+        const Four u = x * count * over, part = u * x, far = part * count;
         store_four(u, direction + e), store_four(far, reach + e);
         square_sum += part;
         count_sum += there ? one : none;
@@ -113,9 +118,10 @@ STREAMSIEVE_CLONES Norm add_values(const Row& row, double r, Values* values, dou
         now.add(x, r);
         values[j] = now;
         const double square = now.square(), over = square >= least_square ? 1 / square : 0;
-        direction[e] = x * now.n * over;
+        const double count = total > 0 ? total : now.n;
+        direction[e] = x * count * over;
         const double part = direction[e] * x;
-        reach[e] = part * now.n;
+        reach[e] = part * count;
         norm.add(part);
         norm.reach = std::max(norm.reach, reach[e]);
         if constexpr (renews)
@@ -159,14 +165,16 @@ class Raw {
 // State: (p, 4), the Values of each feature.
 class Moments {
   public:
-    Moments(double* state, Index longest)
-        : values_(reinterpret_cast<Values*>(state)),
+    Moments(double* state, Index longest, const Clock* clock = nullptr)
+        : clock_(clock),
+          values_(reinterpret_cast<Values*>(state)),
           direction_(std::size_t(longest)),
           reach_(std::size_t(longest)) {}
 
     template <class Row, class F = NoRenewal>
     Norm pass(const Row& row, double r, F renew = {}) {
-        Norm norm = add_values(row, r, values_, direction_.data(), reach_.data(), renew);
+        const double total = clock_ ? clock_->weight + r : 0;
+        Norm norm = add_values(row, r, values_, total, direction_.data(), reach_.data(), renew);
         norm.reach *= slack;
         return norm;
     }
@@ -190,6 +198,7 @@ class Moments {
 
   private:
     static constexpr double slack = 1 + 1e-12;  // an upper bound in spite of rounding
+    const Clock* clock_;                        // as of the row before
     Values* values_;
     // of the entries of a row: x over the mean square of its feature, and its square times the sum of
     // squares, of which the scatter is a part

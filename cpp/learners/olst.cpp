@@ -32,15 +32,19 @@ const Binding bindings([](nb::module_& m) {
         "measure",
         [](const AnyRows& X, const Weights& weight, nb::handle rule, nb::handle state, Index k) {
             Fields rule_fields(rule), f(state);
-            const StepSize step = step_size(rule_fields, f.record<Clock>("clock"));
+            StepSize step = step_size(rule_fields, f.record<Clock>("clock"));
             const auto moments = f.table_or_none<double>("moments");
+            const Clock* clock = k == 0 ? count_zeros(step, moments) : nullptr;
             const double* w = data_or_null(weight);
             nb::gil_scoped_release release;
             X.visit([&](const auto& rows) {
-                return with_units(moments, rows.longest(), [&](auto& units) {
-                    measure(rows, units, w, step, k);
-                    return rows.rows;
-                });
+                return with_units(
+                    moments, rows.longest(),
+                    [&](auto& units) {
+                        measure(rows, units, w, step, k);
+                        return rows.rows;
+                    },
+                    clock);
             });
         },
         "rows"_a, "weight"_a.noconvert().none(), "rule"_a, "state"_a, "k"_a);

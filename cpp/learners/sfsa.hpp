@@ -36,7 +36,7 @@ struct Entries {
     Index n = 0;
     std::vector<std::int32_t> at;
     std::vector<double> x;
-    std::vector<double> inverse, square;  // 1 / mean square of the feature's values, from weight and sum
+    std::vector<double> inverse, square;  // 1 / mean square of the feature, from weight and sum
 };
 
 // Divides the weights by the sums of squares, all together; returns the squared norm of x in these units.
@@ -84,7 +84,7 @@ class AnnealedModel {
             double* w = f.weights();
             if (units_) {
                 add_value(f, x[e], r);
-                entries.inverse[std::size_t(e)] = f.n;
+                entries.inverse[std::size_t(e)] = weight_of(f, c.weight + r);
                 entries.square[std::size_t(e)] = f.square();
             } else {
                 if (rule_.deviations) f.add(x[e], r);
@@ -310,7 +310,10 @@ class AnnealedModel {
             const Slot& f = slots_[at[e]];
             const double g = f.weights()[q_ + Index(c.output)], square = f.square();
             if (g == 0) continue;
-            sum += !units_ ? x[e] * g : square >= least_square ? x[e] * g * (f.n / square) : 0;
+            // the weight of the rows before: this one adds the same to all
+            sum += !units_                  ? x[e] * g
+                   : square >= least_square ? x[e] * g * (weight_of(f, c.weight) / square)
+                                            : 0;
         }
         return sum;
     }
@@ -349,13 +352,18 @@ class AnnealedModel {
         for (Index o = 0; o < q_; ++o) f.weights()[o] *= ratio;
     }
 
-    // What a step is divided by: the mean square of the feature's values.
+    // What the sum of squares of a feature is divided by for its mean square: the weight of all rows with a
+    // derived step, so that rare features are chosen as frequent ones are (core/units.hpp), else of its
+    // values.
+    double weight_of(const Slot& f, double rows) const { return rule_.eta > 0 ? f.n : rows; }
+
+    // What a step is divided by: the mean square of the feature.
     double inverse_unit(Slot& f) {
         f.mark = 0;
         if (!units_) return 1;
         // a feature that has not varied cannot be told from the intercept
         const double square = f.square();
-        return f.varies(c.weight) && square >= least_square ? f.n / square : 0;
+        return f.varies(c.weight) && square >= least_square ? weight_of(f, c.weight) / square : 0;
     }
 
     void move_plain(Index at, const Step& step) {

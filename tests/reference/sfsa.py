@@ -50,6 +50,7 @@ def sfsa(
     units=False,
     intercept=True,
     begin=0,
+    rare=False,
 ):
     """Weights (p, q), intercepts (q,), and who is alive, after as many batches as there are steps.
 
@@ -57,6 +58,7 @@ def sfsa(
     features are ranked by sigma_j |beta_j| (Remark 1), else by |beta_j|; several outputs by the norm.
     Without `begin` that is the paper's. The rows of batches up to `begin`, where no feature is removed, are
     steps of eta_t / batch each; with `units` a feature that has not varied so far stays where it is then.
+    With `rare` values are -1, 0 and 1, and steps are in units of the features' mean squares over all rows.
     """
     slope = LOSSES[loss][0]
     p, q = X.shape[1], Y.shape[1]
@@ -68,18 +70,25 @@ def sfsa(
             for i in range(rows.start, rows.stop):
                 d = np.array([r[i] * slope(s, y) for s, y in zip(X[i] @ beta + bias, Y[i])])
                 x = X[i] * (X[: i + 1] != X[0]).any(axis=0) if units else X[i]
+                x = x * rarity(X[: i + 1], r[: i + 1]) if rare else x
                 beta = beta - eta / batch * (np.outer(x, d) + alpha * beta)
                 bias = bias - eta / batch * d * intercept
             continue
         x, scores = X[rows] * alive, X[rows] @ beta + bias
         D = [[w * slope(s, y) for s, y in zip(*pair)] for w, *pair in zip(r[rows], scores, Y[rows])]
-        beta = beta - eta * (moments.direction(x.T @ np.array(D) / batch) + alpha * beta)
+        root = np.sqrt(rarity(X[: rows.stop], r[: rows.stop]))[:, None] if rare else 1.0
+        beta = beta - eta * (root * moments.direction(root * (x.T @ np.array(D) / batch)) + alpha * beta)
         bias = bias - eta * bias_moments.direction(np.mean(D, axis=0)) * intercept
         alive = largest(beta, X[: rows.stop], r[: rows.stop], alive, M, sigma)
         for a in (beta, moments.m, moments.v):
             a[~alive] = 0.0
     answer = largest(beta, X[: rows.stop], r[: rows.stop], alive, k, sigma)
     return beta * answer[:, None], bias, alive
+
+
+def rarity(X, r):
+    """Weight of all rows over that of the rows in which a feature is not zero."""
+    return r.sum() / np.maximum(r @ (X != 0), 1e-300)
 
 
 def largest(beta, X, r, alive, M, sigma):

@@ -43,7 +43,9 @@ def descend(X, y, loss, eta, schedule, alpha, r, standardize, intercept=True, tr
         if standardize:  # in units of the root mean square of the values that are there
             total = (r[: t + 1, None] * present).sum(axis=0)
             square = (r[: t + 1, None] * seen**2).sum(axis=0)
-            u = np.divide(x * total, square, out=np.zeros(p), where=x != 0)
+            # the mean square over all rows, unless the step is given or truncated
+            weight = r[: t + 1].sum() if eta is None and not truncate else total
+            u = np.divide(x * weight, square, out=np.zeros(p), where=x != 0)
             early = ((total - r[t] * (x != 0) < 64) | (2 * r[t] * x**2 > square)) & (x != 0)
             if not truncate and t >= begin:
                 unit = np.sqrt(np.divide(square, total, out=np.ones(p), where=square > 0))
@@ -59,6 +61,8 @@ def descend(X, y, loss, eta, schedule, alpha, r, standardize, intercept=True, tr
         counts.append(count)
         if eta is None:
             unit = sum(norms) / sum(counts) if intercept and sum(counts) else float(intercept)
+            if standardize and not truncate:
+                unit = float(intercept)
             mean_weight, largest = r[: t + 1].mean(), r[: t + 1].max()
             most = max(mean_weight * (np.mean(norms) + unit), max(mean_weight, largest / 4) * (size + unit))
             step = s / (4 * curvature * most + alpha) if most else 0.0

@@ -20,9 +20,9 @@ class FTRLProximal(Method):
     """Sparse weights, each with a step of its own, by following the regularised leader (McMahan et al. 2013).
 
     O(nnz) a row and O(p) memory, whatever p is; a weight is exactly zero while |z| <= alpha l1_ratio, and
-    returns to zero when z does. With k, the model is the k of these weights with the largest sigma_j |w_j|,
-    chosen whenever it is read, O(p). More than two classes are learned jointly, one against the rest, and
-    share the k features.
+    returns to zero when z does. With k, the model is the k largest of these weights, in units of the
+    features' non-zero values, chosen whenever it is read, O(p). More than two classes are learned jointly,
+    one against the rest, and share the k features.
 
     Notes
     -----
@@ -43,8 +43,9 @@ class FTRLProximal(Method):
     k = Param(
         None,
         Or(Int(1), None, "auto"),
-        "Number of features to keep, at most: those with the largest weights, times the deviation of their "
-        f"feature with `standardize`. None: all weights that are not zero. {steps.AUTO}",
+        "Number of features to keep, at most: those with the largest weights, with `standardize` times the "
+        "root mean square of the feature's non-zero values. None: all weights that are not zero. "
+        f"{steps.AUTO}",
     )
     alpha = Param(
         0.1, Real(0), "Strength of the penalty on the whole stream.", symbol="lambda_1, with l1_ratio = 1"
@@ -105,14 +106,18 @@ class FTRLProximal(Method):
     def weights(self) -> tuple[Array, Array]:
         s, rule = self.state, self.rule()
         w = _weight(s.z, s.root, rule["l1"], s.least["weight"] + rule["l2"])
+        # a weight that has not converged is eta times z over its deviation: in units of the feature's values
+        # it compares rare features with frequent ones as a t value does
+        size = steps.squares(w)
         if s.moments is not None:
+            size *= variance(s) > 0
             n, first, total, squares = s.moments.T
             square = squares + first * (2 * total + n * first)
             w *= np.sqrt(np.divide(n, square, out=np.zeros(self.p), where=square > 0))[:, None]
         intercept = _weight(s.bias_z, s.bias_root, 0.0, s.least["bias"])
         if self.k is None:
             return w.T.copy(), intercept
-        kept = chosen(self, variance(s) * steps.squares(w))
+        kept = chosen(self, size)
         return scatter(kept, w[kept], self.p), intercept
 
     def check_state(self) -> None:

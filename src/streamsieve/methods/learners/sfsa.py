@@ -71,11 +71,11 @@ class SFSA(Method):
 
     Differences from the paper: the warmup, since ranks of the first batches are noise (``warmup=0`` has
     none). Models of the ladder lose features one after the other (``ladder=False`` has one). With
-    `standardize` also the steps are in units of the features (the root mean square of their values that are
-    not 0); ``standardize="ranks"`` is Remark 1, whose sigma has the square root that its print forgets.
-    Features never seen are removed before any that was. On rows with few values removal waits until a quarter
-    of the features seen is due, unless `exact_schedule`. Several targets share the k features, by the norm of
-    their weights.
+    `standardize` also the steps are in units of the features (their root mean square; with a given `eta`,
+    that of their values that are not 0); ``standardize="ranks"`` is Remark 1, whose sigma has the square root
+    that its print forgets. Features never seen are removed before any that was. On rows with few values
+    removal waits until a quarter of the features seen is due, unless `exact_schedule`. Several targets share
+    the k features, by the norm of their weights.
     """
 
     k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA

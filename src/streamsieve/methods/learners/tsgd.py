@@ -23,8 +23,9 @@ class TSGD(Method):
 
     Notes
     -----
-    Differences from the paper: with `standardize` the step of feature j is divided by the mean square of its
-    non-zero values (what normalising the data first would do, which a stream does not allow), and a weight
+    Differences from the paper: with `standardize` the step of feature j is divided by its mean square so far
+    (what normalising the data first would do, which a stream does not allow; with a given `eta`, by that of
+    its non-zero values), so that rare features are found as frequent ones are; and a weight
     follows its unit for the first 64 of them, lest a first value that is tiny by chance leaves a huge one;
     several targets share the k features, ranked by the norm of their weights.
     """
