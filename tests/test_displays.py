@@ -5,6 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from streamsieve import (
+    CalibrationDisplay,
+    ConfusionDisplay,
     OFSARegressor,
     PathDisplay,
     PrequentialDisplay,
@@ -134,9 +136,41 @@ def test_stability_of_a_stabilized_fit_has_its_stages():
     model = StabilizedSGDClassifier(**small).fit(X, y > 0)
     display = StabilityDisplay.from_estimator(model)
     assert display.threshold == model.threshold
-    axes = display.plot_stages()
+    assert display.plot_stages() is display
+    axes = display.axes_
     assert_array_equal(axes[0].lines[0].get_ydata(), model.history_["stable"])
     with pytest.raises(ValueError, match="needs 3"):
         display.plot_stages(axes[:2])
     with pytest.raises(ValueError, match="no selection probabilities"):
         StabilityDisplay.from_estimator(SGDClassifier().fit(X, y > 0))
+
+
+def test_calibration_puts_shares_beside_probabilities():
+    display = CalibrationDisplay.from_predictions([0, 0, 1, 1, 1], [0.02, 0.08, 0.55, 0.58, 0.99])
+    assert_allclose(display.bins, [[0.05, 0, 2], [0.565, 1, 2], [0.99, 1, 1]])
+    assert display.plot(display.ax_) is display
+    X, y = rows()
+    model = SGDClassifier().fit(X, np.where(y > 0, "up", "down"))
+    drawn = CalibrationDisplay.from_estimator(model, X, np.where(y > 0, "up", "down"))
+    assert "calibration of up" in drawn.ax_.get_title(loc="left")
+    assert drawn.bins[:, 2].sum() == len(y)
+    with pytest.raises(ValueError, match=r"outside \[0, 1\]"):
+        CalibrationDisplay.from_predictions([0, 1], [0.5, np.nan])
+    with pytest.raises(ValueError, match="other than 0 and 1"):
+        CalibrationDisplay.from_predictions([0, 2], [0.5, 0.5])
+    with pytest.raises(ValueError, match="2 rows and probability 1"):
+        CalibrationDisplay.from_predictions([0, 1], [0.5])
+
+
+def test_confusions_are_counted_by_class():
+    display = ConfusionDisplay.from_predictions(["a", "b", "b", "c"], ["a", "b", "a", "b"])
+    assert_array_equal(display.counts, [[1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    assert "50.0% of 4 rows" in display.ax_.get_title(loc="left")
+    assert display.plot(display.ax_) is display
+    X, y = rows()
+    model = SGDClassifier().fit(X, y > 0)
+    assert ConfusionDisplay.from_estimator(model, X, y > 0).counts.sum() == len(y)
+    with pytest.raises(ValueError, match="'c' is not among the labels"):
+        ConfusionDisplay.from_predictions(["a", "c"], ["a", "a"], labels=["a", "b"])
+    with pytest.raises(ValueError, match="expected"):
+        ConfusionDisplay([[1, 2]], ["a", "b"])

@@ -55,10 +55,43 @@ def test_fit_and_select_write_a_report(rows, tmp_path):
     good("select", *words, "--report", tmp_path / "select.html")
     good("select", tmp_path / "m", "-k", 3, "--report", tmp_path / "again.html")
     html = (tmp_path / "fit.html").read_text()
-    for text in ("How many features?", "Along the run", "test rmse", "rows skipped", "sum of the weights"):
+    for text in ("How many features?", "Along the run", "RMSE", "rows skipped", "sum of the weights"):
         assert text in html
     assert "3 of 8 features" in (tmp_path / "again.html").read_text()
     assert "Along the run" in (tmp_path / "select.html").read_text()
+
+
+def test_a_report_begins_with_quality_and_says_what_was_left_out_and_why(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["id,size,kind,always,bought"]
+    for i in range(400):
+        size, kind = rng.normal(), rng.choice(["a", "b", "c"])
+        bought = "yes" if size + (kind == "b") + 0.5 * rng.normal() > 0.3 else "no"
+        lines.append(f"u{i:04d},{size:.3f},{kind},1,{bought}")
+    (tmp_path / "shop.csv").write_text("\n".join(lines) + "\n")
+    good("fit", tmp_path / "shop.csv", "--target", "bought", "-o", tmp_path / "m", "-q",
+         "--report", tmp_path / "r.html")  # fmt: skip
+    html = (tmp_path / "r.html").read_text()
+    heads = re.findall(r"<h2[^>]*>([^<]*)", html)
+    assert heads[1:4] == ["How good is it?", "What was selected", "How sure is the selection?"]
+    left_out = html[html.index("What was left out, and why") :].partition("</table>")[0]
+    assert "<td>id<td>identifier" in left_out
+    assert "<td>always<td>constant" in left_out
+    assert "size" not in left_out
+    assert "calibration of yes" in html
+    assert html.count("<svg") == 1  # no chart of a single point
+
+
+def test_bars_show_intervals_in_their_own_unit(rows, tmp_path):
+    good("select", rows, "--target", "y", "--method", "olsth", "-k", 2, "--report", tmp_path / "r.html", "-q")
+    html = (tmp_path / "r.html").read_text()
+    found = re.findall(
+        r'<td class=(\w+) style="--w:([\d.]+)%"><i style="left:([\d.]+)%;width:([\d.]+)%">', html
+    )
+    assert len(found) == 2
+    for side, width, left, span in found:
+        end = 50 + float(width) if side == "up" else 50 - float(width)
+        assert float(left) - 0.1 <= end <= float(left) + float(span) + 0.1
 
 
 def test_without_history_nothing_is_recorded(rows, tmp_path):

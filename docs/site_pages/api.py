@@ -20,7 +20,14 @@ GROUPS = {
     "Clusters": ("distributed", "dask"),
     "Evaluation": ("prequential", "Prequential", "metrics"),
     "Files": ("save", "load", "read_checkpoint", "Checkpoint", "CheckpointError", "export"),
-    "Displays": ("PathDisplay", "SelectionDisplay", "PrequentialDisplay", "StabilityDisplay"),
+    "Displays": (
+        "PathDisplay",
+        "SelectionDisplay",
+        "PrequentialDisplay",
+        "StabilityDisplay",
+        "CalibrationDisplay",
+        "ConfusionDisplay",
+    ),
 }
 
 

@@ -79,6 +79,8 @@ from .displays import PathDisplay as PathDisplay
 from .displays import SelectionDisplay as SelectionDisplay
 from .displays import PrequentialDisplay as PrequentialDisplay
 from .displays import StabilityDisplay as StabilityDisplay
+from .displays import CalibrationDisplay as CalibrationDisplay
+from .displays import ConfusionDisplay as ConfusionDisplay
 from .training.saved import save as save
 from .training.saved import Checkpoint as Checkpoint
 from .estimators.saved import load as load

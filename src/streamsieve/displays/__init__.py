@@ -5,7 +5,15 @@ They need matplotlib: ``pip install 'streamsieve[plot]'``.
 
 from .path import PathDisplay
 from .prequential import PrequentialDisplay
+from .quality import CalibrationDisplay, ConfusionDisplay
 from .selection import SelectionDisplay
 from .stability import StabilityDisplay
 
-__all__ = ["PathDisplay", "PrequentialDisplay", "SelectionDisplay", "StabilityDisplay"]
+__all__ = [
+    "CalibrationDisplay",
+    "ConfusionDisplay",
+    "PathDisplay",
+    "PrequentialDisplay",
+    "SelectionDisplay",
+    "StabilityDisplay",
+]

@@ -36,6 +36,8 @@ class StabilityDisplay:
     Attributes
     ----------
     ax_ : Axes
+    axes_ : list of Axes
+        Of `plot_stages`.
     figure_ : Figure
 
     Examples
@@ -45,6 +47,7 @@ class StabilityDisplay:
     """
 
     ax_: Any
+    axes_: list[Any]
     figure_: Any
 
     def __init__(
@@ -131,20 +134,17 @@ class StabilityDisplay:
         title(self.ax_, text)
         return self
 
-    def plot_stages(self, ax: Any = None) -> list[Any]:
+    def plot_stages(self, ax: Any = None) -> Self:
         """Draw the stable set, gravity and rejection rate of a stabilized fit against its stages.
 
         Parameters
         ----------
         ax : array of three Axes or None, default=None
-
-        Returns
-        -------
-        list of the Axes
+            They are in `axes_` afterwards.
         """
         if self.history is None:
             raise ValueError("There are no stages; make the display from a fitted StabilizedSGD estimator.")
-        axes = axes_for(ax, 3, (12, 3.6))
+        axes = self.axes_ = axes_for(ax, 3, (12, 3.6))
         if len(axes) != 3:
             raise ValueError(f"ax has {len(axes)} axes; the figure needs 3.")
         for each, (name, label, colour) in zip(axes, _PANELS):
@@ -154,4 +154,4 @@ class StabilityDisplay:
             each.set_ylim(bottom=0)
         if len(self.history["stable"]) and self.history["stable"].max() > 50:
             axes[0].set_yscale("symlog", linthresh=10)
-        return axes
+        return self

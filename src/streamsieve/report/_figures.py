@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import escape
 
 from ..core.words import printable
-from ..displays import PathDisplay, PrequentialDisplay
+from ..displays import CalibrationDisplay, PathDisplay, PrequentialDisplay
 from ..displays.style import BLUE, FAINT, GREEN, INK, QUIET, RED
 
 #: Colours of the displays, as variables of the page, which has two themes.
@@ -29,25 +29,19 @@ def path(walk: Any, names: list[str]) -> str:
 
 
 def curve(points: list[dict[str, Any]], label: str) -> str | None:
-    """Measures, selection and drift along a run; None where nothing was measured."""
+    """Measures, selection and drift along a run; None where fewer than two points were measured."""
     display = PrequentialDisplay(points)
-    if not display.panels:
+    if not display.panels or len(points) < 2:
         return None
     with _style():
         return _svg(display.plot(_axes(len(display.panels))).figure_, label)
 
 
-def calibration(bins: list[list[float]]) -> str:
+def calibration(bins: list[list[float]], label: str) -> str:
     """Shares of a class against its predicted probability, in bins of probability."""
     with _style():
-        axis = _axes(1)[0]
-        axis.plot([0, 1], [0, 1], color=FAINT, lw=1)
-        most = max(rows for _, _, rows in bins)
-        sizes = [15 + 85 * rows / most for _, _, rows in bins]
-        axis.plot([p for p, _, _ in bins], [share for _, share, _ in bins], color=BLUE, lw=1)
-        axis.scatter([p for p, _, _ in bins], [share for _, share, _ in bins], s=sizes, color=BLUE)
-        axis.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted probability", ylabel="share")
-        return _svg(axis.figure, "Share of the class against its predicted probability")
+        display = CalibrationDisplay(bins, label=label).plot(_axes(1)[0])
+        return _svg(display.figure_, "Observed share of the class against its predicted probability")
 
 
 def drift(bank: Any) -> str:
@@ -90,5 +84,6 @@ def _svg(figure: Any, label: str, features: dict[int, str] | None = None) -> str
             f'<g id="feature-{feature}">',
             f'<g class="line"><title>{escape(printable(name))}</title>',
         )
-    head = f'<svg role="img" aria-label="{label}" class="figure"'
+    width = figure.get_size_inches()[0] * 6.2  # letters as large as those of the page
+    head = f'<svg role="img" aria-label="{label}" class="figure" style="max-width:{width:.0f}rem"'
     return text[text.index("<svg") :].replace("<svg", head, 1)

@@ -1,4 +1,4 @@
-"""The page: what was selected, how sizes compare, what happened along the run, how to repeat it."""
+"""The page: quality, selected features and how sure they are, what was left out, how to repeat it."""
 
 from __future__ import annotations
 
@@ -68,6 +68,9 @@ def page(
         head=head,
         rows=Markup(rows),
         errors=bool(features) and features[0].tvalue is not None,
+        honest=bool(features) and features[0].honest,
+        on_averages=fitted.method.merges,
+        selects="k" in fitted.method.params,
         effects=any(kind == ("effect", "number") for kind in head),
         quality=_quality(fitted),
         schema=_schema(fitted),
@@ -102,11 +105,15 @@ def table(fitted: Model, features: list[Feature]) -> tuple[list[tuple[str, str]]
     else:
         head += [("weight", "number"), ("", "bar")]
     head += [("std. error", "number"), ("t", "number")] if errors else []
+    grouped = any(feature.group_effect is not None for feature in features) and not several
+    head += [("column effect", "number")] if grouped else []
     effects = not several and bool(features) and features[0].effects is not None
     if effects:
         head[2:2] = [("effect", "number")]
     sizes = [feature.effects if effects and feature.effects else feature.weights for feature in features]
-    largest = max((abs(w) for each in sizes for w in each), default=0.0) or 1.0
+    ends = [_interval(feature, size[0]) for feature, size in zip(features, sizes)] if not several else []
+    reach = [abs(x) for pair in ends if pair for x in pair if math.isfinite(x)]
+    largest = max([abs(w) for each in sizes for w in each] + reach, default=0.0) or 1.0
     lines = []
     for rank, feature in enumerate(features, 1):
         cells = [f"<td>{rank}", f"<td>{escape(printable(feature.name))}"]
@@ -120,11 +127,30 @@ def table(fitted: Model, features: list[Feature]) -> tuple[list[tuple[str, str]]
             w, size = feature.weights[0], sizes[rank - 1][0]
             side = "up" if w > 0 else "down"
             cells += [f"<td>{number(size)}"] if effects else []
-            cells += [f"<td>{number(w)}", f"<td class={side} style=--w:{50 * abs(size) / largest:.1f}%>"]
+            cells += [f"<td>{number(w)}", _bar(side, size, ends[rank - 1], largest)]
         if errors:
             cells += [f"<td>{number(feature.stderr)}", f"<td>{number(feature.tvalue)}"]
+        if grouped:
+            cells += [f"<td>{number(feature.group_effect)}"]
         lines.append("<tr>" + "".join(cells))
     return head, "\n".join(lines)
+
+
+def _interval(feature: Feature, size: float) -> tuple[float, float] | None:
+    """The 95 % interval of a bar, in the unit of the bar."""
+    if feature.interval is None or not feature.weights[0]:
+        return None
+    by = size / feature.weights[0]
+    return feature.interval[0] * by, feature.interval[1] * by
+
+
+def _bar(side: str, size: float, ends: tuple[float, float] | None, largest: float) -> str:
+    """A cell with a bar from the middle and, where it is known, a line for the interval."""
+    style = f"--w:{50 * abs(size) / largest:.1f}%"
+    if ends is not None and all(map(math.isfinite, ends)):
+        low, high = (50 + 50 * x / largest for x in sorted(ends))
+        return f'<td class={side} style="{style}"><i style="left:{low:.1f}%;width:{high - low:.1f}%"></i>'
+    return f"<td class={side} style={style}>"
 
 
 _TITLES = {
@@ -146,6 +172,7 @@ def _quality(fitted: Model) -> dict[str, Any] | None:
         if name in figures
     ]
     calibration = found.get("calibration") or []
+    label = printable(found["labels"][-1]) if found["labels"] else ""
     return {
         "rows": found["rows"],
         "learned": found["learned"],
@@ -153,8 +180,8 @@ def _quality(fitted: Model) -> dict[str, Any] | None:
         "figures": rows,
         "labels": [printable(label) for label in found["labels"]] if found["confusion"] else [],
         "confusion": found["confusion"],
-        "calibration": Markup(_figures.calibration(calibration)) if len(calibration) > 1 else None,
-        "second": printable(found["labels"][-1]) if found["labels"] else "",
+        "calibration": Markup(_figures.calibration(calibration, label)) if len(calibration) > 1 else None,
+        "second": label,
     }
 
 
@@ -165,7 +192,11 @@ def _schema(fitted: Model) -> dict[str, Any] | None:
     if not isinstance(fitted.about.get("schema"), dict):
         return None
     columns, rows = Schema.from_plain(fitted.about["schema"]).table()
-    return {"columns": columns, "rows": [[printable(str(cell)) for cell in row] for row in rows]}
+    table = [[printable(str(cell)) for cell in row] for row in rows]
+    left_out = [
+        (row[0], row[1], row[-1]) for row in table if row[2] == "0" and row[1] not in ("target", "weight")
+    ]
+    return {"columns": columns, "rows": table, "left_out": left_out}
 
 
 def number(value: Any) -> str:
@@ -191,7 +222,14 @@ def _curve(points: list[dict[str, Any]] | None, label: str) -> Any:
 
 
 def _facts(model: Model, selected: int, about: dict[str, Any]) -> dict[str, Any]:
-    facts: dict[str, Any] = {"features selected": f"{selected:,} of {model.p:,}", **about}
+    shown = {
+        name: value
+        for name, value in about.items()
+        if not (
+            name.startswith("test ") and isinstance(model.about.get("quality"), dict)
+        )  # in its own section
+    }
+    facts: dict[str, Any] = {"features selected": f"{selected:,} of {model.p:,}", **shown}
     linear = model.method.linear_model()
     if linear is not None:
         facts["R²"] = float(np.mean(linear.r2))
