@@ -1,6 +1,6 @@
 """How time and memory grow with rows, features, non-zeros, k and classes, beside what is promised.
 
-    python benchmarks/bench_growth.py [--quick]
+    python benchmarks/bench_growth.py [--quick] [--picture FILE]
 
 Each quantity goes over three decades (k and classes over two) while the others stay. Printed are processor
 seconds of `partial_fit` and of reading the coefficients, peak megabytes of NumPy's memory, and the exponents
@@ -83,10 +83,39 @@ def exponent(sizes, values):
     return np.polyfit(np.log(sizes[half - 1 :]), np.log(np.maximum(values[half - 1 :], 1e-6)), 1)[0]
 
 
+def draw(file, found):
+    """Seconds against each quantity, one line a method; dotted, the growth that is promised."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "growth"  # the same bytes for the same figures
+    from matplotlib import pyplot as plt
+
+    names = list(BASE)
+    figure, panels = plt.subplots(
+        1, len(names), figsize=(3 * len(names), 3), sharey=True, layout="constrained"
+    )
+    for name, axes in zip(names, panels, strict=True):
+        for at, (method, promised) in enumerate(PROMISED.items()):
+            if name not in promised:
+                continue
+            sizes, seconds = found[method, name]
+            axes.plot(sizes, seconds, "o-", color=f"C{at}", label=method)
+            last = seconds[-1] * (np.array(sizes) / sizes[-1]) ** promised[name]
+            axes.plot(sizes, last, ":", color=f"C{at}")
+        axes.set(xscale="log", yscale="log", xlabel=name)
+    panels[0].set_ylabel("processor seconds")
+    panels[0].legend(fontsize="small")
+    figure.savefig(file, metadata={"Date": None})
+    plt.close(figure)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="leave out the largest size of each quantity")
-    quick = parser.parse_args().quick
+    parser.add_argument("--picture", help="draw the seconds, dotted the promised growth, into this SVG file")
+    given = parser.parse_args()
+    quick, drawn = given.quick, {}
     measure("SFSA", 100, 100, 10, 5, 2)  # imports
     for method, promised in PROMISED.items():
         base = BASE | ({"p": 100} if method == "OFSA" else {})
@@ -99,6 +128,7 @@ def main():
             sizes = (DENSE if method == "OFSA" else SIZES)[name]
             sizes = sizes[:-1] if quick else sizes
             found = [measure(method, **(base | {name: size})) for size in sizes]
+            drawn[method, name] = sizes, [seconds for seconds, _ in found]
             for size, (seconds, peak) in zip(sizes, found, strict=True):
                 print(f"{name if size == sizes[0] else '':10}{size:9,}{seconds:10.4f}{peak:9.1f}", end="")
                 if size == sizes[-1]:
@@ -109,6 +139,8 @@ def main():
                         f"   {name}^{time_power:.2f}, {name}^{power}, {name}^{memory_power:.2f}{mark}", end=""
                     )
                 print(flush=True)
+    if given.picture:
+        draw(given.picture, drawn)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ ARGUMENTS = {
     "extract-tenth": [  # the papers' k, a weak signal: where paths are hard
         *("--table", "3000", "--share", "10", "--signal", "0.1", "--repeats", "1", "--processor-time")
     ],
-    "growth": [],
+    "growth": ["--quick", "--picture", "docs/pictures/growth.svg"],
     "history": ["--rows", "60000", "--repeats", "5"],
     "learners": ["--rows", "50000", "--repeats", "3"],
     "olst": [],
@@ -164,7 +164,10 @@ def page() -> str:
             text = stored.read_text("utf-8")
             commit, date = COMMIT.search(text).groups()
             parts += [f"## {title}\n", " ".join(purpose.split()) + "\n"]
-            parts += [f"{measured(name, commit, date)}\n", output(COMMIT.sub("", text))]
+            parts += [f"{measured(name, commit, date)}\n"]
+            if (OUT.parent / "pictures" / f"{name}.svg").exists():
+                parts += [f"![{title}](pictures/{name}.svg)\n"]
+            parts += [output(COMMIT.sub("", text))]
     return "\n".join(parts)
 
 
