@@ -167,6 +167,20 @@ def _late(rng, X):
     return X
 
 
+def _drift(rng, X):
+    """A column that drifts away by 300 deviations."""
+    X = X.copy()
+    X[:, rng.integers(X.shape[1])] += np.linspace(0, 300, len(X))
+    return X
+
+
+def _other_unit(rng, X):
+    """A column in another unit from the middle on."""
+    X = X.copy()
+    X[len(X) // 2 :, rng.integers(X.shape[1])] *= rng.choice([1e-6, 1e6])
+    return X
+
+
 def _near_copies(rng, X):
     return np.repeat(X[:, :1], X.shape[1], axis=1) + 1e-10 * rng.normal(size=X.shape)
 
@@ -180,6 +194,8 @@ ROWS |= {
     "good": _same,
     "one cell of 1e12": _one(1e12),
     "late column": _late,
+    "drift": _drift,
+    "another unit": _other_unit,
     "near copies": _near_copies,
     "first row again": lambda rng, X: np.repeat(X[:1], len(X), axis=0),
     "wide range of columns": lambda rng, X: X * 10.0 ** np.linspace(-30, 30, X.shape[1]),
@@ -307,6 +323,8 @@ TARGETS |= {
     "good": _same,
     "one class": lambda rng, y: y * 0,
     "far from zero": lambda rng, y: y + 1e12,
+    "one of 1e12": _target(1e12),
+    "jump": lambda rng, y: y + 1e6 * (np.arange(len(y)) > len(y) // 2),
     "negative": lambda rng, y: -np.abs(y) - 1,
     "counts of 1e9": lambda rng, y: np.floor(np.abs(y)) * 1e9,
     "one positive": lambda rng, y: (np.arange(len(y)) == 0).astype(int),
