@@ -252,3 +252,9 @@ def test_olst_of_rows_that_weigh_nothing():
     """It divided by their weight."""
     model = streamsieve.OLSTRegressor(grow=True).learn_one({"a": 1.0}, 0.0, 0)
     assert np.isfinite(model.coef_).all()
+
+
+def test_sfsa_of_a_constant_column():
+    """Its refit took the mean of no feature's variance."""
+    model = streamsieve.SFSARegressor(k=1, batch_size=2).partial_fit([[1.0], [1.0]], [1.0, 2.0])
+    assert np.isfinite(model.coef_).all()

@@ -394,7 +394,7 @@ def ridge_refit(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, flo
     A, r, turn = normal_equations(s, support)
     varying = s.y_scale > 0
     weights = np.zeros(r.shape)
-    if not varying.any():
+    if not (varying.any() and len(support)):
         return np.zeros((len(support), s.q)), 0.0
     weights[:, varying], ridge = likeliest_ridge(A.copy(), r[:, varying], max(s.n - s.fit_intercept, 1.0))
     if s.box is not None:
