@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: ones as best subset does. One ridge alone (.01) costs 2.3 points of R2 at small k, two (.1, .001) 1.4.
 RIDGES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
 #: The model of the elimination itself, and adaptive refits under so many times its ridge. Against refits
-#: under one ridge for all columns, two splits: R2 +.5 +- .6 (k given), +1.5 +- .5 (auto), labels +.2 +- .2.
+#: under one ridge for all columns, three splits: R2 +.4 +- .4 (k given), +.8 +- .5 (auto), labels +.3 +- .2.
 OWN, REFITS = 0.0, (0.0, 1.0, 10.0, 0.1)
 FAINT = 1e-6  # squared weights below this share of their mean count as this: zero has no inverse
 PATIENCE = 2  # ridges in a row that predict worse than the best one, after which no weaker one is tried
