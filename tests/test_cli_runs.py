@@ -343,6 +343,8 @@ def test_a_signal_ends_a_run_that_waits_for_standard_input(verb, how, code, file
         "sfsa",
         "-k",
         "3",
+        "--set",
+        "refit=False",  # `evaluate` reads the model of every row, which a refit makes five times as slow
         "-o",
         tmp_path / "m",
         "--format",
