@@ -75,6 +75,7 @@ def test_sets_that_are_found_are_run_and_the_others_named():
 
 
 @at_hand
+@pytest.mark.slow
 def test_the_report_has_a_row_for_what_was_run_and_three_figures(monkeypatch, tmp_path):
     monkeypatch.setattr(ma, "LAST", 3)
     wanted = {"data": "dexter", "loss": "logistic"}
