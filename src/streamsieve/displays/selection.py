@@ -90,7 +90,7 @@ class SelectionDisplay:
         features = selected_features(fitted)
         labels = None if fitted.classes is None or fitted.method.q == 1 else fitted.classes
         in_effects = image_shape is None and all(feature.effects is not None for feature in features)
-        sizes = [feature.effects if in_effects else feature.weights for feature in features]
+        sizes = [(in_effects and feature.effects) or feature.weights for feature in features]
         errors = None
         if features and features[0].stderr is not None:
             # an error is in the unit of its weight

@@ -17,6 +17,7 @@ Values far outside of those rows are not learned, unless the column stays there:
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,7 @@ class Prepare(State):
     n_far: int
     n_far_targets: int
     length: float
+    reach: Any  # an array, or None without units
     recent: Array
     runs: FarRuns | None
     target_runs: FarRuns | None
