@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from cli_data import good, run, table
 from reference import effects as twin
-from streamsieve import SieveClassifier, SieveRegressor, _core, load, save
+from streamsieve import EffectDisplay, SieveClassifier, SieveRegressor, _core, load, save
 from streamsieve.core.rows import as_rows
+from streamsieve.export import to_c, to_json, to_sql
 from streamsieve.methods.effects.fit import Sample, Squares
 from streamsieve.methods.effects.functions import Basis, Design
 from streamsieve.methods.effects.levels import EDGES, LEVELS, Levels, cut_points
@@ -118,7 +120,7 @@ def test_elimination_is_that_of_the_twin():
     levels.fields()
     data = Sample(levels.codes, Y, np.ones(400), np.arange(400))
     for ridge in (1e-2, 1.0):
-        keep = eliminate(Squares(design, data), design.owner, np.arange(design.width), 2, ridge)
+        *_, keep = eliminate(Squares(design, data), design.owner, np.arange(design.width), 2, ridge)
         Z = design.columns(np.ascontiguousarray(levels.codes.T)).astype(float)
         assert keep.tolist() == twin.eliminate(Z, Y, design.owner.tolist(), 2, ridge)
 
@@ -228,6 +230,68 @@ def test_the_surface_of_a_pair_can_be_turned():
     assert (np.sign(one.effect) == np.sign(np.outer(one.values, one.other))).mean() > 0.9
 
 
+def test_displays_draw_curves_maps_and_bars():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    X, y = xor()
+    model = SieveClassifier(4, effects="pairs").fit(X, y)
+    fig, axes = plt.subplots(1, 3)
+    curve = EffectDisplay.from_estimator(model, 0, ax=axes[0])
+    assert curve.ax_ is axes[0]
+    assert len(curve.ax_.lines[0].get_xdata()) == len(model.effect(0).values)
+    surface = EffectDisplay.from_estimator(model, 0, 1, ax=axes[1])
+    assert surface.ax_.get_xlabel() == "0"
+    bars = EffectDisplay.from_estimator(model, ax=axes[2])
+    assert len(bars.ax_.patches) == len(model.terms_)
+    plt.close(fig)
+    with pytest.raises(ValueError, match="is linear"):
+        EffectDisplay.from_estimator(SieveClassifier(4).fit(X, y))
+
+
+@pytest.mark.parametrize("missing", ["error", "mean"])
+def test_sql_looks_components_up(missing):
+    duckdb = pytest.importorskip("duckdb")
+    X, y = xor(1000, 4)
+    X[:, 2] = X[:, 2].round()
+    if missing == "mean":
+        X[::7, 0] = np.nan
+    model = SieveClassifier(4, effects="pairs", missing=missing).fit(X, y)
+    frame = pyarrow_table(X[:200])
+    for output, expected in (
+        ("score", model.decision_function(X[:200])),
+        ("prediction", model.predict(X[:200])),
+    ):
+        sql = to_sql(model, "duckdb", output)
+        got = duckdb.sql(f"SELECT {sql} AS s FROM frame").fetchnumpy()["s"]
+        assert_allclose(got, expected, atol=1e-9)
+    for format_ in (to_c, to_json):
+        with pytest.raises(ValueError, match="SQL"):
+            format_(model)
+    del frame
+
+
+def pyarrow_table(X):
+    pa = pytest.importorskip("pyarrow")
+    return pa.table({f"x{j}": pa.array(x, from_pandas=True) for j, x in enumerate(X.T)})
+
+
+def test_the_command_line_prints_components(tmp_path):
+    X, y = xor(1500, 6)
+    np.savetxt(
+        tmp_path / "a.csv", np.column_stack([X, y]), delimiter=",", header="a,b,c,d,e,f,y", comments=""
+    )
+    target = [tmp_path / "a.csv", "--target", "y", "-k", 4, "-q"]
+    rows = table(good("select", *target, "--effects", "auto", "-o", tmp_path / "m"))
+    assert list(rows[0]) == ["feature", "with", "effect", "p"]
+    assert {(row["feature"], row["with"]) for row in rows[:2]} == {("a", "b"), ("c", "d")}
+    levels = table(good("inspect", tmp_path / "m", "--effects", "-q"))
+    assert list(levels[0]) == ["feature", "value", "effect", "error", "rows"]
+    assert len(table(good("predict", tmp_path / "m", tmp_path / "a.csv"))) == 1500
+    good("report", tmp_path / "m", "-o", tmp_path / "r.html")
+    assert "Shapes and pairs" in (tmp_path / "r.html").read_text()
+    good("fit", *target, "-o", tmp_path / "l")
+    assert "has no shapes" in run("inspect", tmp_path / "l", "--effects").output
+
+
 # ---------------------------------------------------------------- files and refusals
 
 
@@ -269,3 +333,116 @@ def test_a_call_that_fails_changes_nothing():
     with pytest.raises(ValueError, match="inf"):
         model.partial_fit(np.full((5, 6), np.inf), y[:5])
     assert not list(model._model.differences(before._model))
+
+
+# ---------------------------------------------------------------- all kinds of data
+
+
+def test_the_number_of_features_is_chosen():
+    X, y = bowls()
+    model = SieveRegressor(effects="auto").fit(X, y)
+    assert set(model.get_support(indices=True)) >= {0, 1, 2}
+    assert len(model.get_support(indices=True)) <= 8
+    few = SieveRegressor(effects="auto", criterion="1se").fit(X, y)
+    assert few.get_support(indices=True).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("classes", [3, 4])
+def test_several_classes(classes):
+    g = rng()
+    X = g.normal(size=(3000, 30))
+    score = 2 * (X[:, 0] * X[:, 1] + X[:, 2] ** 2)[:, None] * np.linspace(-1, 1, classes)
+    y = np.array(list("abcd"))[(score + g.gumbel(size=score.shape)).argmax(axis=1)]
+    model = SieveClassifier(3, effects="auto").fit(X[:2500], y[:2500])
+    assert (model.effects_, *model.get_support(indices=True)) == ("pairs", 0, 1, 2)
+    linear = SieveClassifier(3).fit(X[:2500], y[:2500])
+    assert model.score(X[2500:], y[2500:]) > linear.score(X[2500:], y[2500:]) + 0.05
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert model.effect(2).effect.shape[1] == classes
+
+
+def test_several_targets():
+    X, y = bowls()
+    model = SieveRegressor(3, effects="auto").fit(X, np.column_stack([y, -2 * y + X[:, 1]]))
+    assert (model.effects_, *model.get_support(indices=True)) == ("shapes", 0, 1, 2)
+    assert model.predict(X).shape == (3000, 2)
+    assert model.score(X, np.column_stack([y, -2 * y + X[:, 1]])) > 0.8
+
+
+def test_weights_decide_whose_shape_is_fitted():
+    g = rng()
+    X, side = g.normal(size=(3000, 10)), g.random(3000) < 0.5
+    y = np.where(side, X[:, 0] ** 2, -(X[:, 0] ** 2)) + 0.1 * g.normal(size=3000)
+    for rows in (side, ~side):
+        model = SieveRegressor(1, effects="shapes").fit(X, y, sample_weight=np.where(rows, 1.0, 1e-3))
+        assert model.score(X[rows], y[rows]) > 0.9
+        none = SieveRegressor(1, effects="shapes").fit(X, y, sample_weight=np.where(rows, 1.0, 0.0))
+        alone = SieveRegressor(1, effects="shapes").fit(X[rows], y[rows])
+        assert_array_equal(none.predict(X), alone.predict(X))
+
+
+def test_a_missing_value_is_a_level():
+    X, _ = bowls()
+    X[rng(1).random(X.shape) < 0.2] = np.nan
+    y = 3.0 * np.isnan(X[:, 4]) + np.nan_to_num(X[:, 2]) ** 2 + 0.5 * rng(2).normal(size=len(X))
+    with pytest.raises(ValueError, match="NaN"):
+        SieveRegressor(2, effects="auto").fit(X, y)
+    model = SieveRegressor(2, effects="auto", missing="mean").fit(X, y)
+    assert (model.effects_, *model.get_support(indices=True)) == ("shapes", 2, 4)
+    assert model.score(X, y) > 0.85
+    curve = model.effect(4)
+    assert np.isnan(curve.values[-1])
+    others = np.average(curve.effect[:-1], weights=curve.rows[:-1])
+    assert curve.effect[-1] - others == pytest.approx(3, abs=0.2)
+
+
+def test_sparse_rows_are_dense_rows():
+    g = rng()
+    X = g.normal(size=(2500, 30)) * (g.random((2500, 30)) < 0.1)
+    y = 2 * (X[:, 0] != 0) * (X[:, 1] != 0) + X[:, 2] ** 2 + 0.2 * g.normal(size=2500)
+    dense, sparse = (SieveRegressor(3, effects="pairs").fit(A, y) for A in (X, sp.csr_array(X)))
+    assert not list(dense.method_.state.levels.differences(sparse.method_.state.levels))
+    assert_array_equal(dense.predict(X), sparse.predict(sp.csr_array(X)))
+    assert 2 in sparse.get_support(indices=True)
+
+
+def test_numbers_of_categories_are_levels():
+    g = rng()
+    X, value = g.normal(size=(3000, 8)), g.normal(size=7)
+    X[:, 3] = g.integers(0, 7, size=3000)
+    y = value[X[:, 3].astype(int)] + 0.3 * g.normal(size=3000)
+    model = SieveRegressor(1, effects="auto").fit(X, y)
+    assert (model.effects_, *model.get_support(indices=True)) == ("shapes", 3)
+    assert_allclose(model.effect(3).effect - model.effect(3).effect[0], value - value[0], atol=0.15)
+
+
+def test_single_rows_of_new_names_are_learned():
+    X, y = bowls(300, 4)
+    model = SieveRegressor(3, effects="shapes")
+    for x, target in zip(X, y):
+        model.learn_one(dict(zip("abcd", x)), target)
+    model.learn_one({"e": 1.0}, 0.0)
+    assert model.get_feature_names_out().tolist() == ["a", "b", "c"]
+    assert model.predict_one(dict(zip("abcd", X[0]))) != model.predict_one(dict(zip("abcd", X[1])))
+
+
+@pytest.mark.parametrize("effects", ["auto", "shapes", "pairs"])
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.zeros((30, 3)), np.arange(30.0)),
+        (rng().normal(size=(1, 3)), np.ones(1)),
+        (rng().normal(size=(12, 3)), np.ones(12)),
+        (rng().normal(size=(40, 1)), np.arange(40.0)),
+        (np.repeat(rng().normal(size=(60, 1)), 4, axis=1), np.arange(60.0)),
+        (1e25 * rng().normal(size=(50, 3)), np.arange(50.0)),
+        (rng().integers(0, 2, size=(60, 5)).astype(float), np.arange(60.0)),
+    ],
+)
+def test_odd_data_give_finite_answers(effects, X, y):
+    model = SieveRegressor(5, effects=effects).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    assert len(model.get_support(indices=True)) <= min(5, X.shape[1])
+    labels = SieveClassifier(2, effects=effects)
+    labels.partial_fit(X, np.zeros(len(X), dtype=int), classes=[0, 1])
+    assert np.isfinite(labels.predict_proba(X)).all()

@@ -20,6 +20,7 @@ _PUBLIC = {
     "estimators": list(ESTIMATORS),
     "training.evaluate": ["Prequential", "prequential"],
     "displays": [
+        "EffectDisplay",
         "PathDisplay",
         "SelectionDisplay",
         "PrequentialDisplay",

@@ -75,6 +75,7 @@ from .estimators import StabilizedSGDRegressor as StabilizedSGDRegressor
 from .estimators import StabilizedSGDClassifier as StabilizedSGDClassifier
 from .training.evaluate import Prequential as Prequential
 from .training.evaluate import prequential as prequential
+from .displays import EffectDisplay as EffectDisplay
 from .displays import PathDisplay as PathDisplay
 from .displays import SelectionDisplay as SelectionDisplay
 from .displays import PrequentialDisplay as PrequentialDisplay

@@ -18,6 +18,7 @@ Show what a model or checkpoint holds: method, parameters, rows, features, where
 @click.option(
     "--features/--no-features", default=False, help="Also print the selected features with their weights."
 )
+@click.option("--effects", is_flag=True, help="Print the curves of shapes, level by level, and stop.")
 @opt.names(
     "--anytime",
     "Test these features, named before the rows came, and print p values that may be looked at any time.",
@@ -30,7 +31,13 @@ Show what a model or checkpoint holds: method, parameters, rows, features, where
 )
 @opt.output
 def command(
-    file: str, features: bool, anytime: list[str] | None, since: str | None, as_json: bool, quiet: bool
+    file: str,
+    features: bool,
+    effects: bool,
+    anytime: list[str] | None,
+    since: str | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     if since is not None and anytime is None:
         raise click.UsageError("--since is for --anytime; name the features to test there.")
@@ -50,6 +57,14 @@ def command(
     from .model_files import feature_table, note_unused_columns
     from .output import Console, emit
 
+    if effects:
+        from .model_files import level_table, open_model
+
+        opened = open_model(file)
+        if opened.method.linear:
+            raise click.UsageError(f"{file} holds a linear model, which has no shapes; see --features.")
+        emit(*level_table(opened), as_json=as_json, title="Shapes")
+        return
     held = read_plain(file)
     model, about = held.object, held.about
     facts: dict[str, Any] = {"file": file, "size": format_bytes(os.path.getsize(file))}

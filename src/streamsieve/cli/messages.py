@@ -9,7 +9,7 @@ import click
 from ..core.words import printable
 
 #: Options that are short for --set.
-SHORTHANDS = ("keep", "positive", "group_categories", "half_life")
+SHORTHANDS = ("keep", "positive", "group_categories", "half_life", "effects")
 #: Options that are not called as the parameter is.
 _OPTIONS = {"k": "-k", "n_features": "--features", "random_state": "--seed", "settings": "--set"}
 

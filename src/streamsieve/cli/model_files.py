@@ -15,7 +15,7 @@ from ..core.words import counted
 from ..methods import METHODS, method_class
 from ..persist import CheckpointError
 from ..sources.schema import Schema
-from ..training.features import selected_features
+from ..training.features import feature_namer, selected_features
 from ..training.model import Model
 from ..training.saved import read_plain
 from .method_choice import ERRORS, FIELDS, MethodChoice, method_entry
@@ -60,8 +60,11 @@ def feature_table(model: Model) -> tuple[list[str], list[list[Any]]]:
     """The selected features, the strongest first: effects, weights, and how sure they are.
 
     An effect is a weight times the deviation of its feature, which does not depend on units. Where several
-    categories of a column are selected, `column effect` is that of all of them.
+    categories of a column are selected, `column effect` is that of all of them. A model of shapes and pairs
+    has a row for each of these.
     """
+    if not model.method.linear:
+        return component_table(model)
     features = selected_features(model)
     labels = [str(c) for c in model.classes] if model.q > 1 and model.classes is not None else []
     columns, rows = ["feature"], [[f.name] for f in features]
@@ -85,6 +88,41 @@ def feature_table(model: Model) -> tuple[list[str], list[list[Any]]]:
         kinds = {True: "honest", False: "given the selection"}
         add(["interval"], lambda f: [None if f.interval is None else kinds[f.honest]])
     return columns, rows
+
+
+def component_table(model: Model) -> tuple[list[str], list[list[Any]]]:
+    """Shapes and pairs of a model, the strongest first; p-values of pairs account for all pairs."""
+    name = feature_namer(model)
+    rows = []
+    for term in model.attribute("terms"):
+        first, *other = map(name, term.features)
+        rows.append([first, other[0] if other else None, term.deviation, term.pvalue])
+    return ["feature", "with", "effect", "p"], rows
+
+
+def level_table(model: Model) -> tuple[list[str], list[list[Any]]]:
+    """The curves of a model of shapes or pairs: each feature, level by level."""
+    from ..methods.effects.effect import curve_of
+
+    name, rows = feature_namer(model), []
+    method: Any = model.method
+    for j in [] if method.linear else method.answer.features.tolist():
+        curve = curve_of(method, j)
+        effects, errors = (a.reshape(len(a), -1).tolist() for a in (curve.effect, curve.error))
+        for value, effect, error, n in zip(curve.values.tolist(), effects, errors, curve.rows.tolist()):
+            rows.append([name(j), value, *effect, *error, n])
+    outputs = (
+        [""]
+        if model.q == 1
+        else [f" {c}" for c in (range(model.q) if model.classes is None else model.classes)]
+    )
+    return [
+        "feature",
+        "value",
+        *(f"effect{o}" for o in outputs),
+        *(f"error{o}" for o in outputs),
+        "rows",
+    ], rows
 
 
 def note_unused_columns(model: Model, console: Console) -> None:

@@ -289,6 +289,11 @@ constraints = _all(
 shorthands = _all(
     constraints,
     click.option(
+        "--effects",
+        type=click.Choice(["linear", "shapes", "pairs", "auto"]),
+        help="What a feature may contribute (sieve): a line, a curve, curves and pairs; auto compares them.",
+    ),
+    click.option(
         "--half-life",
         type=HalfLife(),
         help="Rows after which a row's weight has halved; auto adapts it, and dates drift.",

@@ -1,4 +1,4 @@
-"""Options that are short for `--set`: constraints on the weights, and forgetting."""
+"""Options that are short for `--set`: constraints on the weights, forgetting, shapes and pairs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def expand(options: dict[str, Any], console: Console, *, choose: bool = True) ->
         return
     options["settings"] = (*options["settings"], *(f"{name}={value!r}" for name, value in given.items()))
     if choose and options["method"] == "auto":
-        options["method"] = "olsth" if options["k"] in (None, "auto") else "ofsa"
+        on_averages = "olsth" if options["k"] in (None, "auto") else "ofsa"
+        options["method"] = "sieve" if "effects" in given else on_averages
         option = "--" + next(iter(given)).replace("_", "-")
         console.note(f"Method: {options['method']}, which takes {option}. --help lists others.")
 

@@ -3,6 +3,7 @@
 They need matplotlib: ``pip install 'streamsieve[plot]'``.
 """
 
+from .effect import EffectDisplay
 from .path import PathDisplay
 from .prequential import PrequentialDisplay
 from .quality import CalibrationDisplay, ConfusionDisplay
@@ -12,6 +13,7 @@ from .stability import StabilityDisplay
 __all__ = [
     "CalibrationDisplay",
     "ConfusionDisplay",
+    "EffectDisplay",
     "PathDisplay",
     "PrequentialDisplay",
     "SelectionDisplay",

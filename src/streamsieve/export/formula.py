@@ -59,8 +59,26 @@ class Term:
 
 
 @dataclass(frozen=True)
+class Lookup:
+    """A shape or a pair: what the levels of one or two terms add to the scores.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+    edges : tuple of arrays
+        Of each term, ascending: its level is the number of edges that its value has reached.
+    table : array (levels, outputs) or (levels, levels, outputs)
+        The last level of each term is that of a missing value.
+    """
+
+    terms: tuple[Term, ...]
+    edges: tuple[Any, ...]
+    table: Any
+
+
+@dataclass(frozen=True)
 class Formula:
-    """A model: `intercept` plus the sum of the terms are the scores.
+    """A model: `intercept` plus the sum of the terms, or of the lookups, are the scores.
 
     Attributes
     ----------
@@ -79,6 +97,7 @@ class Formula:
     intercept: tuple[float, ...]
     link: str
     classes: tuple[Any, ...] = ()
+    lookups: tuple[Lookup, ...] = ()
 
     @property
     def columns(self) -> list[str]:
@@ -86,8 +105,9 @@ class Formula:
         return list(dict.fromkeys(term.column for term in self.terms))
 
 
-def formula_of(model: Any) -> Formula:
-    """The formula of a fitted estimator or model; ValueError for a model that is no sum of such terms.
+def formula_of(model: Any, *, lookups: bool = False) -> Formula:
+    """The formula of a fitted estimator or model; ValueError for a model that is no sum of such terms, or of
+    shapes and pairs where `lookups` cannot be written.
 
     Columns without names are called x0, x1, ... by their place.
     """
@@ -100,6 +120,8 @@ def formula_of(model: Any) -> Formula:
         raise ValueError(
             "A model with interactions=True cannot be exported: its terms are products of columns."
         )
+    if not held.method.linear and not lookups:
+        raise ValueError("A model of shapes or pairs is exported as SQL only; or pass effects='linear'.")
     fills, (low, high) = held.method.fills(), held.method.limits(support)
     schema = Schema.from_plain(held.about["schema"]) if "schema" in held.about else None
     sources = None if schema is None else _sources(schema)
@@ -120,7 +142,23 @@ def formula_of(model: Any) -> Formula:
         name = f"x{j}" if names is None else str(list(names)[j])
         fill = None if fills is None else float(fills[j])
         terms.append(Term(name, name, "number", weight, fill, **bounds))
-    return Formula(tuple(terms), tuple(intercept.tolist()), _link(held), _classes(held))
+    return Formula(
+        tuple(terms), tuple(intercept.tolist()), _link(held), _classes(held), _lookups(held, support, terms)
+    )
+
+
+def _lookups(model: Model, support: Any, terms: list[Term]) -> tuple[Lookup, ...]:
+    """Shapes and pairs of a model; none where it is linear."""
+    method: Any = model.method
+    if method.linear:
+        return ()
+    found, term = method.answer, dict(zip(support.tolist(), terms))
+    edges = {j: method.edges_[j][np.isfinite(method.edges_[j])] for j in term}
+    shapes = [((j,), table) for j, table in zip(found.features.tolist(), found.tables)]
+    pairs = [(tuple(pair), table) for pair, table in zip(found.pairs.tolist(), found.pair_tables)]
+    return tuple(
+        Lookup(tuple(term[j] for j in at), tuple(edges[j] for j in at), table) for at, table in shapes + pairs
+    )
 
 
 def _classes(model: Model) -> tuple[Any, ...]:

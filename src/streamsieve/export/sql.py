@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .formula import Formula, Term, formula_of
+from .formula import Formula, Lookup, Term, formula_of
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -67,7 +67,7 @@ def to_sql(model: Any, dialect: str = "postgresql", output: str = "prediction") 
     """
     if dialect not in DIALECTS:
         raise ValueError(f"dialect={dialect!r}; expected one of {', '.join(map(repr, DIALECTS))}.")
-    formula = formula_of(model)
+    formula = formula_of(model, lookups=True)
     d = DIALECTS[dialect]
     scores = [_score(formula, i, d) for i in range(len(formula.intercept))]
     if output == "prediction":
@@ -100,10 +100,23 @@ def _prediction(formula: Formula, scores: list[str], d: Dialect) -> str:
 
 
 def _score(formula: Formula, i: int, d: Dialect) -> str:
+    if formula.lookups:
+        found = [_lookup(lookup, lookup.table[..., i], d) for lookup in formula.lookups]
+        return "(" + " + ".join([_number(formula.intercept[i]), *found]) + ")"
     terms = [
         f"{_number(term.weight[i])} * {_value(term, d)}" for term in formula.terms if term.weight[i] != 0.0
     ]
     return "(" + " + ".join([_number(formula.intercept[i]), *terms]) + ")"
+
+
+def _lookup(lookup: Lookup, table: Any, d: Dialect, at: int = 0) -> str:
+    """The number in a table by the levels of its terms, from the first term on."""
+    value = _value(lookup.terms[at], d)
+    last = at + 1 == len(lookup.terms)
+    numbers = [_number(x) if last else _lookup(lookup, x, d, at + 1) for x in table]
+    edges = lookup.edges[at]
+    whens = " ".join(f"WHEN {value} < {_number(e)} THEN {x}" for e, x in zip(edges, numbers))
+    return f"CASE WHEN {value} IS NULL THEN {numbers[-1]} {whens} ELSE {numbers[len(edges)]} END"
 
 
 def _value(term: Term, d: Dialect) -> str:

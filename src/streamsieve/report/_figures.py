@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import escape
 
 from ..core.words import printable
-from ..displays import CalibrationDisplay, PathDisplay, PrequentialDisplay
+from ..displays import CalibrationDisplay, EffectDisplay, PathDisplay, PrequentialDisplay
 from ..displays.style import BLUE, FAINT, GREEN, INK, QUIET, RED
 
 #: Colours of the displays, as variables of the page, which has two themes.
@@ -48,6 +48,16 @@ def drift(bank: Any) -> str:
     """The half-life along the stream, and where it changed."""
     with _style():
         return _svg(bank.plot(_axes(1)[0]).figure, "half-life along the stream, and where it changed")
+
+
+def effects(terms: Any, names: list[str], curves: Any) -> str:
+    """How much each shape and pair explains, and the curves of the strongest features."""
+    with _style():
+        axes = _axes(1 + len(curves))
+        EffectDisplay(terms, names).plot(axes[0])
+        for axis, (curve, name) in zip(axes[1:], curves):
+            EffectDisplay(curve, [name]).plot(axis)
+        return _svg(axes[0].figure, "Shapes and pairs: deviation of each, and the strongest curves")
 
 
 def _style() -> Any:

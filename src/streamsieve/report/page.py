@@ -76,6 +76,7 @@ def page(
         schema=_schema(fitted),
         path=_path(fitted, len(features)),
         adapted=_drift(fitted),
+        components=_effects(fitted),
         run=_curve(points, "Loss, selection and drift along the run"),
         points=points,
         curve=_curve(curve, "The stream predicted before it was learned"),
@@ -267,6 +268,21 @@ def _data(model: Model, trace: dict[str, Any] | None) -> dict[str, Any]:
     if model.classes is not None:
         data["classes"] = len(model.classes)
     return data
+
+
+def _effects(model: Model) -> Any:
+    """Shapes and pairs, where the model has some."""
+    from markupsafe import Markup
+
+    from ..methods.effects.effect import curve_of
+
+    if model.method.linear:
+        return None
+    terms, name = model.attribute("terms"), feature_namer(model)
+    names = [printable(" × ".join(map(name, term.features))) for term in terms]
+    strongest = [term.features[0] for term in terms if len(term.features) == 1][:2]
+    curves = [(curve_of(model.method, j), printable(name(j))) for j in strongest]
+    return Markup(_figures.effects(terms, names, curves))
 
 
 def _drift(model: Model) -> Any:

@@ -82,18 +82,9 @@ def effect(self: Any, feature: Any, other: Any = None) -> Curve | Surface:
             raise ValueError("The model is linear: coef_ has all there is to know; effects=... fits shapes.")
         found, levels = method.answer, method.levels
         if len(places) == 1:
-            at = np.flatnonzero(found.features == places[0])
-            if not len(at):
+            if places[0] not in found.features.tolist():
                 raise ValueError(f"Feature {feature!r} is not selected; get_support(indices=True) has those.")
-            on, values = _levels(levels, int(places[0]))
-            curve, error = found.tables[at[0]][on], found.errors[at[0]][on]
-            one = curve.shape[1] == 1
-            return Curve(
-                values,
-                curve[:, 0] if one else curve,
-                error[:, 0] if one else error,
-                levels.rows[places[0]][on],
-            )
+            return curve_of(method, int(places[0]))
         pairs = found.pairs.tolist()
         if places not in pairs and places[::-1] not in pairs:
             raise ValueError(f"The pair of {feature!r} and {other!r} is no component; terms_ has those.")
@@ -105,6 +96,17 @@ def effect(self: Any, feature: Any, other: Any = None) -> Curve | Surface:
         return Surface(
             values, others, table[:, :, 0] if table.shape[2] == 1 else table, float(found.pvalues[at])
         )
+
+
+def curve_of(method: Any, j: int) -> Curve:
+    """The curve of a selected feature."""
+    found, levels = method.answer, method.levels
+    at = found.features.tolist().index(j)
+    on, values = _levels(levels, j)
+    curve, error = found.tables[at][on], found.errors[at][on]
+    if curve.shape[1] == 1:
+        curve, error = curve[:, 0], error[:, 0]
+    return Curve(values, curve, error, levels.rows[j][on])
 
 
 def _levels(levels: Levels, j: int) -> tuple[Any, Array]:

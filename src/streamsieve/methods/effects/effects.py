@@ -20,7 +20,7 @@ from .effect import Component
 from .levels import FIRST, LEVELS, Levels, check_edges
 from .read import KINDS, Answer, Reader
 
-_NOT_WITH = {"fit_intercept": True, "standardize": True, "half_life": None, "se": None, "criterion": "cv"}
+_NOT_WITH = {"fit_intercept": True, "standardize": True, "half_life": None, "se": None}
 
 
 class Effects(Sieve):
@@ -40,6 +40,10 @@ class Effects(Sieve):
                 raise ParamError(
                     name, getattr(self, name), f"expected {value!r} with effects={self.effects!r}."
                 )
+        if self.criterion not in ("cv", "1se"):
+            raise ParamError(
+                "criterion", self.criterion, f"expected 'cv' or '1se' with effects={self.effects!r}."
+            )
         if constraints.Constraints.of(self).given:
             raise ParamError("effects", self.effects, "expected 'linear' with keep, groups or positive.")
         if self.loss not in ("squared", "logistic"):

@@ -292,7 +292,7 @@ def cut_points(rows: Rows, p: int) -> Array:
             else:
                 cuts = np.unique(x[(len(x) * np.arange(1, EDGES)) // EDGES])
                 cuts = cuts[cuts > x[0]]
-            out[j, : len(cuts)] = cuts
+            out[j, : len(cuts)] = cuts + 0.0  # no negative zero
     return out
 
 

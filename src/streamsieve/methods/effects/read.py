@@ -7,6 +7,7 @@ the ridge and the simplest kind that they cannot tell from the best; then all ro
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -82,29 +83,34 @@ class Chosen(NamedTuple):
 
 
 def eliminate(
-    squares: Squares, owner: Ints, keep: NDArray[np.intp], k: int, ridge: float
-) -> NDArray[np.intp]:
-    """The columns of k features. A feature is worth the squared weights of all components that hold it; with
-    it go its pairs. Pairs are thinned out at the same rate, down to 2 k."""
+    squares: Squares, owner: Ints, keep: NDArray[np.intp], k: int | None, ridge: float
+) -> Iterator[NDArray[np.intp]]:
+    """The columns that are left at each size, down to k features, or to one where k is to be chosen.
+
+    A feature is worth the squared weights of all components that hold it; its pairs are removed with it.
+    Pairs are thinned out at the same rate, down to two a feature.
+    """
+    last = k or 1
     p = int(owner.max(initial=0)) + 1
     pair = owner[:, 0] != owner[:, 1]
     name = owner[:, 0] * p + owner[:, 1]
     while True:
         alive = np.unique(owner[keep])
-        if len(alive) <= k:
-            return keep
+        yield keep
+        if len(alive) <= last:
+            return
         v = (squares.fit(keep, ridge).weights ** 2).sum(axis=1)
         o, two = owner[keep], pair[keep]
         worth = np.bincount(o[:, 0], v, p) + np.bincount(o[two, 1], v[two], p)
-        rate = 0.6 if len(alive) > 40 * k else 0.75 if len(alive) > 10 * k else 0.9
-        size = min(max(k, int(len(alive) * rate)), len(alive) - 1)
+        rate = 0.6 if len(alive) > 40 * last else 0.75 if len(alive) > 10 * last else 0.9
+        size = min(max(last, int(len(alive) * rate)), len(alive) - 1)
         gone = np.zeros(p, dtype=bool)
         gone[alive[np.argsort(-worth[alive], kind="stable")[size:]]] = True
         stay = ~(gone[o[:, 0]] | gone[o[:, 1]])
         if two.any():
             names, which = np.unique(name[keep[two]], return_inverse=True)
             strongest = np.argsort(-np.bincount(which, v[two]), kind="stable")
-            weak = names[strongest[max(2 * k, int(len(names) * rate)) :]]
+            weak = names[strongest[max(2 * (k or size), int(len(names) * rate)) :]]
             stay &= ~(two & np.isin(name[keep], weak))
         keep = keep[stay]
 
@@ -119,7 +125,9 @@ class Reader:
     """One reading of a state: the sample, its functions and the parameters."""
 
     def __init__(self, method: Effects, levels: Levels) -> None:
-        self.levels, self.k, self.jobs = levels, method.k, threads(method.n_jobs)
+        self.levels, self.jobs = levels, threads(method.n_jobs)
+        self.k: int | None = None if method.k == "auto" else method.k
+        self.few = method.criterion == "1se"
         self.labels, self.p = method.labels, levels.p
         self.loss = "logistic" if self.labels else "squared"
         w = levels.weight / levels.weight.mean()
@@ -140,7 +148,7 @@ class Reader:
         self.train = self.all.at(np.flatnonzero(~held)[:CHOOSING])
         if min(len(self.held.rows), len(self.train.rows)) < LEAST:
             self.held = self.train = self.all
-        self.most = max(3 * self.k, 40)  # candidates by each rule
+        self.most = max(3 * (self.k or 0), 40)  # candidates by each rule
 
     # ---------------------------------------------------------------- candidates
 
@@ -179,7 +187,7 @@ class Reader:
         design = Design(self.basis, first, 1)
         squares = Squares(design, data)
         every = np.arange(design.width)
-        keep = eliminate(squares, design.owner, every, min(self.most, self.p), LINES)
+        *_, keep = eliminate(squares, design.owner, every, min(self.most, self.p), LINES)
         linear = np.unique(design.owner[keep])
         R = standardized(data.targets - margins(design, data, squares.fit(keep, LINES), keep), data.weight)
         shape, curve = marginal.sum(axis=1), self.marginal(data, R)[:, 1:].sum(axis=1)
@@ -231,18 +239,21 @@ class Reader:
     def reduce(self, data: Sample, variant: Variant, ridges: tuple[float, ...]) -> Chosen:
         """Eliminate down to k features under each ridge; the one that predicts the rows held out best."""
         design = Design(self.basis, variant.features, variant.order, variant.pairs)
-        squares, best = Squares(design, data), None
+        squares, w = Squares(design, data), self.held.weight
+        entries: list[tuple[float, int, float, Array, Any]] = []
         for ridge in ridges:
-            keep = eliminate(squares, design.owner, np.arange(design.width), self.k, ridge)
-            eta = margins(design, self.held, squares.fit(keep, ridge / 10), keep)
-            loss = losses(eta, self.held.targets, "squared")
-            if best is None or self.held.weight @ (loss - best.loss) < 0:
-                owner = np.unique(design.owner[keep], axis=0)
-                two = owner[:, 0] != owner[:, 1]
-                left = Variant(np.unique(owner), variant.order, [tuple(o) for o in owner[two].tolist()])
-                best = Chosen(left, ridge, loss)
-        assert best is not None
-        return best
+            path = list(eliminate(squares, design.owner, np.arange(design.width), self.k, ridge))
+            for keep in path[-1:] if self.k else path:
+                eta = margins(design, self.held, squares.fit(keep, ridge / 10), keep)
+                loss = losses(eta, self.held.targets, "squared")
+                entries.append((float(w @ loss), len(np.unique(design.owner[keep])), ridge, loss, keep))
+        best = min(entries, key=lambda entry: entry[0])
+        if self.few:  # the fewest features within a standard error of the best
+            near = best[0] + (w * best[3]).std() * len(w) ** 0.5
+            best = min((entry for entry in entries if entry[0] <= near), key=lambda entry: entry[1])
+        owner = np.unique(design.owner[best[4]], axis=0)
+        pairs = [(int(i), int(j)) for i, j in owner if i != j]
+        return Chosen(Variant(np.unique(owner), variant.order, pairs), best[2], best[3])
 
     def judge(self, chosen: Chosen) -> Chosen:
         """The same with the loss of the task."""
@@ -280,6 +291,7 @@ class Reader:
         kind, chosen, report = self.choose(effects)
         if kind == "linear" and effects == "auto":
             return Answer.none(len(self.unit), report)
+        self.k = len(chosen.variant.features)
         variant = self.variants(self.all, kind)[kind]
         support = self.reduce(self.all, variant, (chosen.ridge,)).variant.features
         terms = self.pairs(self.all, support, support, SIDE, 100) if kind == "pairs" else []

@@ -1,0 +1,286 @@
+"""Shapes and pairs beside trees' importances and mutual information: features found, and what they predict.
+
+    python benchmarks/bench_effects.py [--parts designs,slow,real] [--seeds 5]
+
+`designs`: simulated, fresh seeds; found are true features among the k selected. `slow`: Boruta and
+explainable boosting on two of them. `real`: madelon and the dense sets of ../shared/fresh (or
+STREAMSIEVE_DATA and STREAMSIEVE_FRESH), k = 10, madelon 20, one split. "own" is the score of the method's own
+model (accuracy or R2, in percent) on rows not learned; trees have it of all features. "trees" is LightGBM on
+the k columns that a method selects. Seconds are processor time, one thread. What does not install is left
+out.
+"""
+
+import argparse
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before NumPy is loaded
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import importlib.util
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+
+from bench_fresh import FOLDER
+from quality import datasets
+from streamsieve import SieveClassifier, SieveRegressor
+
+FIRST_SEED = 101
+MADELON = (28, 48, 64, 105, 128, 153, 241, 281, 318, 336, 338, 378, 433, 442, 451, 453, 455, 472, 475, 493)
+TRAIN = 4000  # rows of real sets, at most
+
+
+class Data(NamedTuple):
+    X: Any
+    y: Any
+    X_test: Any
+    y_test: Any
+    k: int
+    labels: bool
+    true: tuple[int, ...] = ()
+
+
+class Outcome(NamedTuple):
+    columns: Any
+    own: float | None
+    seconds: float
+
+
+# ---------------------------------------------------------------- designs
+
+
+def sample(g: np.random.Generator, margin: Any, labels: bool, noise: float) -> Any:
+    if labels:
+        return (g.random(len(margin)) < 1 / (1 + np.exp(-margin))).astype(int)
+    return margin + noise * g.normal(size=len(margin))
+
+
+def mixed(X: Any) -> Any:
+    """On correlated columns: two lines, two bowls, two steps and two products."""
+    a, b, c, d, e, f, h, i, j, k = X[:, ::30].T
+    return a - b + 0.7 * (c**2 + d**2) + np.sign(e - 0.5) + np.sign(f + 0.5) + h * i - j * k
+
+
+def columns(g: np.random.Generator, n: int, p: int, rho: float = 0.0) -> Any:
+    X = g.normal(size=(n, p))
+    for j in range(1, p):
+        X[:, j] = rho * X[:, j - 1] + (1 - rho**2) ** 0.5 * X[:, j]
+    return X
+
+
+#: Rows, features, k, labels, correlation, margin, noise.
+DESIGNS: dict[str, tuple[int, int, int, bool, float, Callable[..., Any], float]] = {
+    "friedman1": (
+        2000, 100, 5, False, 0.0,
+        lambda X: 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3]
+        + 5 * X[:, 4], 1.0,
+    ),
+    "exclusive or": (
+        5000, 500, 6, True, 0.0,
+        lambda X: 1.5 * (np.sign(X[:, 0:6:2]) * np.sign(X[:, 1:6:2])).sum(axis=1), 0.0,
+    ),
+    "bowls": (2000, 200, 5, False, 0.0, lambda X: (X[:, :5] ** 2).sum(axis=1), 3.0),
+    "thresholds": (
+        2000, 200, 5, True, 0.0, lambda X: 2 * np.sign(X[:, :5] - 0.5).sum(axis=1) + 3, 0.0,
+    ),
+    "ring": (
+        2000, 100, 2, True, 0.0, lambda X: 4 * (np.abs((X[:, :2] ** 2).sum(axis=1) - 1.5) < 0.8) - 2.0, 0.0,
+    ),
+    "mixed, AR .8": (3000, 300, 10, False, 0.8, mixed, 2.0),
+    "lines": (2000, 200, 5, False, 0.5, lambda X: X[:, :5].sum(axis=1), 2.0),
+    "lines, labels": (2000, 200, 5, True, 0.5, lambda X: X[:, :5].sum(axis=1), 0.0),
+}  # fmt: skip
+
+
+def simulate(name: str, seed: int) -> Data:
+    n, p, k, labels, rho, margin, noise = DESIGNS[name]
+    g = np.random.default_rng(seed)
+    X = g.random((n + 2000, p)) if name == "friedman1" else columns(g, n + 2000, p, rho)
+    y = sample(g, margin(X), labels, noise)
+    true = tuple(range(0, 300, 30)) if name.startswith("mixed") else tuple(range(k))
+    return Data(X[:n], y[:n], X[n:], y[n:], k, labels, true)
+
+
+def real_sets() -> Iterator[tuple[str, Data]]:
+    if "madelon" in datasets.sets():
+        d = datasets.sets()["madelon"].load(0)
+        y, y_test = (np.unique(a, return_inverse=True)[1] for a in (d.y, d.y_test))
+        X, X_test = (a.toarray() if hasattr(a, "toarray") else a for a in (d.X, d.X_test))
+        yield "madelon", Data(X, y, X_test, y_test, 20, True, MADELON)
+    for path in sorted(FOLDER.glob("*.npz")):
+        with np.load(path) as file:
+            if "X" not in file:
+                continue
+            X, y, labels = file["X"], file["y"], str(file["task"]) == "c"
+        order = np.random.default_rng(FIRST_SEED).permutation(len(y))
+        cut = min(int(0.7 * len(y)), TRAIN)
+        a, b = order[:cut], order[cut : cut + 5000]
+        yield path.stem, Data(X[a], y[a], X[b], y[b], 10, labels)
+
+
+# ---------------------------------------------------------------- methods
+
+
+def score(model: Any, data: Data, at: Any = slice(None)) -> float:
+    return 100 * float(model.score(data.X_test[:, at], data.y_test))
+
+
+def sieve(effects: str) -> Callable[[Data], tuple[Any, float]]:
+    def fit(data: Data) -> tuple[Any, float]:
+        kind = SieveClassifier if data.labels else SieveRegressor
+        model = kind(data.k, effects=effects, n_jobs=1).fit(data.X, data.y)
+        return model.get_support(indices=True), score(model, data)
+
+    return fit
+
+
+def trees(data: Data) -> Any:
+    import lightgbm
+
+    kind = lightgbm.LGBMClassifier if data.labels else lightgbm.LGBMRegressor
+    return kind(n_estimators=200, learning_rate=0.08, n_jobs=1, verbose=-1, importance_type="gain")
+
+
+def best(importance: Any, k: int) -> Any:
+    return np.sort(np.argsort(-np.asarray(importance), kind="stable")[:k])
+
+
+def lightgbm_gain(data: Data) -> tuple[Any, float]:
+    model = trees(data).fit(data.X, data.y)
+    return best(model.feature_importances_, data.k), score(model, data)
+
+
+def forest(data: Data) -> tuple[Any, float]:
+    kind = RandomForestClassifier if data.labels else RandomForestRegressor
+    few = {} if data.labels else {"max_features": 1 / 3}
+    model = kind(100, n_jobs=1, random_state=0, min_samples_leaf=3, **few).fit(data.X, data.y)
+    return best(model.feature_importances_, data.k), score(model, data)
+
+
+def information(data: Data) -> tuple[Any, None]:
+    measure = mutual_info_classif if data.labels else mutual_info_regression
+    return best(measure(data.X, data.y, random_state=0), data.k), None
+
+
+def boruta(data: Data) -> tuple[Any, None]:
+    from boruta import BorutaPy
+
+    kind = RandomForestClassifier if data.labels else RandomForestRegressor
+    model = BorutaPy(kind(n_jobs=1, max_depth=5), n_estimators=100, max_iter=30, random_state=0)
+    model.fit(data.X, data.y)
+    return np.flatnonzero(model.support_)[: data.k], None
+
+
+def boosting(data: Data) -> tuple[Any, float]:
+    from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
+
+    kind = ExplainableBoostingClassifier if data.labels else ExplainableBoostingRegressor
+    model = kind(n_jobs=1, outer_bags=4).fit(data.X, data.y)
+    worth = np.zeros(data.X.shape[1])
+    for features, size in zip(model.term_features_, model.term_importances()):
+        worth[list(features)] += size
+    return best(worth, data.k), score(model, data)
+
+
+METHODS: dict[str, tuple[Callable[[Data], tuple[Any, Any]], str | None]] = {
+    "effects='auto'": (sieve("auto"), None),
+    "effects='linear'": (sieve("linear"), None),
+    "LightGBM": (lightgbm_gain, "lightgbm"),
+    "random forest": (forest, None),
+    "mutual information": (information, None),
+    "Boruta": (boruta, "boruta"),
+    "explainable boosting": (boosting, "interpret"),
+}
+SLOW = ("Boruta", "explainable boosting")
+
+
+def installed(name: str) -> bool:
+    module = METHODS[name][1]
+    return module is None or importlib.util.find_spec(module) is not None
+
+
+def run(name: str, data: Data) -> tuple[float, float, float, float]:
+    """Found, own score, trees' score on the selected, seconds."""
+    start = time.process_time()
+    selected, own = METHODS[name][0](data)
+    seconds = time.process_time() - start
+    found = len(set(map(int, selected)) & set(data.true)) if data.true else np.nan
+    common = np.nan
+    if len(selected) and installed("LightGBM"):
+        common = score(trees(data).fit(data.X[:, selected], data.y), data, selected)
+    return found, np.nan if own is None else own, common, seconds
+
+
+def table(title: str, rows: dict[str, dict[str, list[tuple[float, ...]]]]) -> None:
+    names = list(dict.fromkeys(name for cells in rows.values() for name in cells))
+    print(f"\n## {title}\n\nfound of k | own | trees | seconds, means\n")
+    print("| | " + " | ".join(names) + " |")
+    print("|---" * (len(names) + 1) + "|")
+    for row, cells in rows.items():
+        shown = []
+        for name in names:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                found, own, common, seconds = (
+                    np.nanmean(cells[name], axis=0) if name in cells else [np.nan] * 4
+                )
+            parts = [f"{found:.1f}", f"{own:.1f}", f"{common:.1f}", f"{seconds:.1f}"]
+            shown.append(" · ".join("-" if part == "nan" else part for part in parts))
+        print(f"| {row} | " + " | ".join(shown) + " |", flush=True)
+
+
+def paired(rows: dict[str, dict[str, list[tuple[float, ...]]]], at: int, one: str, other: str) -> str:
+    gaps = [
+        np.nanmean([a[at] - b[at] for a, b in zip(cells[one], cells[other])])
+        for cells in rows.values()
+        if one in cells and other in cells
+    ]
+    gaps = [gap for gap in gaps if np.isfinite(gap)]
+    return f"{np.mean(gaps):+.2f} ± {np.std(gaps) / max(len(gaps), 1) ** 0.5:.2f} ({len(gaps)} rows)"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--parts", default="designs,slow,real")
+    parser.add_argument("--seeds", type=int, default=5)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    usual = [name for name in METHODS if name not in SLOW and installed(name)]
+    for part in options.parts.split(","):
+        rows: Any = defaultdict(lambda: defaultdict(list))
+        if part == "designs":
+            for name in DESIGNS:
+                for seed in range(FIRST_SEED, FIRST_SEED + options.seeds):
+                    for method in usual:
+                        rows[f"{name}, k {DESIGNS[name][2]}"][method].append(
+                            run(method, simulate(name, seed))
+                        )
+            table(f"Simulated designs, {options.seeds} seeds", rows)
+        elif part == "slow":
+            for name in ("friedman1", "ring"):
+                for method in filter(installed, ("effects='auto'", *SLOW)):
+                    rows[f"{name}, k {DESIGNS[name][2]}"][method].append(
+                        run(method, simulate(name, FIRST_SEED))
+                    )
+            table("Slow methods, one seed", rows)
+        else:
+            for name, data in real_sets():
+                for method in usual:
+                    rows[name][method].append(run(method, data))
+            table("Real sets, one split", rows)
+            auto, linear, gain = "effects='auto'", "effects='linear'", "LightGBM"
+            print(f"\nown, auto - linear: {paired(rows, 1, auto, linear)}")
+            if gain in usual:
+                print(f"trees on the k, auto - LightGBM's own k: {paired(rows, 2, auto, gain)}")
+
+
+if __name__ == "__main__":
+    main()
