@@ -19,8 +19,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import importlib.util
 import time
 import warnings
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,12 +43,6 @@ class Data(NamedTuple):
     k: int
     labels: bool
     true: tuple[int, ...] = ()
-
-
-class Outcome(NamedTuple):
-    columns: Any
-    own: float | None
-    seconds: float
 
 
 # ---------------------------------------------------------------- designs
@@ -198,6 +191,8 @@ METHODS: dict[str, tuple[Callable[[Data], tuple[Any, Any]], str | None]] = {
     "explainable boosting": (boosting, "interpret"),
 }
 SLOW = ("Boruta", "explainable boosting")
+ONCE = ("random forest", "mutual information")  # minutes a seed
+Cells = dict[str, list[tuple[float, ...]]]  # by method, each seed
 
 
 def installed(name: str) -> bool:
@@ -217,32 +212,34 @@ def run(name: str, data: Data) -> tuple[float, float, float, float]:
     return found, np.nan if own is None else own, common, seconds
 
 
-def table(title: str, rows: dict[str, dict[str, list[tuple[float, ...]]]]) -> None:
-    names = list(dict.fromkeys(name for cells in rows.values() for name in cells))
-    print(f"\n## {title}\n\nfound of k | own | trees | seconds, means\n")
+def head(title: str, names: list[str]) -> None:
+    print(f"\n## {title}\n\nFound of k · own · trees · seconds, means.\n")
     print("| | " + " | ".join(names) + " |")
-    print("|---" * (len(names) + 1) + "|")
-    for row, cells in rows.items():
-        shown = []
-        for name in names:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)
-                found, own, common, seconds = (
-                    np.nanmean(cells[name], axis=0) if name in cells else [np.nan] * 4
-                )
-            parts = [f"{found:.1f}", f"{own:.1f}", f"{common:.1f}", f"{seconds:.1f}"]
-            shown.append(" · ".join("-" if part == "nan" else part for part in parts))
-        print(f"| {row} | " + " | ".join(shown) + " |", flush=True)
+    print("|---" * (len(names) + 1) + "|", flush=True)
 
 
-def paired(rows: dict[str, dict[str, list[tuple[float, ...]]]], at: int, one: str, other: str) -> str:
-    gaps = [
-        np.nanmean([a[at] - b[at] for a, b in zip(cells[one], cells[other])])
-        for cells in rows.values()
-        if one in cells and other in cells
-    ]
-    gaps = [gap for gap in gaps if np.isfinite(gap)]
-    return f"{np.mean(gaps):+.2f} ± {np.std(gaps) / max(len(gaps), 1) ** 0.5:.2f} ({len(gaps)} rows)"
+def line(row: str, cells: Cells, names: list[str]) -> None:
+    shown = []
+    for name in names:
+        means = np.nanmean(np.array(cells.get(name) or [[np.nan] * 4]), axis=0)
+        shown.append(" · ".join("-" if np.isnan(mean) else f"{mean:.1f}" for mean in means))
+    print(f"| {row} | " + " | ".join(shown) + " |", flush=True)
+
+
+def paired(rows: dict[str, Cells], at: int, one: str, other: str) -> str:
+    gaps = [float(np.mean([a[at] - b[at] for a, b in zip(c[one], c[other])])) for c in rows.values()]
+    return f"{np.mean(gaps):+.2f} ± {np.std(gaps) / len(gaps) ** 0.5:.2f} ({len(gaps)} sets)"
+
+
+def designs(names: list[str], which: Iterable[str], seeds: int) -> None:
+    for name in which:
+        cells: Cells = {}
+        for seed in range(FIRST_SEED, FIRST_SEED + seeds):
+            for method in names:
+                if method not in ONCE or seed == FIRST_SEED:
+                    cells.setdefault(method, []).append(run(method, simulate(name, seed)))
+        n, p, k, *_ = DESIGNS[name]
+        line(f"{name}, {n:,} x {p}, k {k}", cells, names)
 
 
 def main() -> None:
@@ -255,31 +252,23 @@ def main() -> None:
     warnings.simplefilter("ignore")
     usual = [name for name in METHODS if name not in SLOW and installed(name)]
     for part in options.parts.split(","):
-        rows: Any = defaultdict(lambda: defaultdict(list))
         if part == "designs":
-            for name in DESIGNS:
-                for seed in range(FIRST_SEED, FIRST_SEED + options.seeds):
-                    for method in usual:
-                        rows[f"{name}, k {DESIGNS[name][2]}"][method].append(
-                            run(method, simulate(name, seed))
-                        )
-            table(f"Simulated designs, {options.seeds} seeds", rows)
+            head(f"Simulated designs, {options.seeds} seeds; {' and '.join(ONCE)} one", usual)
+            designs(usual, DESIGNS, options.seeds)
         elif part == "slow":
-            for name in ("friedman1", "ring"):
-                for method in filter(installed, ("effects='auto'", *SLOW)):
-                    rows[f"{name}, k {DESIGNS[name][2]}"][method].append(
-                        run(method, simulate(name, FIRST_SEED))
-                    )
-            table("Slow methods, one seed", rows)
+            names = [name for name in ("effects='auto'", *SLOW) if installed(name)]
+            head("Slow methods, one seed", names)
+            designs(names, ("friedman1", "ring"), 1)
         else:
+            names, rows = [name for name in usual if name not in ONCE], {}
+            head("Real sets, one split", names)
             for name, data in real_sets():
-                for method in usual:
-                    rows[name][method].append(run(method, data))
-            table("Real sets, one split", rows)
+                rows[name] = {method: [run(method, data)] for method in names}
+                line(f"{name}, {len(data.y):,} x {data.X.shape[1]}, k {data.k}", rows[name], names)
             auto, linear, gain = "effects='auto'", "effects='linear'", "LightGBM"
-            print(f"\nown, auto - linear: {paired(rows, 1, auto, linear)}")
+            print(f"\nOwn score, auto less linear: {paired(rows, 1, auto, linear)}.")
             if gain in usual:
-                print(f"trees on the k, auto - LightGBM's own k: {paired(rows, 2, auto, gain)}")
+                print(f"\nTrees on the k, auto less LightGBM's k: {paired(rows, 2, auto, gain)}.")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from cli_data import good, run, table
 from reference import effects as twin
-from streamsieve import EffectDisplay, SieveClassifier, SieveRegressor, _core, load, save
+from streamsieve import EffectDisplay, SieveClassifier, SieveRegressor, _core, distributed, load, save
 from streamsieve.core.rows import as_rows
 from streamsieve.export import to_c, to_json, to_sql
 from streamsieve.methods.effects.fit import Sample, Squares
@@ -162,6 +162,31 @@ def test_shards_of_other_edges_are_refused():
     X, _ = bowls(400, 5)
     with pytest.raises(ValueError, match="different levels"):
         learned(X).merge(learned(X + 1), 100)
+
+
+@pytest.mark.parametrize("effects", ["auto", "pairs"])
+def test_any_partitions_give_the_same_bytes(effects):
+    X, y = xor(20_000, 8)
+    estimator = SieveClassifier(4, effects=effects, memory=1 << 20)
+
+    def fitted(cuts):
+        made = distributed.task(estimator, p=8, classes=[0, 1])
+
+        def run(task):
+            parts = [
+                task.from_bytes(task.zero(row=a).update((X[a:b], y[a:b])).to_bytes())
+                for a, b in zip([0, *cuts], [*cuts, len(y)])
+            ]
+            return distributed.merge_in_order(parts)
+
+        return distributed.fit_task(made, run)
+
+    one, eight = fitted([]), fitted([100, 2500, 4096, 9000, 9001, 15_000, 19_999])
+    assert not list(one._model.differences(eight._model))
+    assert one.n_features_in_ == 8
+    assert (eight.effects_, *eight.get_support(indices=True)) == ("pairs", 0, 1, 2, 3)
+    assert_array_equal(one.predict_proba(X[:500]), eight.predict_proba(X[:500]))
+    assert eight.score(X, y) > 0.85
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])

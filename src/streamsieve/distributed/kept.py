@@ -98,11 +98,7 @@ class KeptRows(Method):
         if theirs.X is None:
             mine.X = None if mine.full else mine.X
             return
-        X = theirs.X
-        if where is not None:
-            sparse = (X if X.sparse else from_scipy(X.to_scipy())).tight()
-            X = Rows(p=p, csr=(sparse.indptr, where[sparse.indices].astype(np.int32), sparse.data))
-            X = from_scipy(X.to_scipy().sorted_indices())
+        X = theirs.X if where is None else moved(theirs.X, where, p)
         self._append(X, theirs.y, theirs.w, theirs.key)
 
     def __copy__(self) -> KeptRows:
@@ -112,6 +108,13 @@ class KeptRows(Method):
             None if self.state is None else State(**self.state.fields())
         )  # nothing is changed in place
         return other
+
+
+def moved(X: Rows, where: Any, p: int) -> Rows:
+    """Rows of p features whose feature j has become feature `where[j]`."""
+    sparse = (X if X.sparse else from_scipy(X.to_scipy())).tight()
+    X = Rows(p=p, csr=(sparse.indptr, where[sparse.indices].astype(np.int32), sparse.data))
+    return from_scipy(X.to_scipy().sorted_indices())
 
 
 def _only(rows: Rows, columns: Ints) -> Rows:

@@ -126,8 +126,8 @@ def finish(model: Model, number: int, rows: int, rows_bad: int, names: list[str]
             model.resize(len(names))
     if hasattr(model.method, "end_unit"):
         model.method.end_unit()
-    if model.method.merges:
-        model.method.averages.pack()  # type: ignore[attr-defined]
+    if hasattr(model.method, "averages"):
+        model.method.averages.pack()
     return Part(model, number, number + 1, rows, int(rows_bad))
 
 

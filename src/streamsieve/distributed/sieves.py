@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..core.params import ParamError
+from ..methods.effects.effects import Effects
 from ..methods.sieve.sieve import Sieve
 from .kept import KeptRows, sieve_of_rows
+from .look import FirstLook
 from .partial import Partial, Task
 from .parts import Columns, Part, check_mergeable
 from .votes import Votes, folded_averages, most_candidates, sieve_of_averages
@@ -47,6 +49,8 @@ def learn_sieve(made: Task, run: Run, candidates: int | None, width: int | None)
     """A sieve: of sums where its loss is squared, else of the rows that its memory holds."""
     sieve: Any = made.like.method
     assert made.like.task is not None
+    if isinstance(sieve, Effects):
+        return learn_effects(made, run, sieve)
     if sieve.missing == "mean":
         raise ParamError("missing", "mean", "expected 'error': units have no means of the rows before them.")
     most = most_candidates(sieve, made.like.task.q) if candidates is None else candidates
@@ -66,6 +70,20 @@ def learn_sieve(made: Task, run: Run, candidates: int | None, width: int | None)
     if voted is not None and columns is not None:
         names, p, chosen = voted.model.feature_names, voted.model.p, columns.numbers
     return _with_method(part, sieve_of_averages(sieve, averages, chosen, p, (summed.low, summed.high)), names)
+
+
+def learn_effects(made: Task, run: Run, method: Effects) -> Part:
+    """Shapes and pairs: a first look at some rows sets the levels, then all parts have the same."""
+    edges = method.edges
+    if edges is None:
+        look: Any = run(_with(made, FirstLook(method))).whole().model.method
+        edges = look.edges()
+    again = method.with_values(edges=edges)
+    again.merges = True
+    part = run(_with(made, again)).whole()
+    learned: Any = part.model.method
+    learned.edges = method.edges  # as the user gave them: those that were found are in the state
+    return part
 
 
 def _with_method(part: Part, method: Any, names: Any) -> Part:

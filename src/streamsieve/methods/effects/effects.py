@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,8 @@ class Effects(Sieve):
     """
 
     name = "Sieve"
-    #: Whether rows are kept for the answer by lines; parts that are to be merged have none.
-    keeps_rows: bool = True
+    #: Whether parts are to be merged: then no sieve runs beside, whose rows could not be.
+    merges: bool = False  # type: ignore[misc]
 
     def check(self) -> None:
         super().check()
@@ -59,7 +59,12 @@ class Effects(Sieve):
                 raise ParamError("edges", "...", str(error)) from None
         state = super().start(p, q)
         state.add_fields(levels=Levels.of(p, self.targets(q), self.edges))
+        state.levels.alone = self.merges
         return state
+
+    def begin(self, p: int, q: int) -> Self:
+        """Parts of a stream may be narrower than the edges, where rows are sparse."""
+        return super().begin(max(p, len(self.edges)) if self.merges and self.edges is not None else p, q)
 
     def targets(self, q: int) -> int:
         return 1 if self.labels else q
@@ -67,7 +72,8 @@ class Effects(Sieve):
     @property
     def by_sieve(self) -> bool:
         """Whether a sieve runs beside."""
-        return self.effects == "auto" and self.keeps_rows
+        alone = self.merges if self.state is None else self.state.levels.alone
+        return self.effects == "auto" and not alone
 
     @property
     def bytes(self) -> int:
@@ -77,12 +83,18 @@ class Effects(Sieve):
     @property
     def capacity(self) -> int:
         """Rows of the sample."""
-        return max(int(self.bytes // (self.p + 8 * self.targets(self.q) + 16)), LEVELS)
+        return self.capacity_of(self.p)
+
+    def capacity_of(self, p: int) -> int:
+        return max(int(self.bytes // (p + 8 * self.targets(self.q) + 16)), LEVELS)
 
     @property
     def first_rows(self) -> int:
         """Rows that set the edges: they are buffered in an eighth of the memory."""
-        return int(np.clip(self.bytes // (64 * max(self.p, 1)), 4 * LEVELS, FIRST))
+        return self.first_rows_of(self.p)
+
+    def first_rows_of(self, p: int) -> int:
+        return int(np.clip(self.bytes // (64 * max(p, 1)), 4 * LEVELS, FIRST))
 
     def resize(self, p: int) -> None:
         super().resize(p)
@@ -98,6 +110,8 @@ class Effects(Sieve):
     # ---------------------------------------------------------------- learning
 
     def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
+        if not rows.sparse and rows.p < self.p:
+            raise ValueError(f"Rows have {rows.p} features, and there are edges of {self.p}.")
         s, levels, step = self.state, self.state.levels, None
         self.loss_function.check_targets(y)
         if s.chosen is None:  # in the second pass of the sieve the levels are known
@@ -105,8 +119,8 @@ class Effects(Sieve):
             code = (
                 (y[:, :1] > 0).astype(np.float64) if self.q == 1 else y.argmax(axis=1)[:, None].astype(float)
             )
-            capacity, first = self._sizes(max(rows.p, self.p))
-            step = levels.step(rows, code if self.labels else y, w, first, capacity, self.n_jobs)
+            sizes = self.first_rows_of(levels.p), self.capacity_of(levels.p)
+            step = levels.step(rows, code if self.labels else y, w, *sizes, self.n_jobs)
         interrupts = Deferred()
         interrupts.begin()
         try:
@@ -123,17 +137,28 @@ class Effects(Sieve):
         finally:
             interrupts.end()
 
-    def _sizes(self, p: int) -> tuple[int, int]:
-        held, self.p = self.p, p
-        sizes = self.capacity, self.first_rows
-        self.p = held
-        return sizes
-
     def next_pass(self) -> Any:
         again = super().next_pass()
         if again is not None:
             again.state.levels = self.state.levels
         return again
+
+    def merge(
+        self,
+        other: Effects,
+        where: Any = None,
+        p: int | None = None,
+        *,
+        follows: bool = False,  # noqa: ARG002
+    ) -> None:
+        """Add another part of the stream, of the same edges; where lines are best, they are of its levels."""
+        if where is not None or p not in (None, self.p) or other.p != self.p:
+            raise ValueError("The parts have different features; pass rows of the same columns.")
+        s = self.state
+        s.levels = s.levels.copy()
+        s.levels.merge(other.state.levels, self.capacity)
+        s.levels.alone, s.rows, s._effects = True, s.rows + other.state.rows, None
+        s.store = s.H = s.h = s.yy = s.target_units = None
 
     # ---------------------------------------------------------------- reading
 

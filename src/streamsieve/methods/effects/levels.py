@@ -61,6 +61,8 @@ class Levels(State):
         Rows of each level, and the sum of their values.
     n, shard : int
         Rows so far, and a number of this part of a stream.
+    alone : bool
+        Whether no sieve runs beside: states that are merged have none.
     codes : uint8 array (h, p)
     y, weight, hash : arrays (h, targets), (h,), (h,)
         The sample, by ascending hash.
@@ -74,6 +76,7 @@ class Levels(State):
     total: NDArray[np.int64]
     n: int
     shard: int
+    alone: bool
     codes: Codes
     y: Array
     weight: Array
@@ -91,6 +94,7 @@ class Levels(State):
             total=zeros(feature=p, fixed=LEVELS, dtype=np.int64),
             n=0,
             shard=0,
+            alone=False,
             codes=zeros(slot=0, feature=p, dtype=np.uint8),
             y=zeros(slot=0, fixed=targets),
             weight=zeros(slot=0),
@@ -152,8 +156,7 @@ class Levels(State):
         shard = self.shard if self.n else first_row(codes[0], y[0])
         fields = {"rows": count, "total": total, "n": self.n + n, "shard": shard}
         weight = np.ones(n) if w is None else np.asarray(w, dtype=np.float64)
-        number = hash64(np.uint64(shard << SHARD) + np.arange(self.n, self.n + n, dtype=np.uint64))
-        return self._enter(fields, Rows8(codes, y, weight, number), capacity)
+        return self._enter(fields, Rows8(codes, y, weight, row_hashes(shard, self.n, n)), capacity)
 
     def _enter(self, fields: dict[str, Any], new: Rows8, capacity: int) -> Step:
         """Places in the sample for new rows of least hash: those of rows that leave, then behind the last."""
@@ -263,9 +266,14 @@ def check_edges(edges: Any, p: int) -> None:
         raise ValueError("edges do not ascend to infinity; pass edges_ of another model.")
 
 
-def first_row(codes: Codes, y: Array) -> int:
+def first_row(x: NDArray[Any], y: Array) -> int:
     """A number for a part of a stream, by its first row: parts then sample independently of each other."""
-    return zlib.crc32(codes.tobytes() + y.tobytes()) >> 8
+    return zlib.crc32(x.tobytes() + y.tobytes()) >> 8
+
+
+def row_hashes(shard: int, first: int, n: int) -> Hashes:
+    """Of n consecutive rows of a part."""
+    return hash64(np.uint64(shard << SHARD) + np.arange(first, first + n, dtype=np.uint64))
 
 
 def hash64(number: Hashes) -> Hashes:

@@ -30,8 +30,9 @@ LINES = 0.1  # ridge of the elimination of lines that finds candidates
 BEFORE_SCAN = 0.01  # ridge of the shapes before the scan; with .1 they leave traces that look like pairs
 WIDE = 1000  # features above which lines, and nine products a pair, are tried on the best of them only
 CHOOSING = 20_000  # rows of each part while choosing
-HELD_OUT = np.uint64(5)  # one row in five
-LEAST = 20  # rows held out that can choose
+HELD_OUT = 5  # one row in so many is held out
+MANY = 1000  # rows up to which each fifth is held out in turn
+LEAST = 25  # rows below which none is held out: then lines are the answer, or the ridge is .1
 RICH = 12  # main functions of the last fit, where they predict better; of pairs up to 8 a side
 TESTED = 50_000  # rows by which pairs are tested
 MOST = 1000  # products of pairs in the last fit, about
@@ -128,7 +129,7 @@ class Reader:
         self.levels, self.jobs = levels, threads(method.n_jobs)
         self.k: int | None = None if method.k == "auto" else method.k
         self.few = method.criterion == "1se"
-        self.labels, self.p = method.labels, levels.p
+        self.labels, self.by_sieve, self.p = method.labels, method.by_sieve, levels.p
         self.loss = "logistic" if self.labels else "squared"
         w = levels.weight / levels.weight.mean()
         if self.labels:
@@ -143,11 +144,15 @@ class Reader:
             Y = Y / self.unit
         self.basis = Basis(levels)
         self.all = Sample(levels.codes, Y, w, np.arange(len(levels)))
-        held = levels.hash % HELD_OUT == 0
-        self.held = self.all.at(np.flatnonzero(held)[:CHOOSING])
-        self.train = self.all.at(np.flatnonzero(~held)[:CHOOSING])
-        if min(len(self.held.rows), len(self.train.rows)) < LEAST:
-            self.held = self.train = self.all
+        fold = (levels.hash % np.uint64(HELD_OUT)).astype(np.int64)
+        places = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(HELD_OUT)]
+        self.folds = [
+            (self.all.at(train[:CHOOSING]), self.all.at(held[:CHOOSING]))
+            for train, held in places[: HELD_OUT if len(levels) <= MANY else 1]
+        ]
+        self.few_rows = len(levels) < LEAST or min(len(held) for _, held in places) == 0
+        if self.few_rows:
+            self.folds = [(self.all, self.all)]
         self.most = max(3 * (self.k or 0), 40)  # candidates by each rule
 
     # ---------------------------------------------------------------- candidates
@@ -236,16 +241,18 @@ class Reader:
 
     # ---------------------------------------------------------------- choosing
 
-    def reduce(self, data: Sample, variant: Variant, ridges: tuple[float, ...]) -> Chosen:
+    def reduce(
+        self, data: Sample, held: Sample, variant: Variant, ridges: tuple[float, ...], k: int | None
+    ) -> Chosen:
         """Eliminate down to k features under each ridge; the one that predicts the rows held out best."""
         design = Design(self.basis, variant.features, variant.order, variant.pairs)
-        squares, w = Squares(design, data), self.held.weight
+        squares, w = Squares(design, data), held.weight
         entries: list[tuple[float, int, float, Array, Any]] = []
         for ridge in ridges:
-            path = list(eliminate(squares, design.owner, np.arange(design.width), self.k, ridge))
-            for keep in path[-1:] if self.k else path:
-                eta = margins(design, self.held, squares.fit(keep, ridge / 10), keep)
-                loss = losses(eta, self.held.targets, "squared")
+            path = list(eliminate(squares, design.owner, np.arange(design.width), k, ridge))
+            for keep in path[-1:] if k else path:
+                eta = margins(design, held, squares.fit(keep, ridge / 10), keep)
+                loss = losses(eta, held.targets, "squared")
                 entries.append((float(w @ loss), len(np.unique(design.owner[keep])), ridge, loss, keep))
         best = min(entries, key=lambda entry: entry[0])
         if self.few:  # the fewest features within a standard error of the best
@@ -255,30 +262,39 @@ class Reader:
         pairs = [(int(i), int(j)) for i, j in owner if i != j]
         return Chosen(Variant(np.unique(owner), variant.order, pairs), best[2], best[3])
 
-    def judge(self, chosen: Chosen) -> Chosen:
+    def judge(self, chosen: Chosen, train: Sample, held: Sample) -> Chosen:
         """The same with the loss of the task."""
         if not self.labels:
             return chosen
         design, fit, best = Design(self.basis, *chosen.variant), None, chosen.loss
         for number, share in enumerate((4, 40)):  # margins of labels are four times those of squares
-            fit = fit_labels(design, self.train, chosen.ridge / share, fit)
-            loss = losses(margins(design, self.held, fit), self.held.targets, self.loss)
-            if not number or self.held.weight @ (loss - best) < 0:
+            fit = fit_labels(design, train, chosen.ridge / share, fit)
+            loss = losses(margins(design, held, fit), held.targets, self.loss)
+            if not number or held.weight @ (loss - best) < 0:
                 best = loss
         return chosen._replace(loss=best)
 
-    def choose(self, effects: str) -> tuple[str, Chosen, dict[str, float]]:
-        """The kind: the simplest, or a later one that gains more than a standard error."""
-        best, w = None, self.held.weight
-        report: dict[str, float] = {}
-        for kind, variant in self.variants(self.train, effects).items():
-            mine = self.judge(self.reduce(self.train, variant, RIDGES))
-            report[kind] = float(w @ mine.loss / w.sum())
-            gain = w * (best[1].loss - mine.loss) if best is not None else np.zeros(1)
-            if best is None or gain.mean() > gain.std() / len(gain) ** 0.5:
-                best = kind, mine
-        assert best is not None
-        return *best, report
+    def choose(self, effects: str) -> tuple[str, float, int, dict[str, float]]:
+        """The kind, its ridge and size: the simplest, or one that gains more than a standard error."""
+        found: list[dict[str, Chosen]] = []
+        ridges = (0.1,) if self.few_rows else RIDGES
+        for train, held in self.folds:
+            variants = self.variants(train, effects).items()
+            reduced = {kind: self.reduce(train, held, start, ridges, self.k) for kind, start in variants}
+            found.append({kind: self.judge(chosen, train, held) for kind, chosen in reduced.items()})
+        w = np.concatenate([held.weight for _, held in self.folds])
+        best, least, ridge, size, report = "", None, 0.0, 0, dict[str, float]()
+        for kind in (kind for kind in KINDS if any(kind in chosen for chosen in found)):
+            # a fold without pairs has those of its shapes
+            each = [chosen[kind] if kind in chosen else list(chosen.values())[-1] for chosen in found]
+            loss = np.concatenate([one.loss for one in each])
+            report[kind] = float(w @ loss / w.sum())
+            gain = None if least is None else w * (least - loss)
+            if gain is None or gain.mean() > gain.std() / len(gain) ** 0.5:
+                best, least = kind, loss
+                ridge = float(np.exp(np.median([np.log(one.ridge) for one in each])))
+                size = int(np.median([len(one.variant.features) for one in each]))
+        return best, ridge, size, report
 
     # ---------------------------------------------------------------- the model
 
@@ -288,25 +304,28 @@ class Reader:
         return Squares(design, data).fit(np.arange(design.width), ridge)
 
     def read(self, effects: str) -> Answer:
-        kind, chosen, report = self.choose(effects)
-        if kind == "linear" and effects == "auto":
+        effects = "linear" if effects == "auto" and self.few_rows else effects
+        kind, ridge, k, report = self.choose(effects)
+        if kind == "linear" and self.by_sieve:
             return Answer.none(len(self.unit), report)
-        self.k = len(chosen.variant.features)
         variant = self.variants(self.all, kind)[kind]
-        support = self.reduce(self.all, variant, (chosen.ridge,)).variant.features
+        support = self.reduce(self.all, self.all, variant, (ridge,), max(k, 1)).variant.features
         terms = self.pairs(self.all, support, support, SIDE, 100) if kind == "pairs" else []
         pairs = [pair[:2] for pair in terms]
         rich = min(8, int((MOST / max(len(pairs), 1)) ** 0.5))
         shapes = [(1, 1)] if kind == "linear" else [(ORDER, SIDE), (RICH, rich)]
         best = None
         for order, side in shapes:
-            design, fit = Design(self.basis, support, order, pairs, side), None
-            for ridge in FINAL:
-                fit = self.fit(design, self.train, ridge, fit)
-                loss = losses(margins(design, self.held, fit), self.held.targets, self.loss)
-                value = self.held.weight @ loss
-                if best is None or value < best[0]:
-                    best = value, design, ridge
+            design, value = Design(self.basis, support, order, pairs, side), np.zeros(len(FINAL))
+            for train, held in self.folds:
+                fit = None
+                for number, ridge in enumerate(FINAL):
+                    fit = self.fit(design, train, ridge, fit)
+                    loss = losses(margins(design, held, fit), held.targets, self.loss)
+                    value[number] += held.weight @ loss
+            at = 0 if self.few_rows else int(value.argmin())  # the strongest ridge where nothing is held out
+            if best is None or value[at] < best[0]:
+                best = value[at], design, FINAL[at]
         assert best is not None
         _, design, ridge = best
         fit = self.fit(design, self.all, ridge, None)
