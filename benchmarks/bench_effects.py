@@ -1,6 +1,6 @@
 """Shapes and pairs beside trees' importances and mutual information: features found, and what they predict.
 
-    python benchmarks/bench_effects.py [--parts designs,slow,real] [--seeds 5]
+    python benchmarks/bench_effects.py [--parts designs,slow,real] [--seeds 5] [--designs bowls,ring]
 
 `designs`: simulated, fresh seeds; found are true features among the k selected. `slow`: Boruta and
 explainable boosting on two of them. `real`: madelon and the dense sets of ../shared/fresh (or
@@ -248,13 +248,17 @@ def main() -> None:
     )
     parser.add_argument("--parts", default="designs,slow,real")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--designs", default=",".join(DESIGNS), help="by their first words")
+    parser.add_argument("--methods", default=",".join(METHODS))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    usual = [name for name in METHODS if name not in SLOW and installed(name)]
+    wanted = [name for name in METHODS if name in options.methods.split(",") and installed(name)]
+    usual = [name for name in wanted if name not in SLOW]
+    chosen = [name for name in DESIGNS if name.split(",")[0] in options.designs.split(",")]
     for part in options.parts.split(","):
         if part == "designs":
             head(f"Simulated designs, {options.seeds} seeds; {' and '.join(ONCE)} one", usual)
-            designs(usual, DESIGNS, options.seeds)
+            designs(usual, chosen, options.seeds)
         elif part == "slow":
             names = [name for name in ("effects='auto'", *SLOW) if installed(name)]
             head("Slow methods, one seed", names)
