@@ -34,7 +34,8 @@ def memory(tmp_path):
         return f"memory:/{name}"
 
     yield put
-    system.rm(f"/{tmp_path.name}", recursive=True)
+    if system.exists(f"/{tmp_path.name}"):
+        system.rm(f"/{tmp_path.name}", recursive=True)
 
 
 class Ranges(http.server.SimpleHTTPRequestHandler):

@@ -235,25 +235,26 @@ class Model:
     def _learn_placed(self, stage: Prepare, rows: Rows, y: Array, w: Array | None) -> None:
         """Learn rows once centre and unit are placed, which those far outside may change on the way."""
         rows = stage.explicit(rows)
-        if stage.all_near(rows, y):
-            self.method.update(stage.apply(rows), stage.targets(y), w)
-            stage.n_rows += len(rows)
-            return
-        undo, at = Undo(stage.undo_far(rows)), 0
+        near = stage.all_near(rows, y)
+        undo, at = Undo(None if near else stage.undo_far(rows)), 0
         with transaction(undo):
             undo.interrupts.begin()  # until rows and units belong together
+            if near:
+                self.method.update(stage.apply(rows), stage.targets(y), w)
+                stage.n_rows += len(rows)
+                return
             while at < len(rows):
                 n, learned, moved = stage.read(rows[at:], y[at:])
                 part = slice(at, at + n)
                 if at == 0 and (moved or n < len(rows)):  # the first of several steps that are one
                     undo.keep(0, self._copy_state)
-                near, targets = stage.near(rows[part], y[part])
+                some, targets = stage.near(rows[part], y[part])
                 weights = None if w is None else w[part]
                 if not learned.all():
-                    near, targets = near.take(learned), targets[learned]
+                    some, targets = some.take(learned), targets[learned]
                     weights = None if weights is None else weights[learned]
-                if len(near):
-                    self.method.update(stage.apply(near), stage.targets(targets), weights)
+                if len(some):
+                    self.method.update(stage.apply(some), stage.targets(targets), weights)
                 at += n
                 stage.n_rows += n
                 if moved:

@@ -41,7 +41,11 @@ class OLSTThenTSGD(SIHT):
     init: Any = "zero"  # no parameter: OLST is the start
 
     uses_blas = True
-    weight_notes = {"classification": SIHT.weight_notes["classification"]}
+    weight_notes = {
+        "classification": SIHT.weight_notes["classification"],
+        "regression": "The refit keeps rows in single precision: a row of weight 2 and that row twice differ "
+        "in the seventh digit.",
+    }
     attributes = {"olst": "State or None: The p^2 state of OLST; None once C rows were learned."}
     examples = {
         "regression": """
