@@ -331,8 +331,15 @@ def test_killed_thirty_times_and_resumed_is_undisturbed(files, tmp_path):
     assert killed > 0
 
 
-@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("verb", ["fit", "evaluate"])
+@pytest.mark.parametrize(
+    ("verb", "how", "code"),
+    [
+        ("fit", signal.SIGINT, 130),
+        ("fit", signal.SIGTERM, 143),
+        ("evaluate", signal.SIGINT, 130),
+        pytest.param("evaluate", signal.SIGTERM, 143, marks=pytest.mark.slow),  # 20 s: it reads many models
+    ],
+)
 def test_a_signal_ends_a_run_that_waits_for_standard_input(verb, how, code, files, tmp_path):
     words = [
         verb,

@@ -162,7 +162,7 @@ class Session:
         self.model.set_params(**{name: value})
         before = snapshot(self.model)
         if hasattr(self.model, "method_"):
-            refused = self.attempt(lambda: self.model.coef_)
+            refused = self.attempt(lambda: weights_of(self.model))
             check_unchanged(before, self.model)
             if refused:
                 self.model.set_params(**{name: old})
@@ -243,7 +243,7 @@ class Session:
         def work(X, y):
             try:
                 self.model.partial_fit(X, y)
-                self.model.coef_  # noqa: B018
+                weights_of(self.model)
             except Exception as error:
                 errors.append(error)
 
@@ -266,7 +266,7 @@ class Session:
             return self.model.method_.n_rows == other.method_.n_rows
         if ESTIMATORS[self.name][0].family != "averages":
             return not list(differences(self.model, other))
-        one, two = (np.column_stack([np.atleast_2d(m.coef_), m.intercept_]) for m in (self.model, other))
+        one, two = (np.column_stack([np.atleast_2d(w), b]) for w, b in map(weights_of, (self.model, other)))
         return self.model.method_.n_rows == other.method_.n_rows and np.allclose(
             one, two, rtol=1e-4, atol=1e-7
         )
@@ -294,7 +294,7 @@ class Session:
 
     def check_model(self, predict=True):
         model, out = self.model, []
-        if self.attempt(lambda: out.extend([model.coef_, model.intercept_])):
+        if self.attempt(lambda: out.extend(weights_of(model))):
             if (
                 "folds" in self.log[-1]
                 or "hold no rows" in self.log[-1]
@@ -315,6 +315,12 @@ class Session:
             if len(out) < 3:
                 raise Failure("a model that has learned cannot predict")
             check_finite("a prediction", out[2])
+
+
+def weights_of(model):
+    """Weights and intercepts; of a model with curves, which has no `coef_`, how large they are."""
+    curved = model.get_params().get("effects", "linear") != "linear"
+    return model._weights() if curved else (model.coef_, model.intercept_)
 
 
 class warnings_off:
