@@ -14,8 +14,8 @@ from rich.table import Table as TerminalTable
 
 from . import run as runner
 from .experiments import EXPERIMENTS
-from .report import Figure, Part, Table
-from .report.pages import rewrite_results, write_overview
+from .report import Figure, Part, Sources, Table
+from .report.pages import write_overview, write_page
 
 
 @click.command(epilog="`python -m papers list` lists what each experiment shows, its runs and its cost.")
@@ -33,15 +33,13 @@ from .report.pages import rewrite_results, write_overview
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("paper-results"),
     show_default=True,
-    help="Folder for results.md, results.json, pictures and outcomes so far, by experiment; FOLDER.md "
-    "leads to them.",
+    help="Folder for pages, pictures and outcomes, by experiment; FOLDER.md leads to the pages.",
 )
-@click.option("--fresh", is_flag=True, help="Compute again what the folder already holds.")
+@click.option("--fresh", is_flag=True, help="Compute all outcomes, also those that the folder holds.")
 @click.option(
-    "--stale", is_flag=True, help="Use outcomes made by other sources of the library or the experiment, too."
+    "--stale", is_flag=True, help="Compute only missing outcomes, not those whose sources have changed."
 )
-@click.option("--stored", is_flag=True, help="Compute nothing: report on the outcomes that the folder holds.")
-@click.option("--pictures", is_flag=True, help="With `report`: draw the pictures anew, too.")
+@click.option("--pictures", is_flag=True, help="With `report`: draw the pictures again, too.")
 @click.option("--workers", type=click.IntRange(1), help="Processes; as many as processors by default.")
 def main(
     name: str,
@@ -50,23 +48,20 @@ def main(
     out: Path,
     fresh: bool,
     stale: bool,
-    stored: bool,
     pictures: bool,
     workers: int | None,
 ) -> None:
     """Reproduce tables and figures of the papers with this library's methods.
 
-    An interrupted run continues where it stopped when it is started again. Outcomes made by other sources of
-    the library or the experiment are computed again. `all` runs every experiment. `report` computes nothing:
-    it writes the pages of the folder anew, judged and explained as of now, and says which figures the sources
-    of now have made.
+    An interrupted run continues where it stopped when it is started again. Outcomes are computed again if
+    they are missing, or if the sources that they depend on have changed. `all` runs every experiment.
+    `report` computes nothing: it writes the pages of the folder again from its outcomes, and says how many of
+    them the present sources have made.
     """
     if fresh and stale:
         raise click.UsageError(
             "--fresh ignores stored outcomes, --stale uses more of them: pass one of the two."
         )
-    if fresh and stored:
-        raise click.UsageError("--fresh computes, --stored does not: pass one of the two.")
     if pictures and name != "report":
         raise click.UsageError("--pictures is for `report`; an experiment that is run draws its own.")
     if name == "list":
@@ -75,8 +70,10 @@ def main(
     log = Console(stderr=True)
     if name == "report":
         for each in EXPERIMENTS:
-            if (out / each / "results.json").exists():
-                log.print(f"{each}: {escape(rewrite_results(each, out / each, pictures))}", soft_wrap=True)
+            if (out / each / "results.json").exists() or (out / each / "outcomes.jsonl").exists():
+                sources = write_page(each, out / each, pictures)[-1]
+                assert isinstance(sources, Sources)
+                log.print(f"{each}: {escape(sources.summary())}", soft_wrap=True)
         log.print(f"[dim]Written: {escape(str(write_overview(out)))}")
         return
     written = False
@@ -99,7 +96,6 @@ def main(
                     quick=scale == "quick",
                     fresh=fresh,
                     stale=stale,
-                    stored=stored,
                     workers=workers,
                     progress=lambda message, done, total, update=update: update(  # type: ignore[misc]
                         description=escape(message), completed=done, total=total

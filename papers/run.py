@@ -1,22 +1,21 @@
-"""Run an experiment: its jobs, those that are not stored yet, and its report."""
+"""Run an experiment: those of its jobs whose outcomes are missing, or were made by other sources."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
-from .causes import CAUSES
+from . import store
 from .experiments import EXPERIMENTS, load_experiment
-from .report import Note, Outcomes, Part, Provenance
-from .report.pages import write_results
-from .report.tables import causes_note
-from .store import Record, Store, job_key
-from .versions import current_version
-from .workers import describe, n_processors, run_jobs
+from .report import Part
+from .report.pages import write_page
+from .store import Job, job_key
+from .versions import changed_files
+from .workers import Methods, describe, n_processors, run_jobs
 
-Progress = Callable[[str, int, int], None]  # what is being done, jobs done, jobs in all
+Progress = Callable[[str, int, int], None]  # what is being done, outcomes made, outcomes in all
 
 
 def run(
@@ -27,55 +26,45 @@ def run(
     quick: bool = False,
     fresh: bool = False,
     stale: bool = False,
-    stored: bool = False,
     workers: int | None = None,
     progress: Progress = lambda *_: None,
 ) -> list[Part]:
     """Run an experiment and return its tables and figures, which are also written to the folder `out`.
 
-    `runs` is by default the experiment's own number, and 1 if `quick`.
-    Outcomes are stored in ``out/outcomes.jsonl`` and not computed again by the same version of the code,
-    unless `fresh`. With `stale` those of other versions are used too, where there are no others, and the
-    report says so. With `stored` nothing is computed: the report has the jobs that are stored, and says how
-    many are not.
+    `runs` is by default the experiment's own number, and 1 if `quick`. Outcomes are kept in
+    ``out/outcomes.jsonl`` and not made again while the sources they depend on are the same, unless `fresh`.
+    With `stale` those of other sources count too, and the page says so.
     """
     experiment = load_experiment(name)
+    file = Path(str(experiment.__file__))
     runs = runs or (1 if quick else EXPERIMENTS[name].runs)
-    jobs = [json.loads(json.dumps(job)) for job in experiment.jobs(runs, quick)]
-    total = len(jobs)
-    version = current_version(Path(str(experiment.__file__)))
     out.mkdir(parents=True, exist_ok=True)
-    store = Store(out / "outcomes.jsonl")
-    records = {} if fresh else store.find(version, stale)
-    missing = [job for job in jobs if job_key(job) not in records]
-    done = len(jobs) - len(missing)
-    if stored:
-        if not done:
-            raise FileNotFoundError(f"{store.file} has no outcome of {name}; run it without --stored.")
-        missing, jobs = [], [job for job in jobs if job_key(job) in records]
-    left_out = total - len(jobs)
-    progress(describe(missing[0]) if missing else "done", done, len(jobs))
+    outcomes = out / "outcomes.jsonl"
+    known = {} if fresh else store.read(outcomes)
+    usable = {key for key, record in known.items() if stale or not changed_files(record.version.files, file)}
+    cells = cells_of(experiment, runs, quick)
+    missing = []
+    for job, methods in cells:
+        absent = {m: uses for m, uses in methods.items() if (job_key(job), m) not in usable}
+        if absent or (not methods and (job_key(job), "") not in usable):
+            missing.append((job, absent))
+    total = sum(len(methods) or 1 for _, methods in cells)
+    done = total - sum(len(methods) or 1 for _, methods in missing)
+    progress(describe(missing[0][0]) if missing else "done", done, total)
 
     def on_message(message: str) -> None:
-        progress(message, done, len(jobs))
+        progress(message, done, total)
 
-    for job, outcome in run_jobs(name, missing, workers or n_processors(), on_message):
-        record = Record(job, outcome, version)
-        records[job_key(job)] = record
-        store.append(record)
-        done += 1
-        progress(describe(job), done, len(jobs))
-    used = [records[job_key(job)] for job in jobs]
-    parts: list[Part] = experiment.report(Outcomes([(r.job, r.outcome.value) for r in used]))
-    if left_out:
-        point = f"{left_out} of {total} jobs of this command have not been run; their rows are missing."
-        parts = [*parts, Note([point], "What is not here")]
-    if name in CAUSES:
-        parts = [*parts, causes_note(CAUSES[name], parts)]
-    counts = Counter(str(version if record.made_by(version) else record.version) for record in used)
-    commits = dict.fromkeys(commit for record in used if (commit := record.version.commit))
-    seconds = sum(record.outcome.seconds for record in used)
-    parts = [*parts, Provenance(str(version), counts, list(commits), seconds, version.experiment)]
-    command = f"python -m papers {name} --scale {'quick' if quick else 'paper'} --runs {runs}"
-    write_results(name, command, parts, out)
-    return parts
+    for records in run_jobs(name, missing, workers or n_processors(), on_message):
+        store.append(outcomes, records)
+        done += len(records)
+        progress(describe(records[0].job), done, total)
+    store.rewrite(outcomes, store.read(outcomes).values())
+    return write_page(name, out)
+
+
+def cells_of(experiment: ModuleType, runs: int, quick: bool) -> list[tuple[Job, Methods]]:
+    """The jobs of an experiment as JSON holds them, with the methods that each compares."""
+    jobs = [json.loads(json.dumps(job)) for job in experiment.jobs(runs, quick)]
+    methods: Callable[..., Methods] = getattr(experiment, "methods", lambda **_: {})
+    return [(job, methods(**job)) for job in jobs]

@@ -1,8 +1,9 @@
-"""Which code made an outcome: digests of the library's sources and of the experiment's.
+"""Which sources made an outcome: a hash of each file of the library and of the experiment that it depends on.
 
-An outcome depends on the learners as much as on the experiment, so that a change in either voids it: of the
-library a change in a file that the job has loaded, of `papers/` one in what the experiment imports. What only
-reports (`report/`, `published/`, `causes.py`) is in neither: a better sentence must not cost hours.
+Of the library an outcome depends on the files that its job had loaded, and on the C++ files of the kernels
+that these name; an outcome of one method depends on no other method's file. Of `papers/` it depends on the
+functions that the experiment's `measure` reaches. Comments and docstrings do not count: a better sentence or
+table must not cost hours.
 """
 
 from __future__ import annotations
@@ -12,102 +13,74 @@ import hashlib
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import streamsieve
+from streamsieve.methods import method_class
 
 PAPERS = Path(__file__).resolve().parent
 CHECKOUT = PAPERS.parent
 PACKAGE = Path(streamsieve.__file__).resolve().parent
 CPP = CHECKOUT / "cpp"
-REPORTING = ("report", "published")  # folders of papers/ that change no outcome
+BUILD = CHECKOUT / "CMakeLists.txt"
+METHODS = PACKAGE / "methods"
+REPORTING = PAPERS / "report"  # changes no outcome
 
-
-@dataclass(frozen=True)
-class Version:
-    """The library's version, digests of its sources and of the experiment's, and the commit checked out."""
-
-    streamsieve: str
-    sources: str
-    experiment: str
-    commit: str = field(default="", compare=False)
-
-    def __str__(self) -> str:
-        return f"streamsieve {self.streamsieve}, sources {self.sources} (experiment {self.experiment})"
-
-    @classmethod
-    def of_record(cls, record: dict[str, Any]) -> Version:
-        """The version stored with an outcome; records without the library's sources have them "unknown"."""
-        if "sources" in record:
-            commit = record.get("commit", "")
-            return cls(record["streamsieve"], record["sources"], record["experiment"], commit)
-        library, _, experiment = str(record.get("version", "unknown")).partition(" ")
-        return cls(library, "unknown", experiment[:8] or "unknown")
-
-
-def current_version(experiment: Path) -> Version:
-    """The version of outcomes that the experiment in this file makes now."""
-    return Version(streamsieve.__version__, library_digest(), experiment_digest(experiment), current_commit())
-
-
-def experiment_digest(experiment: Path) -> str:
-    """Digest of the experiment in this file with what it imports from papers/."""
-    return digest(imported_files(experiment), PAPERS)
+Hashes = dict[str, str]  # by the name of a file, below the checkout or below the installed package
 
 
 @cache
 def current_commit() -> str:
-    """The commit that is checked out, and whether the sources differ from it; "" outside of a repository."""
+    """The commit that is checked out, with "+" where its sources were edited; "" outside of a repository."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(CHECKOUT), *words]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
     try:
-        changed = git("status", "--porcelain", "--", "src", "cpp", "papers", "CMakeLists.txt")
-        return f"commit {git('rev-parse', '--short', 'HEAD')}{' with changes' if changed else ''}"
+        edited = git("status", "--porcelain", "--", "src", "cpp", "papers", "CMakeLists.txt")
+        return git("rev-parse", "--short=7", "HEAD") + ("+" if edited else "")
     except (OSError, subprocess.CalledProcessError):
         return ""
 
 
 @cache
-def library_hashes() -> dict[str, str]:
-    """Hashes of all files of the library by name, as they were when this was first called.
+def library_hashes() -> Hashes:
+    """Hashes of all files of the library, as they were when this was first called.
 
     Of its Python and C++ sources where it is imported from this checkout, else of the installed Python files
     and the compiled module.
     """
-    compiled = [*_cpp_files(), CHECKOUT / "CMakeLists.txt"] if _from_checkout() else _compiled()
-    return {_name(file): _hash(file) for file in sorted([*PACKAGE.rglob("*.py"), *compiled])}
+    compiled = [*_cpp_files(), BUILD] if _from_checkout() else _compiled()
+    return {
+        _name(file): hash_source(file.name, file.read_bytes())
+        for file in sorted([*PACKAGE.rglob("*.py"), *compiled])
+    }
 
 
-def library_digest() -> str:
-    """Digest of the library that is imported."""
-    return _combine(library_hashes())
+def used_hashes(experiment: Path, methods: Iterable[str] | None = None) -> Hashes:
+    """Hashes of all that an outcome of this process depends on.
 
-
-def checkout_digest() -> str:
-    """Digest of the library's sources in this checkout, whichever is imported."""
-    files = [*(CHECKOUT / "src" / "streamsieve").rglob("*.py"), *_cpp_files(), CHECKOUT / "CMakeLists.txt"]
-    return digest(files, CHECKOUT)
-
-
-def used_files() -> tuple[str, ...]:
-    """The library's files that this process has loaded so far: modules, and the kernels that they name."""
+    `experiment` is the file of the experiment, `methods` the names of the library's methods that were run:
+    files of others are left out. None is that it is not known which were run.
+    """
     loaded = [getattr(module, "__file__", None) for name, module in sys.modules.items() if _is_ours(name)]
-    modules = [Path(file).resolve() for file in loaded if file and file.endswith(".py")]
-    compiled = kernel_files(modules) if _from_checkout() else set(_compiled())
-    return tuple(sorted(_name(file) for file in {*modules, *compiled}))
-
-
-def used_digest(files: tuple[str, ...]) -> str:
-    """Digest of `used_files`; "missing" where one is gone."""
+    files = {Path(file).resolve() for file in loaded if file and file.endswith(".py")}
+    if methods is not None:
+        modules = [sys.modules[method_class(name).__module__] for name in methods]
+        own = _closure([Path(str(module.__file__)) for module in modules], _package_imports)
+        files = {f for f in files if not f.is_relative_to(METHODS) or f in own or f.name == "__init__.py"}
+    files |= kernel_files(files) if _from_checkout() else set(_compiled())
     hashes = library_hashes()
-    return _combine({name: hashes[name] for name in files}) if hashes.keys() >= set(files) else "missing"
+    return {name: hashes[name] for name in sorted(map(_name, files))} | experiment_hashes(experiment)
+
+
+def changed_files(made: Mapping[str, str], experiment: Path) -> list[str]:
+    """The files, of those that made an outcome, that have changed since or are gone."""
+    now = library_hashes() | experiment_hashes(experiment)
+    return [name for name, hashed in made.items() if now.get(name) != hashed]
 
 
 def kernel_files(modules: Iterable[Path]) -> set[Path]:
@@ -117,11 +90,94 @@ def kernel_files(modules: Iterable[Path]) -> set[Path]:
     """
     names = {name for file in modules for name in re.findall(r"\b_core\.(\w+)", _text(file))}
     sources = {file: set(re.findall(r'"(\w+)"(?!_a)', _text(file))) for file in CPP.rglob("*.cpp")}
-    build = CHECKOUT / "CMakeLists.txt"
     if not names <= set().union(*sources.values()):
-        return {*_cpp_files(), build}
+        return {*_cpp_files(), BUILD}
     named = [file for file, defined in sources.items() if names & defined]
-    return _closure([*named, CPP / "module.cpp"], _included) | {build}
+    return _closure([*named, CPP / "module.cpp"], _included) | {BUILD}
+
+
+@cache
+def experiment_hashes(experiment: Path) -> Hashes:
+    """By file of papers/, a hash of the functions, classes and constants that `measure` reaches."""
+    reached = _reached(experiment.resolve(), "measure")
+    files = sorted({file for file, _ in reached})
+    return {_paper(file): _hash(_sources(file, {n for f, n in reached if f == file})) for file in files}
+
+
+def _reached(file: Path, entry: str) -> set[tuple[Path, str]]:
+    """The top-level names of papers/ that an entry of a file refers to, directly or not, with their files."""
+    found: set[tuple[Path, str]] = set()
+    pending = [(file, entry)]
+    while pending:
+        file, name = pending.pop()
+        definitions, imports = _top_level(file)
+        if (file, name) in found:
+            continue
+        if name in imports:
+            module, original = imports[name]
+            if module.is_relative_to(REPORTING):
+                continue
+            pending += [(module, n) for n in ([original] if original else _top_level(module)[0])]
+        elif name in definitions:
+            found.add((file, name))
+            pending += [
+                (file, n.id) for n in ast.walk(definitions[name]) if isinstance(n, ast.Name) and n.id != name
+            ]
+    return found
+
+
+@cache
+def _top_level(file: Path) -> tuple[dict[str, ast.stmt], dict[str, tuple[Path, str]]]:
+    """What a file defines, and what it imports from papers/: the file and the name, "" for a whole module."""
+    definitions: dict[str, ast.stmt] = {}
+    imports: dict[str, tuple[Path, str]] = {}
+    for node in ast.parse(_text(file)).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            definitions[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+            definitions |= dict.fromkeys(names, node)
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            folder = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for alias in node.names:
+                module = _module_file(folder / alias.name)
+                imports[alias.asname or alias.name] = (
+                    (module, "") if module else (_module_file(folder) or file, alias.name)
+                )
+    return definitions, imports
+
+
+def _module_file(path: Path) -> Path | None:
+    choices = (path.with_suffix(".py"), path / "__init__.py")
+    return next((file for file in choices if file.is_file()), None)
+
+
+def _sources(file: Path, names: set[str]) -> bytes:
+    """The definitions without their docstrings, in the order of the file."""
+    definitions, _ = _top_level(file)
+    nodes = dict.fromkeys(node for name, node in definitions.items() if name in names)
+    return _code(ast.parse("\n".join(map(ast.unparse, nodes))))
+
+
+def _code(module: ast.Module) -> bytes:
+    """The text of a module without comments and docstrings."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(
+            node, clean=False
+        ):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(module).encode()  # which Python versions agree on, as they do not on a dump
+
+
+def _package_imports(file: Path) -> Iterator[Path]:
+    """The modules of the library that a module of it imports, anywhere in its text."""
+    for node in ast.walk(ast.parse(_text(file))):
+        if isinstance(node, ast.ImportFrom):
+            base = file.parents[node.level - 1] if node.level else PACKAGE.parent
+            folder = base.joinpath(*(node.module or "").split("."))
+            found = [_module_file(folder), *(_module_file(folder / alias.name) for alias in node.names)]
+            yield from (f for f in found if f and f.is_relative_to(PACKAGE) and f.name != "__init__.py")
 
 
 def _included(file: Path) -> Iterator[Path]:
@@ -135,6 +191,18 @@ def _included(file: Path) -> Iterator[Path]:
                     yield source
 
 
+def _closure(files: Iterable[Path], follow: Callable[[Path], Iterable[Path]]) -> set[Path]:
+    """The files and what they lead to, directly or not."""
+    found: set[Path] = set()
+    pending = [file.resolve() for file in files]
+    while pending:
+        file = pending.pop()
+        if file not in found:
+            found.add(file)
+            pending += follow(file)
+    return found
+
+
 def _is_ours(module: str) -> bool:
     return module.split(".")[0] == "streamsieve"
 
@@ -145,6 +213,10 @@ def _from_checkout() -> bool:
 
 def _name(file: Path) -> str:
     return file.relative_to(CHECKOUT if _from_checkout() else PACKAGE).as_posix()
+
+
+def _paper(file: Path) -> str:
+    return file.relative_to(CHECKOUT).as_posix() if file.is_relative_to(CHECKOUT) else file.name
 
 
 def _cpp_files() -> list[Path]:
@@ -160,51 +232,10 @@ def _text(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def _closure(files: Iterable[Path], follow: Callable[[Path], Iterable[Path]]) -> set[Path]:
-    """The files and what they lead to, directly or not."""
-    found: set[Path] = set()
-    pending = [file.resolve() for file in files]
-    while pending:
-        file = pending.pop()
-        if file not in found:
-            found.add(file)
-            pending += follow(file)
-    return found
+def hash_source(name: str, content: bytes) -> str:
+    """Hash of a file; of a Python file without comments and docstrings."""
+    return _hash(_code(ast.parse(content)) if name.endswith(".py") else content)
 
 
-def digest(files: Iterable[Path], root: Path) -> str:
-    """Eight hexadecimal digits of the names, below `root`, and contents of the files."""
-
-    def name(file: Path) -> str:
-        return file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
-
-    return _combine({name(file): _hash(file) for file in sorted(files)})
-
-
-def _hash(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def _combine(hashes: dict[str, str]) -> str:
-    whole = hashlib.sha256()
-    for name, each in hashes.items():
-        whole.update(f"{name}\0{each}\n".encode())
-    return whole.hexdigest()[:8]
-
-
-def imported_files(module: Path) -> set[Path]:
-    """The module and what it imports from papers/, directly or not, but not what only reports."""
-    return _closure([module], _relative_imports)
-
-
-def _relative_imports(file: Path) -> Iterator[Path]:
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if not isinstance(node, ast.ImportFrom) or node.level == 0:
-            continue
-        folder = file.parents[node.level - 1]
-        names = [node.module] if node.module else [alias.name for alias in node.names]
-        for name in names:
-            top, *_ = name.split(".")
-            target = folder.joinpath(*name.split(".")).with_suffix(".py")
-            if top not in REPORTING and target.is_file():
-                yield target
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:8]

@@ -8,45 +8,64 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing import get_context
-from time import perf_counter
+from pathlib import Path
+from time import process_time
 
 from .experiments import load_experiment
 from .progress import Listener, labelled, listen, listening
-from .store import Job, Outcome
-from .versions import library_hashes, used_digest, used_files
+from .store import Job, Record, Version
+from .versions import current_commit, library_hashes, used_hashes
+
+Methods = dict[str, tuple[str, ...]]  # by the name in the tables, the library's methods that it runs
 
 
 def describe(job: Job) -> str:
     return ", ".join(f"{name} {value}" for name, value in job.items())
 
 
-def run_job(name: str, job: Job) -> Outcome:
-    """The outcome of one job, as it would be read back from JSON."""
+def run_job(name: str, job: Job, methods: Methods) -> list[Record]:
+    """What comes of one job, as it would be read back from JSON; a record for each of `methods`.
+
+    Where `methods` is empty the experiment measures all at once, and there is one record.
+    """
     library_hashes()  # before its modules are loaded: what is edited from now on is not what ran
-    start = perf_counter()
+    experiment = load_experiment(name)
+    file = Path(str(experiment.__file__))
+    start = process_time()
     with labelled(describe(job)):
-        value = json.loads(json.dumps(load_experiment(name).measure(**job)))
-    used = used_files()
-    return Outcome(value, perf_counter() - start, used, used_digest(used))
+        given = {"methods": list(methods)} if methods else {}
+        value = json.loads(json.dumps(experiment.measure(**job, **given)))
+    seconds = process_time() - start
+    if not methods:
+        return [Record(job, "", value, seconds, Version(current_commit(), used_hashes(file)))]
+    share = seconds / len(methods)
+    return [
+        Record(job, method, value[method], share, Version(current_commit(), used_hashes(file, uses)))
+        for method, uses in methods.items()
+    ]
 
 
-def run_jobs(name: str, jobs: list[Job], workers: int, listener: Listener) -> Iterator[tuple[Job, Outcome]]:
-    """Jobs with outcomes, in the order in which they finish; `listener` gets their messages."""
+def run_jobs(
+    name: str, jobs: list[tuple[Job, Methods]], workers: int, listener: Listener
+) -> Iterator[list[Record]]:
+    """What comes of the jobs, in the order in which they finish; `listener` gets their messages."""
     if workers <= 1 or len(jobs) <= 1:
-        for job in jobs:
+        for job, methods in jobs:
             with listening(listener):
-                outcome = run_job(name, job)
-            yield job, outcome
+                records = run_job(name, job, methods)
+            yield records
         return
     context = get_context("spawn")
     messages = context.SimpleQueue()
     size = min(workers, len(jobs))
     with _one_thread_each(), ProcessPoolExecutor(size, context, listen, (messages.put,)) as pool:
-        running: dict[Future[Outcome], Job] = {pool.submit(run_job, name, job): job for job in jobs}
+        running: set[Future[list[Record]]] = {pool.submit(run_job, name, *each) for each in jobs}
         try:
             while running:
-                for future in wait(running, timeout=0.5, return_when=FIRST_COMPLETED).done:
-                    yield running.pop(future), future.result()
+                done = wait(running, timeout=0.5, return_when=FIRST_COMPLETED).done
+                running -= done
+                for future in done:
+                    yield future.result()
                 while not messages.empty():
                     listener(messages.get())
         except BaseException:

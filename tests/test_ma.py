@@ -84,7 +84,7 @@ def test_the_report_has_a_row_for_what_was_run_and_three_figures(monkeypatch, tm
         for job in ma.jobs(2, True)
         if job["what"] != "table" or (wanted.items() <= job.items() and job["method"] in ("RDA", ma.OURS))
     ]
-    outcomes = Outcomes([(job, run_job("ma", job).value) for job in jobs])
+    outcomes = Outcomes([(job, run_job("ma", job, {})[0].value) for job in jobs])
     table, *figures = ma.report(outcomes)
     assert [row[:3] for row in table.rows] == [["logistic", "dexter", "RDA"], ["logistic", "dexter", ma.OURS]]
     ours = table.rows[1]

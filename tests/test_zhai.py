@@ -50,7 +50,7 @@ def test_the_quick_experiment_has_a_line_for_every_method(monkeypatch, tmp_path)
     jobs = zhai.jobs(1, True)
     monkeypatch.setattr(zhai, "HALVINGS", 9)
     budgets, claims, later, penalties, *figures = zhai.report(
-        Outcomes([(job, run_job("zhai", job).value) for job in jobs])
+        Outcomes([(job, run_job("zhai", job, {})[0].value) for job in jobs])
     )
     assert [row[1] for row in budgets.rows] == list(zhai.BUDGETED)
     assert {row[1] for row in penalties.rows} == set(zhai.PENALIZED)

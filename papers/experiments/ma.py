@@ -19,7 +19,6 @@ explains. A quick run searches a coarser grid, on dexter only.
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import product
@@ -213,7 +212,7 @@ def search_params(name: str, method: str, loss: str, quick: bool = False, rows: 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
     sparse = "dexter" if missing("dorothea") else "dorothea"
     table = [
-        {"what": "table", "data": d, "method": m, "loss": loss, "count": runs, "quick": quick}
+        {"what": "table", "data": d, "method": m, "loss": loss, "runs": runs, "quick": quick}
         for d in reversed(sets_at_hand() or ["dexter"])  # what takes longest first
         for m in reversed(METHODS)
         for loss in LOSSES
@@ -240,17 +239,19 @@ def measure(what: str, **job: Any) -> dict[str, Any]:
     return measures[what](**job)
 
 
-def measure_orders(data: str, method: str, loss: str, count: int, quick: bool) -> dict[str, Any]:
-    """The parameters, and of each order of the rows test error and AUC (%), and the features, packed."""
+def measure_orders(data: str, method: str, loss: str, runs: int, quick: bool) -> dict[str, Any]:
+    """The parameters, of each order of the rows test error, AUC and share of features (%), and kappa."""
     X, y, X_test, y_test = scaled_rows(data)
     params = search_params(data, method, loss, quick)
-    errors, areas, supports = [], [], []
-    for seed in range(1, 1 + count):
+    errors, areas, masks = [], [], []
+    for seed in range(1, 1 + runs):
         for _, model in fit_passes(method, loss, params, X, y, seed, (params.get("passes", 0),)):
             errors.append(100 - 100 * float(model.score(X_test, y_test)))
             areas.append(100 * auc(y_test, X_test @ np.ravel(model.coef_)))
-            supports.append(b64encode(np.packbits(model.get_support()).tobytes()).decode())
-    return {"params": params, "error": errors, "auc": areas, "support": supports, "p": X.shape[1]}
+            masks.append(model.get_support())
+    kappa = stability(masks, X.shape[1]).kappa if runs > 1 else None
+    shares = [100 * float(mask.mean()) for mask in masks]
+    return {"params": params, "error": errors, "auc": areas, "share": shares, "kappa": kappa}
 
 
 def measure_run(method: str, quick: bool) -> dict[str, Any]:
@@ -268,7 +269,7 @@ def measure_run(method: str, quick: bool) -> dict[str, Any]:
     share = []
     for i in order[-LAST:]:
         model.partial_fit(X[[i]], y[[i]])
-        share.append(100 * np.count_nonzero(model.coef_) / X.shape[1])
+        share.append(round(100 * np.count_nonzero(model.coef_) / X.shape[1], 3))
     return {"share": share}
 
 
@@ -299,7 +300,7 @@ def annealed_rate(d: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
 
 def report(outcomes: Outcomes) -> list[Part]:
     rows = [row for loss in LOSSES for d in SETS for row in _rows(outcomes, d, loss)]
-    count = max((job["count"] for job, _ in outcomes.where(what="table")), default=0)
+    count = max((job["runs"] for job, _ in outcomes.where(what="table")), default=0)
     shown = [d for d in SETS if outcomes.where(what="table", data=d)]
     caps = [f"{100 * MAX_SHARE[d]:g} % ({d})" for d in shown]
     absent = " ".join(filter(None, map(missing, SETS)))
@@ -370,23 +371,16 @@ def _rows(outcomes: Outcomes, name: str, loss: str) -> Iterator[list[str | Cell]
             continue
         kind = method.partition(",")[0]
         error, error_sd, share, share_sd = published.get(kind, (None,) * 4)
-        p = part.values("p")[0]
-        masks = [_mask(packed, p) for chunk in part.values("support") for packed in chunk]
         errors = Cell([e for chunk in part.values("error") for e in chunk], error, "less", 2)
-        shares = Cell([100 * float(mask.mean()) for mask in masks], share, "less", 2)
-        kappas = [stability(masks, p).kappa] if len(masks) > 1 else []
+        shares = Cell([s for chunk in part.values("share") for s in chunk], share, "less", 2)
         published_kappa = {"TruncatedGradient": kappa[0], OURS: kappa[1]}.get(kind)
         areas = [a for chunk in part.values("auc") for a in chunk]
         params = ", ".join(f"{k} = {v}" for k, v in part.values("params")[0].items()) or "defaults"
         yield [
             *(loss, name, method),
             *(errors, _deviation_text(errors, error_sd), shares, _deviation_text(shares, share_sd)),
-            *(Cell(kappas, published_kappa, digits=2), Cell(areas), params),
+            *(part.cell("kappa", published=published_kappa, digits=2), Cell(areas), params),
         ]
-
-
-def _mask(packed: str, p: int) -> NDArray[np.bool_]:
-    return np.unpackbits(np.frombuffer(b64decode(packed), dtype=np.uint8), count=p).astype(bool)
 
 
 def _deviation_text(cell: Cell, published: float | None) -> str:

@@ -1,10 +1,12 @@
 """[Sun] Tables 4.1 to 4.4: SFSA, its variants and competitors; p = 10,000 correlated features, sparse rows.
 
-Every method is given k, SFSA also the number of rows, with which it matures, as published. One stream serves
-all n of a signal below 100,000: shorter ones are its beginning. SFSA has its warmup of half the rows; as
-printed it has none. With targets SFSA that matures after 90 % of the rows, as `fit` has it, and answers by
-its refit, beyond the paper, is beside it. TSGD is [Sun] Algorithm 2, FOFS
-`OFSClassifier`, OPG `FOBOS...`. On sparse rows `SieveClassifier`, beyond the paper, is beside them.
+Every method is given k. SFSA is also given the number of rows, after which k features are left, as published.
+One stream serves all n of a signal below 100,000: the shorter ones are its beginning. By default SFSA removes
+no feature in the first half of the rows; "SFSA as printed" has no such warmup and is [Sun] Algorithm 1.
+SFSA-AG and SFSA-Adam are the paper's variants, with the default warmup. With targets, "SFSA refitted" has k
+features left after 90 % of the rows, as `fit` does, and then least squares, which the paper does not have.
+TSGD is [Sun] Algorithm 2, FOFS `OFSClassifier`, OPG `FOBOS...`. On sparse rows `SieveClassifier`, which is of
+no paper, stands beside them.
 
 100,000 rows and more, OPG and RDA take most of the time and have fewer runs, the first ones.
 """
@@ -38,7 +40,12 @@ METHODS = {
     "regression": ("SFSA", "SFSA-AG", "TSGD", "OPG", "RDA"),
     "classification": ("SFSA", "SFSA-AG", "SFSA-Adam", "TSGD", "FOFS", "SOFS", "OPG", "RDA"),
 }
+# Beyond the published columns, by the task, or on sparse rows.
+BESIDE = {"regression": (PRINTED, REFITTED), "classification": (PRINTED,), "sparse": (PRINTED, "Sieve")}
+USES = dict.fromkeys((*VARIANTS, PRINTED, REFITTED), ("SFSA",)) | {"TSGD": ("TSGD",), "FOFS": ("OFS",)}
+USES |= {"SOFS": ("SOFS",), "OPG": ("FOBOS",), "RDA": ("RDA",), "Sieve": ("Sieve",)}
 ROWS = 100_000
+SEED = 2000  # of the first run
 LONG, LONG_RUNS = 100_000, 2  # rows from which there are fewer runs of correlated features, and how many
 LADDERS, LADDER_RUNS = ("OPG", "RDA"), 1
 
@@ -61,84 +68,76 @@ def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
     )
     out = [(run, design) for run in range(runs) for design in [*short, *sparse]]
     out += [(run, design) for run in range(min(runs, LONG_RUNS)) for design in ([] if quick else long)]
-    online = [design | {"ladders": run < LADDER_RUNS, "seed": 2000 + run} for run, design in out]
-    return online + [design | {"sieve": True, "seed": 2000 + run} for run in range(runs) for design in sparse]
+    return [design | {"seed": SEED + run} for run, design in out]
 
 
-def sfsa_variants(task: str, k: int, n: int) -> dict[str, Any]:
-    """SFSA for n rows, by variant."""
+def methods(seed: int, **design: Any) -> dict[str, tuple[str, ...]]:
+    """What is compared on a stream: by the name in the tables, the library's methods that it runs."""
+    task = design.get("task", "classification")
+    names = (*METHODS[task], *BESIDE[design.get("task", "sparse")])
+    return {name: USES[name] for name in names if seed < SEED + LADDER_RUNS or name not in LADDERS}
+
+
+def make_model(name: str, task: str, k: int, n: int, fofs: Params) -> Any:
+    """A method; those of SFSA mature with n rows."""
+    if name == "TSGD":
+        return (TSGDRegressor if task == "regression" else TSGDClassifier)(k)
+    if name == "Sieve":
+        return SieveClassifier(k)
+    if name not in (*VARIANTS, PRINTED, REFITTED):
+        return online_methods(task, k, fofs)[name]
     kind: Any = SFSARegressor if task == "regression" else SFSAClassifier
-    models = {
-        name: kind(k, maturity=n // BATCH, ladder=False, variant=variant)
-        for name, variant in VARIANTS.items()
-        if name in METHODS[task]
-    }
-    models[PRINTED] = kind(k, maturity=n // BATCH, ladder=False, warmup=0.0)
-    if task == "regression":
-        models[REFITTED] = kind(k, maturity=9 * n // (10 * BATCH), ladder=False)
-    return models
+    options: dict[str, Any] = {"maturity": n // BATCH, "ladder": False}
+    if name == REFITTED:
+        options["maturity"] = 9 * n // (10 * BATCH)
+    if name == PRINTED:
+        options["warmup"] = 0.0
+    return kind(k, variant=VARIANTS.get(name, "plain"), **options)
 
 
-def measure(seed: int, **design: Any) -> dict[str, Any]:
-    """By n and method: percent found, test RMSE or AUC, and the seconds of learning."""
-    return (
-        measure_correlated(seed=seed, **design) if "signal" in design else measure_sparse(seed=seed, **design)
-    )
+def measure(methods: list[str], seed: int, **design: Any) -> dict[str, Any]:
+    """By method and n: percent found, test RMSE or AUC, and the seconds of learning."""
+    if "signal" in design:
+        return measure_correlated(methods, seed=seed, **design)
+    return measure_sparse(methods, seed=seed, **design)
 
 
-def measure_correlated(task: str, signal: Any, ns: list[int], ladders: bool, seed: int) -> dict[str, Any]:
+def measure_correlated(
+    methods: list[str], task: str, signal: Any, ns: list[int], seed: int
+) -> dict[str, Any]:
     options: dict[str, Any] = {"signal": signal, "task": task, "dtype": np.float32}
     stream = simulate.correlated(max(ns), P, K, random_state=seed, **options)
     test = simulate.correlated(None, P, K, random_state=10_000 + seed, **options).take(2000)
-    any_n = any_n_methods(task, K, ladders, fofs_params(test[0]))
-    return learn_stream(stream, task, K, ns, test, any_n)
+    return learn_stream(methods, stream, task, K, ns, test, fofs_params(test[0]))
 
 
-def measure_sparse(
-    p: int, k: int, nnz: int, n: int, seed: int, ladders: bool = False, sieve: bool = False
-) -> dict[str, Any]:
-    """Of the online methods, or of `SieveClassifier` alone, which takes longer to read than to learn."""
+def measure_sparse(methods: list[str], p: int, k: int, nnz: int, n: int, seed: int) -> dict[str, Any]:
     stream = simulate.sparse(n, p, k, nnz, random_state=seed)
-    any_n = {"Sieve": SieveClassifier(k)} if sieve else {}
-    any_n = any_n or any_n_methods("classification", k, ladders, SPARSE_FOFS)
-    ns = [] if sieve else [n]
-    return learn_stream(stream, "classification", k, ns, stream.take(10_000, start=n), any_n, n)
-
-
-def any_n_methods(task: str, k: int, ladders: bool, fofs: Params) -> dict[str, Any]:
-    """Those that need not know the number of rows; OPG and RDA where `ladders`."""
-    methods = {"TSGD": (TSGDRegressor if task == "regression" else TSGDClassifier)(k)}
-    methods |= online_methods(task, k, fofs)
-    return {name: method for name, method in methods.items() if ladders or name not in LADDERS}
+    test = stream.take(10_000, start=n)
+    return learn_stream(methods, stream, "classification", k, [n], test, SPARSE_FOFS)
 
 
 def learn_stream(
-    stream: Any,
-    task: str,
-    k: int,
-    ns: list[int],
-    test: tuple[Any, Any],
-    any_n: dict[str, Any],
-    last: int | None = None,
+    methods: list[str], stream: Any, task: str, k: int, ns: list[int], test: Any, fofs: Params
 ) -> dict[str, Any]:
-    """By n and method: those of any n, and SFSA for each of `ns`; read there, and after `last` rows."""
+    """By method and n. One model of a method serves all n, but for SFSA, which has one for each."""
     labels = {} if task == "regression" else {"classes": (-1, 1)}
-    models = {(name, 0): model for name, model in any_n.items()}
-    models |= {(name, n): model for n in ns for name, model in sfsa_variants(task, k, n).items()}
+    models = {
+        (name, last): make_model(name, task, k, last, fofs)
+        for name in methods
+        for last in (ns if USES[name] == ("SFSA",) else [max(ns)])
+    }
     seconds = dict.fromkeys(models, 0.0)
-    rows, out = 0, {}
+    rows, out = 0, {name: {} for name in methods}  # type: ignore[var-annotated]
     for X, y in stream:
         rows += len(y)
-        for at, model in models.items():
-            if at[1] == 0 or rows <= at[1]:
-                with timed(seconds, at):
+        for (name, last), model in models.items():
+            if rows <= last:
+                with timed(seconds, (name, last)):
                     model.partial_fit(X, y, **labels)
-        if rows in ns or rows == last:
-            out[str(rows)] = {
-                name: quality(model, stream.support, *test) | {"seconds": seconds[name, n]}
-                for (name, n), model in models.items()
-                if n in (0, rows)
-            }
+            if rows == last or (rows in ns and USES[name] != ("SFSA",)):
+                result = quality(model, stream.support, *test)
+                out[name][str(rows)] = result | {"seconds": seconds[name, last]}
     return out
 
 
@@ -156,26 +155,27 @@ def report(outcomes: Outcomes) -> list[Part]:
         ("regression", "4.1", "test RMSE", "less"),
         ("classification", "4.2, 4.3", "test AUC", "more"),
     ):
-        methods = [*METHODS[task], PRINTED, *([REFITTED] if task == "regression" else [])]
+        methods = [*METHODS[task], *BESIDE[task]]
         rows: list[list[str | Cell]] = []
         for (t, signal, n), published in PUBLISHED.items():
             part = outcomes.where(task=t, signal=signal)
-            if t == task and part.values(n):
+            if t == task and any(part.values(method, n) for method in methods):
                 label = f"{signal:g}" if isinstance(signal, float) else f"{signal[0]:g} to {signal[1]:g}"
                 rows += _rows([label, f"{n:,}"], part, n, methods, published, fit, better)
         note = (
             f"p = {P:,}, k = {K}, correlation 0.5, noise 1; mini-batches of {BATCH} in SFSA, defaults "
             f"otherwise; {_runs(outcomes.where(task=task))} Seconds of learning n rows, one thread; those of "
-            "OPG and RDA are for all penalties together, here as published."
+            "OPG and RDA are for all penalties together, here as published. "
+            f"{PRINTED}: Algorithm 1, without a warmup; its published figures are those of SFSA."
         )
         if task == "regression":
             note += (
-                f" {PRINTED}: without warmup. {REFITTED}: k features are left after 90 % of the rows, and "
-                "have the weights of least squares on the rest, beyond the paper."
+                f" {REFITTED}: k features are left after 90 % of the rows, and least squares on the other "
+                "rows gives their weights, which the paper does not have."
             )
         title = f"True features found, {task}: [Sun] Table{'s' if ',' in table else ''} {table}"
         parts.append(Table(title, ["signal", "n", "", *methods], rows, note, contest="row"))
-    rows, methods = [], [*METHODS["classification"], PRINTED, "Sieve"]
+    rows, methods = [], [*METHODS["classification"], *BESIDE["sparse"]]
     for (p, k, nnz), published in SPARSE.items():
         for n in (30_000, ROWS):
             part = outcomes.where(p=p, nnz=nnz, n=n)
@@ -202,7 +202,7 @@ def _runs(outcomes: Outcomes) -> str:
     every = [job for job, _ in outcomes]
     lengths = sorted({n for job in every for n in job.get("ns", [])})
     fewer = {f"n = {n:,}": count([job for job in every if n in job.get("ns", [])]) for n in lengths}
-    fewer["OPG and RDA"] = count([job for job in every if job.get("ladders")])
+    fewer["OPG and RDA"] = count([job for job, by in outcomes if "OPG" in by])
     runs = [f"{count(every)} runs", *(f"{what}: {n}" for what, n in fewer.items() if 0 < n < count(every))]
     return f"{', '.join(runs)}; published: 20."
 
@@ -214,10 +214,8 @@ def _rows(
     kinds = (("found %", "found", "more", 1), (fit, "fit", better, 3), ("seconds", "seconds", "", 2))
     rows: list[list[str | Cell]] = []
     for i, (label, name, way, digits) in enumerate(kinds):
-        paper = published[i] if i < len(published) else []
-        paper = [*paper, *[None] * (len(methods) - len(paper))]
-        cells = [
-            part.cell(n, m, name, published=x, better=way, digits=digits) for m, x in zip(methods, paper)
-        ]
+        paper = dict(zip(methods, published[i] if i < len(published) else []))
+        paper[PRINTED] = paper.get("SFSA")
+        cells = [part.cell(m, n, name, published=paper.get(m), better=way, digits=digits) for m in methods]
         rows.append([*(head if i == 0 else ["", ""]), label, *cells])
     return rows

@@ -13,18 +13,13 @@ and B-AMD are run at the same budgets in all figures, where the paper gives them
 penalties happened to leave. A quick run searches a coarser grid, on dexter only.
 
 What 5.3 says of Figure 3 is compared where the penalties left 10 to 200 features, with the accuracy of the
-other method by linear interpolation in the logarithm of the features. It follows from the tables alone:
-`python -m papers.experiments.zhai FOLDER` writes it anew into the results.json of a folder, and `python -m
-papers report` the page.
+other method by linear interpolation in the logarithm of the features.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterable, Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -216,17 +211,6 @@ def _compare(
     return found
 
 
-def write_l1_claims(folder: Path) -> None:
-    """Derive the claims of 5.3 from the tables in a folder's results.json, and store them there."""
-    file = folder / "results.json"
-    parts = [part for part in json.loads(file.read_text()) if part.get("title") != L1_TITLE]
-    titles = [part.get("title") for part in parts]
-    at = titles.index(PENALTY_TITLE)
-    budgets, penalties = (Table.from_json(parts[titles.index(t)]) for t in (BUDGET_TITLE, PENALTY_TITLE))
-    parts.insert(at, claims_of_l1(budgets, penalties).json())
-    file.write_text(json.dumps(parts, indent=1) + "\n")
-
-
 def _curves(
     outcomes: Outcomes, methods: Iterable[str]
 ) -> Iterator[tuple[str, str, str, list[float], list[Cell]]]:
@@ -266,7 +250,3 @@ def _figures(outcomes: Outcomes, note: str) -> Iterator[Figure]:
                 panel[method] = ([size for size, _ in points], [accuracy for _, accuracy in points])
         panels = [Panel(d, "features kept", "test accuracy, %", by, xlog=True) for d, by in lines.items()]
         yield Figure(f"zhai-{name}", title, panels, note)
-
-
-if __name__ == "__main__":
-    write_l1_claims(Path(sys.argv[1]))

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from .figures import Figure, Panel
 from .outcomes import Outcomes
-from .tables import Cell, Note, Provenance, Table
+from .sources import Sources
+from .tables import Cell, Note, Table
 
-__all__ = ["Cell", "Figure", "Note", "Outcomes", "Panel", "Part", "Provenance", "Table"]
+__all__ = ["Cell", "Figure", "Note", "Outcomes", "Panel", "Part", "Sources", "Table"]
 
-Part = Table | Figure | Note | Provenance
+Part = Table | Figure | Note | Sources

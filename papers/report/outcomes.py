@@ -40,11 +40,11 @@ class Outcomes:
         return Cell(self.values(*at), published, better, digits)
 
     def runs(self) -> int:
-        """The most jobs that differ in nothing but their seed."""
+        """The most jobs that differ in nothing but their seed, or runs within a job."""
         counts: dict[str, int] = {}
         for job, _ in self.pairs:
             key = repr({name: value for name, value in job.items() if name != "seed"})
-            counts[key] = counts.get(key, 0) + 1
+            counts[key] = counts.get(key, 0) + job.get("runs", 1)
         return max(counts.values(), default=0)
 
     def __bool__(self) -> bool:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..causes import CAUSES
-from ..experiments import EXPERIMENTS
-from ..versions import PAPERS, checkout_digest, experiment_digest, library_digest
-from . import Figure, Note, Part, Provenance, Table
-from .tables import KEY, LEGEND, REMARKS, VERDICTS, WORSE, Contest, causes_note, unbroken
+from .. import store
+from ..causes import read_causes
+from ..experiments import EXPERIMENTS, load_experiment
+from ..store import Job, Record, job_key
+from ..versions import changed_files, current_commit
+from . import Figure, Outcomes, Part, Sources, Table
+from .earlier import Earlier
+from .sources import Made, group
+from .tables import KEY, LEGEND, VERDICTS, Contest, causes_note, unbroken
 
 JUDGED = [verdict for verdict in VERDICTS if verdict]
 
@@ -29,10 +32,11 @@ python -m papers all --out {out}
 
 {cost}
 
-It continues where it was stopped. `python -m papers NAME` runs one experiment; `python -m papers report`
-with the same `--out` computes nothing and writes the pages anew from the stored figures. Where there are
-fewer runs than in print, or shorter streams, it is for the time they take: `--runs` sets another number.
-Every page ends with the sources that made its figures, and says whether the experiment has changed since.
+It computes only what is missing or was made by sources that have changed since: the outcomes are in the
+repository, in the folder of each experiment. `python -m papers NAME` runs one experiment; `python -m papers
+report` with the same `--out` computes nothing and writes the pages again from the outcomes. Some experiments
+have fewer runs or shorter streams than in print, because of the time they take: `--runs` sets another number.
+Every page ends with the commits that made its figures and the files that have changed since.
 """
 
 JUDGING = f"""## How figures are judged
@@ -46,11 +50,38 @@ contest is a setting with published figures: our best method beside the best pub
 """
 
 
-def write_results(name: str, command: str, parts: Sequence[Part], out: Path) -> None:
-    """`results.md`, `results.json` and, with matplotlib, the pictures."""
-    _write(name, command, parts, out)
+def write_page(name: str, out: Path, pictures: bool = True) -> list[Part]:
+    """Write `results.md`, `results.json` and the pictures of an experiment, from the outcomes in `out`.
+
+    Judged and explained by the sources of now; nothing is computed. Needs matplotlib if `pictures`. Returns
+    the parts of the page.
+    """
+    experiment = load_experiment(name)
+    file = Path(str(experiment.__file__))
+    records = list(store.read(out / "outcomes.jsonl").values())
+    earlier = Earlier.read(out / "earlier.json")
+    outcomes = Outcomes(merge_methods(records))
+    parts: list[Part] = experiment.report(outcomes) if records else []
+    earlier = earlier.without(parts)
+    earlier.write(out / "earlier.json")
+    made = group((_label(r), r.version.commit, changed_files(r.version.files, file)) for r in records)
+    filled: list[str] = []
+    for i, part in enumerate(parts):
+        if isinstance(part, Table):
+            parts[i], columns = earlier.fill(part)
+            filled += columns
+    rest = earlier.left([part for part in parts if isinstance(part, Table)])
+    if filled or rest:
+        titles = [f"Earlier, {part.title.partition(':')[0]}" for part in rest] if records else []
+        made.append(Made([*dict.fromkeys([*filled, *titles])], 0, earlier.commit))
+    parts += [replace(part, title=f"Earlier, {part.title}") if records else part for part in rest]
+    if causes := [cause for cause in read_causes() if cause.experiment == name]:
+        parts.append(causes_note([cause.markdown() for cause in causes], parts))
+    seconds = sum(record.seconds for record in records)
+    parts.append(Sources(made, seconds, max(outcomes.runs(), earlier.runs), current_commit()))
+    _write(name, parts, out)
     for part in parts:
-        if isinstance(part, Figure):
+        if pictures and isinstance(part, Figure):
             try:
                 part.draw(out)
             except ImportError as error:
@@ -58,56 +89,33 @@ def write_results(name: str, command: str, parts: Sequence[Part], out: Path) -> 
                     f"{error}: the numbers of {part.title!r} are in {out / 'results.json'}; for its "
                     "picture pip install 'streamsieve[plot]' and run again, which computes nothing twice."
                 ) from error
+    return parts
 
 
-def rewrite_results(name: str, out: Path, pictures: bool = False) -> str:
-    """`results.md` and `results.json` anew from the figures in the latter: judged anew, with today's causes.
-
-    For a change of the judging or of a cause; nothing is computed, and pictures are drawn if `pictures`.
-    Returns whether the sources of now made the figures.
-    """
-    stored = json.loads((out / "results.json").read_text())
-    read = [part for record in stored if (part := _read_part(name, record)) is not None]
-    made = [part for part in read if isinstance(part, Provenance)]
-    parts: list[Part] = [part for part in read if not isinstance(part, Provenance)]
-    if name in CAUSES:
-        parts.append(causes_note(CAUSES[name], parts))
-    (write_results if pictures else _write)(name, _command(out), [*parts, *made], out)
-    sources = {digest for part in made for digest in part.sources()}
-    if not sources:
-        return "made by sources that were not recorded."
-    now = sources <= {checkout_digest(), library_digest()}  # an installed library has a digest of its own
-    library = "the library's sources of now" if now else "other sources of the library than those of now"
-    return f"made by {library}. {made[0].state()}"
+def merge_methods(records: Sequence[Record]) -> list[tuple[Job, Any]]:
+    """Jobs with their outcomes; those of several methods by the names of these."""
+    merged: dict[str, tuple[Job, Any]] = {}
+    for record in records:
+        value = {record.method: record.value} if record.method else record.value
+        before = merged.get(job_key(record.job), (record.job, {}))[1]
+        merged[job_key(record.job)] = record.job, before | value if record.method else value
+    return list(merged.values())
 
 
-def _command(out: Path) -> str:
-    """The command that a page was made by."""
-    found = re.search(r"`(python -m papers [^`]*)`", (out / "results.md").read_text())
-    return found[1] if found else ""
+def _label(record: Record) -> str:
+    """What an outcome is of: its method, or the part of the experiment."""
+    names = ("method", "data", "what", "design", "setting")
+    return record.method or next((str(record.job[n]) for n in names if n in record.job), "")
 
 
-def _read_part(name: str, record: dict[str, Any]) -> Part | None:
-    """The part of a report that a record was made of; None for the causes, which are those of now."""
-    if "rows" in record:
-        return Table.from_json(record)
-    if "panels" in record:
-        return Figure.from_json(record)
-    if "points" in record:
-        title = record["title"]
-        return None if title in (WORSE, REMARKS) else Note(record["points"], title)
-    file = PAPERS / "experiments" / f"{name}.py"
-    return Provenance.from_json(record, experiment_digest(file) if file.exists() else "")
-
-
-def _write(name: str, command: str, parts: Sequence[Part], out: Path) -> None:
+def _write(name: str, parts: Sequence[Part], out: Path) -> None:
     shows = f"{EXPERIMENTS[name].shows}.\n\n" if name in EXPERIMENTS else ""
     figures = _figures([part for part in parts if isinstance(part, Table)])
     overview = f"../../{out.parent.name}.md"
     links = f"[All results]({overview})."
     if figures:
         links = f"Figures, [judged]({overview}#how-figures-are-judged): {_counts(figures)}. {links}"
-    header = f"# {name}\n\n{shows}`{command}`\n\n{links}\n"
+    header = f"# {name}\n\n{shows}`python -m papers {name}`\n\n{links}\n"
     (out / "results.md").write_text("\n".join([header, *(part.markdown() for part in parts)]))
     (out / "results.json").write_text(json.dumps([part.json() for part in parts], indent=1) + "\n")
 
@@ -119,24 +127,19 @@ def _figures(tables: Sequence[Table]) -> Counter[str]:
 
 @dataclass(frozen=True)
 class Summary:
-    """An experiment on the page of all: its tables and the command that made them."""
+    """An experiment on the page of all: its tables, how many runs they have, and their seconds."""
 
     name: str
     tables: list[Table]
-    command: str
+    runs: int
     seconds: float
 
     @classmethod
     def read(cls, name: str, folder: Path) -> Summary:
         records = json.loads((folder / "results.json").read_text())
         tables = [Table.from_json(record) for record in records if "rows" in record]
-        seconds = sum(record.get("seconds", 0.0) for record in records if "outcomes" in record)
-        return cls(name, tables, _command(folder), seconds)
-
-    @property
-    def runs(self) -> str:
-        found = re.search(r"--runs (\d+)", self.command)
-        return found[1] if found else "-"
+        made = next((record for record in records if "made" in record), {"runs": 0, "seconds": 0})
+        return cls(name, tables, made["runs"], made["seconds"])
 
     @property
     def figures(self) -> Counter[str]:
@@ -194,6 +197,9 @@ def _headline(summaries: Sequence[Summary]) -> Iterator[str]:
             f"{counts['undecided']} are undecided, and {counts['once']} were run only once, which decides "
             "nothing.** [How this is judged](#how-figures-are-judged).\n"
         )
+        best = Counter(contest.method for contest in contests if _outcome(contest) in ("better", "equal"))
+        named = [f"{method} {n}" for method, n in best.most_common()]
+        yield f"Our best method in the contests that are better or equal: {', '.join(named)}.\n"
     figures = _figures([table for summary in summaries for table in summary.tables])
     if figures:
         yield f"All judged figures, of every method: {_counts(figures)}.\n"
@@ -220,7 +226,7 @@ def _group(kind: str, summaries: Sequence[Summary], folder: str) -> str:
     contested = any(summary.contests for summary in summaries)
     rows = []
     for s in summaries:
-        row = [f"[{s.name}]({folder}/{s.name}/results.md)", EXPERIMENTS[s.name].shows, s.runs]
+        row = [f"[{s.name}]({folder}/{s.name}/results.md)", EXPERIMENTS[s.name].shows, str(s.runs or "-")]
         if contested:
             counts = Counter(map(_outcome, s.contests))
             row += [str(counts[o]) if s.contests else "-" for o in outcomes]
