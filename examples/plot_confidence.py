@@ -2,8 +2,9 @@
 A confidence band
 =================
 
-Running averages know how many rows they have seen, so that a model comes with standard errors. The band is
-95 % of one weight as rows come; the dashed line is the truth. The errors are conditional on the selection.
+Running averages count their rows, so a model from them has standard errors. The band is the 95 % interval
+of one weight while the stream is read; the dashed line is the truth. The errors are conditional on the
+selection.
 """
 
 import matplotlib.pyplot as plt
@@ -27,3 +28,7 @@ ax.fill_between(rows, weights - 1.96 * errors, weights + 1.96 * errors, alpha=0.
 ax.plot(rows, weights)
 ax.axhline(stream.coef[feature], color="grey", ls="--", lw=0.8)
 ax.set(xlabel="rows", ylabel=f"weight of feature {feature}", title="Estimate and its 95% interval")
+
+# %%
+# **Take home.** The interval shrinks with the square root of the number of rows. Read it at a row count
+# that was fixed in advance; to look after every row, use `inference.anytime`.

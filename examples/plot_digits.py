@@ -1,9 +1,9 @@
 """
-Digits, and the pixels that tell them apart
-===========================================
+Digits, and the pixels that distinguish them
+============================================
 
-Ten classes share one budget: 16 of 64 pixels. On the left a digit as those pixels see it, on the right the
-pixels and how much they matter to any class.
+Ten classes share one budget: 16 of 64 pixels. On the left a digit, in the middle the selected pixels of it,
+on the right the weight of these pixels.
 """
 
 import matplotlib.pyplot as plt
@@ -26,3 +26,7 @@ for ax in axes[:2]:
     ax.set_xticks([])
     ax.set_yticks([])
 SelectionDisplay.from_estimator(model, image_shape=(8, 8), ax=axes[2])
+
+# %%
+# **Take home.** Several classes share one set of features, so that k is the number of measurements that you
+# have to make.

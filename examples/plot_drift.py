@@ -2,8 +2,8 @@
 Drift and half-lives
 ====================
 
-The coefficients of this stream swing. Averages that keep everything describe a stream that is gone; those
-with a half-life follow. Too short a half-life, and noise takes over.
+The coefficients of this stream oscillate. Averages of all rows describe a past that is over; averages with
+a half-life follow the changes. If the half-life is too short, noise dominates.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ from streamsieve import OLSthRegressor, simulate
 
 stream = simulate.drifting(20_000, p=40, k=4, T=100, lag=25, rows_per_step=100, block_size=500)
 figure, ax = plt.subplots(figsize=(8, 3.8), layout="constrained")
-for half_life in (None, 4000, 700, 100):
+for half_life in (None, 1000, 100, 10):
     model, errors = OLSthRegressor(4, half_life=half_life), []
     for X, y in stream:
         if errors or hasattr(model, "method_"):
@@ -23,4 +23,8 @@ for half_life in (None, 4000, 700, 100):
     ax.plot(500 * np.arange(1, len(errors) + 1), errors, label=f"{label}: {np.mean(errors[5:]):.2f}")
 ax.axhline(1, color="grey", ls="--", lw=0.8)
 ax.set(xlabel="rows", ylabel="RMSE of the next 500 rows", title="The noise is 1")
-ax.legend(frameon=False, title="mean")
+ax.legend(frameon=False, title="mean", loc="upper left", bbox_to_anchor=(1, 1))
+
+# %%
+# **Take home.** Choose the half-life between the time in which the stream changes and the number of rows
+# that a model needs. `half_life="auto"` adapts it.

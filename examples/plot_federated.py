@@ -2,8 +2,8 @@
 Five hospitals, one model, no shared rows
 =========================================
 
-Each hospital makes running averages of its own rows and sends those, once. The sum of the averages gives the
-model of all rows, and of any group of hospitals; a hospital that leaves is subtracted.
+Each hospital computes running averages of its own rows and sends these once. The sum of the averages gives
+the model of all rows, and of any group of hospitals; a hospital that leaves is subtracted.
 """
 
 import matplotlib.pyplot as plt
@@ -40,3 +40,7 @@ ax.axhline(without_first, linestyle="--", color="C1", label="all but the first")
 ax.set(xlabel="hospital", ylabel="R² on new rows")
 ax.set_xticks(at, [f"{j + 1}: {n} rows" for j, n in enumerate(sizes)])
 ax.legend(frameon=False, loc="lower right")
+
+# %%
+# **Take home.** Small sites gain most: together they have a model that none of them could fit alone, and no
+# row leaves its site.

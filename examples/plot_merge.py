@@ -2,8 +2,8 @@
 Averages that merge and forget a bad day
 ========================================
 
-Three machines see a part of the stream each; the averages of all are those of the whole. A day of broken
-sensors is subtracted afterwards.
+Each of three machines reads a part of the stream, and their merged averages are those of the whole stream.
+A day with broken sensors is subtracted afterwards.
 """
 
 import matplotlib.pyplot as plt
@@ -32,4 +32,8 @@ for shift, coef, label in ((-0.2, with_it, "with the bad day"), (0.0, without, "
 ax.bar(at + 0.2, stream.coef[stream.support], 0.2, label="truth")
 ax.set(xlabel="true feature", ylabel="weight")
 ax.set_xticks(at, stream.support)
-ax.legend(frameon=False)
+ax.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
+
+# %%
+# **Take home.** Averages can be added and subtracted. Store them by day or by site, and decide later which
+# rows count.

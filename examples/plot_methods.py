@@ -2,8 +2,8 @@
 How many true features methods find
 ===================================
 
-Features are correlated 0.5, 20 of 200 are real, and rows come. All methods on averages read the same
-averages. The lasso is no way to find correlated features.
+20 of 200 features matter, and all features have a correlation of 0.5. All methods extract their model from
+the same running averages, after 200, 400, ... rows.
 """
 
 import matplotlib.pyplot as plt
@@ -28,3 +28,7 @@ ax.set(xscale="log", xlabel="rows", ylabel="true features found", ylim=(0, 1.03)
 ax.set_xticks(sizes, [str(n) for n in sizes])
 ax.minorticks_off()
 ax.legend(frameon=False)
+
+# %%
+# **Take home.** With correlated features the lasso needs several times as many rows as the other methods to
+# find the same features.

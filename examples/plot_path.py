@@ -2,7 +2,7 @@
 A solution path
 ===============
 
-One pass over a stream gives running averages; from them, models of every size. Each line is a feature,
+One pass over a stream gives running averages, and these give models of every size. Each line is a feature,
 drawn from the size at which it enters. Ten features are real, and ten stand out.
 """
 
@@ -13,3 +13,7 @@ for X, y in simulate.correlated(4000, p=100, k=10, signal=(0.2, 0.6)):
     averages.update(X, y)
 
 PathDisplay.from_path(path(averages, "olsth"))
+
+# %%
+# **Take home.** Look at the path before you fix k: a clear bend of the criteria means that the size is well
+# determined.

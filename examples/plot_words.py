@@ -1,9 +1,9 @@
 """
-Text, with its words
-====================
+Text: words as features
+=======================
 
-Which words tell the documentation of NumPy from that of SciPy? The documents are docstrings, a row is a
-dict of words, and words become features as they are met.
+Which words distinguish the documentation of NumPy from that of SciPy? The documents are docstrings, a row
+is a dict of words, and each new word becomes a new feature.
 """
 
 import re
@@ -46,3 +46,7 @@ for X, y, _ in stream:
 display = SelectionDisplay.from_estimator(model)
 display.ax_.set_yticks(range(20), [stream.feature_names[j] for j in display.features])
 display.ax_.set_xlabel("NumPy's  ←  weight  →  SciPy's")
+
+# %%
+# **Take home.** A vocabulary is not needed in advance: the model grows with the words, and selects a fixed
+# number of them.
