@@ -191,7 +191,7 @@ def test_csv_equals_its_slow_twin(folder, table, delimiter, end, quote, missing,
         categorical=[name for name in kinds if kinds[name] == "category"],
     )  # fmt: skip
     if not names:
-        with pytest.raises(BadData, match="no column is left for a feature"):
+        with pytest.raises(BadData, match="no column is left to be a feature"):
             list(read(folder / "t.csv", **options))
         return
     (ours, targets, _), stream = rows_of(folder / "t.csv", **options)

@@ -296,9 +296,11 @@ inline bool is_one_of(const char* p, const char* end, const char* const (&words)
     return false;
 }
 
-// Words for a missing value.
+// Words for a missing value, and what spreadsheets write where there is none.
 inline bool is_missing(const char* p, const char* end) {
-    static constexpr const char* words[] = {"", "nan", "na", "n/a", "null", "?", "<na>", "#n/a"};
+    static constexpr const char* words[] = {"",      "nan",    "na",    "n/a",     "null",
+                                            "?",     "<na>",   "#n/a",  "#div/0!", "#value!",
+                                            "#ref!", "#name?", "#num!", "#null!"};
     return is_one_of(p, end, words);
 }
 
@@ -311,36 +313,83 @@ inline bool stands_for_no_number(const char* p, const char* end) {
 // How numbers are written: 1234.5; 1.234,5 or 1234,5; $1,234.5 or 12 %.
 enum class Style : std::uint8_t { plain, comma, grouped };
 
-// Reads a number with groups of three digits, a currency sign or a per cent sign, as the style has them;
-// whether all of the text is one. Groups may also be parted by blanks or apostrophes.
+// Bytes at p of a character that may stand around a number, 0 for another one. Texts are UTF-8, or Windows'
+// superset of latin-1, in which each of these is a single byte.
+inline std::ptrdiff_t blank_length(const char* p, const char* end) {
+    const auto byte = [&](std::ptrdiff_t i) { return i < end - p ? static_cast<unsigned char>(p[i]) : 0u; };
+    if (byte(0) == ' ' || byte(0) == 0xa0) return 1;
+    if (byte(0) == 0xc2) return byte(1) == 0xa0 ? 2 : 0;
+    const bool thin =
+        byte(0) == 0xe2 && byte(1) == 0x80 && ((byte(2) >= 0x80 && byte(2) <= 0x8a) || byte(2) == 0xaf);
+    return thin ? 3 : 0;
+}
+
+// Blanks, per cent and signs of currencies: $, U+00A2 to U+00A5, U+20A0 to U+20CF, and Windows' euro.
+inline std::ptrdiff_t unit_length(const char* p, const char* end) {
+    const auto byte = [&](std::ptrdiff_t i) { return i < end - p ? static_cast<unsigned char>(p[i]) : 0u; };
+    const auto latin = [](unsigned c) { return c >= 0xa2 && c <= 0xa5; };
+    if (byte(0) == '$' || byte(0) == '%' || byte(0) == 0x80 || latin(byte(0))) return 1;
+    if (byte(0) == 0xc2 && latin(byte(1))) return 2;
+    const bool currency = byte(0) == 0xe2 && ((byte(1) == 0x82 && byte(2) >= 0xa0) ||
+                                              (byte(1) == 0x83 && byte(2) >= 0x80 && byte(2) <= 0x8f));
+    return currency ? 3 : blank_length(p, end);
+}
+
+// A minus as keyboards, typesetters (U+2212, U+2010 to U+2013) and Windows (en dash) have it.
+inline std::ptrdiff_t minus_length(const char* p, const char* end) {
+    const auto byte = [&](std::ptrdiff_t i) { return i < end - p ? static_cast<unsigned char>(p[i]) : 0u; };
+    if (byte(0) == '-' || byte(0) == 0x96) return 1;
+    const bool dash = byte(0) == 0xe2 && ((byte(1) == 0x88 && byte(2) == 0x92) ||
+                                          (byte(1) == 0x80 && byte(2) >= 0x90 && byte(2) <= 0x93));
+    return dash ? 3 : 0;
+}
+
+inline void trim_units(const char*& p, const char*& end) {
+    while (const std::ptrdiff_t n = unit_length(p, end)) p += n;
+    for (std::ptrdiff_t n = 3; n > 0;
+         --n)  // the longest first: the last byte of one may be a sign of latin-1
+        if (end - p >= n && unit_length(end - n, end) == n) end -= n, n = 4;
+}
+
+// Reads a number with groups of three digits, a currency sign, a per cent sign or brackets for a minus, as
+// the style has them; whether all of the text is one. Groups may also be parted by blanks or apostrophes;
+// 0,125 is no group.
 inline bool written_number(const char* p, const char* end, Style style, double& x) {
     constexpr std::ptrdiff_t longest = 48;
     char plain[longest + 1 + PADDING] = {};
     const char point = style == Style::comma ? ',' : '.', other = style == Style::comma ? '.' : ',';
-    const auto sign = [](char c) { return c == '$' || c == '%' || c == ' ' || (c & 0x80); };
     char* out = plain;
-    if (p < end && (*p == '-' || *p == '+')) *out++ = *p++;
-    while (p < end && sign(*p)) ++p;
-    if (out == plain && p < end && (*p == '-' || *p == '+')) *out++ = *p++;
-    while (p < end && sign(end[-1])) --end;
+    const auto read_sign = [&] {
+        const std::ptrdiff_t n = minus_length(p, end);
+        if (out != plain || (!n && (p == end || *p != '+'))) return;
+        *out++ = n ? '-' : '+';
+        p += n ? n : 1;
+    };
+    read_sign();
+    trim_units(p, end);
+    read_sign();
+    if (out == plain && end - p > 2 && *p == '(' && end[-1] == ')') {  // as accountants write -5
+        *out++ = '-', ++p, --end;
+        trim_units(p, end);
+    }
     if (end - p > longest - 1) return false;
+    const char* const first = p;
+    const char* between = p;  // what parts the groups, the same everywhere
     int run = 0, groups = 0;  // digits since the start or the last group; groups so far
     bool whole = true;        // before the point and the exponent
     while (p < end) {
+        std::ptrdiff_t gap = *p == other || *p == '\'' || *p == '\x92' ? 1 : blank_length(p, end);
+        if (!gap && end - p > 2 && !std::memcmp(p, "\xe2\x80\x99", 3)) gap = 3;  // an apostrophe
         if (*p >= '0' && *p <= '9') {
             *out++ = *p++, ++run;
         } else if (whole && *p == point) {
             if (groups && run != 3) return false;
             whole = false, *out++ = '.', ++p;
-        } else if (whole && (*p == other || *p == ' ' || *p == '\'' || (*p & 0x80))) {
-            if (run == 0 || run > 3 || (groups && run != 3)) return false;
-            if (*p & 0x80) {  // a narrow blank of two or three bytes
-                while (p < end && (*p & 0x80)) ++p;
-            } else {
-                ++p;
-            }
-            ++groups, run = 0;
-        } else if ((*p | 0x20) == 'e' && !groups && out > plain) {
+        } else if (whole && gap) {
+            if (run == 0 || run > 3 || (groups && run != 3) || *first == '0') return false;
+            if (groups && std::memcmp(p, between, std::size_t(gap))) return false;
+            between = p, p += gap, ++groups, run = 0;
+        } else if ((*p | 0x20) == 'e' && !groups && p > first) {
             whole = false;
             *out++ = *p++;
             if (p < end && (*p == '-' || *p == '+')) *out++ = *p++;

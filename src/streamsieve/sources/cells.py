@@ -35,9 +35,30 @@ def as_numbers(values: Sequence[str], style: str = "plain") -> Numbers:
     return Numbers(x, fault == MISSING_VALUE, (fault != 0) & (fault != MISSING_VALUE))
 
 
+#: Words for a missing value, and what spreadsheets write where there is none; as in cpp/text/number.hpp.
+_MISSING = frozenset(
+    (
+        "",
+        "nan",
+        "na",
+        "n/a",
+        "null",
+        "?",
+        "<na>",
+        "#n/a",
+        "#div/0!",
+        "#value!",
+        "#ref!",
+        "#name?",
+        "#num!",
+        "#null!",
+    )
+)
+
+
 def is_missing(value: str) -> bool:
     """Whether a word stands for a missing value, wherever it is."""
-    return value.strip(" \t").lower() in ("", "nan", "na", "n/a", "null", "?", "<na>", "#n/a")
+    return value.strip(" \t").lower() in _MISSING
 
 
 # ---------------------------------------------------------------- dates

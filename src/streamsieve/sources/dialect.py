@@ -12,6 +12,16 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "spa
 LOOKED_AT = 1 << 16  # bytes that tell the delimiter
 ROWS = 100  # rows, at most
 
+#: Files that are not text, by their first bytes: what they are, and what to do.
+BINARIES = {
+    b"PK\x03\x04": "a zip archive or a workbook of a spreadsheet; save its sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel; save its sheet as CSV",
+    b"PAR1": "a Parquet file",
+    b"%PDF": "a PDF",
+    b"SQLite format 3\0": "an SQLite database",
+    b"\x89HDF": "an HDF5 file",
+}
+
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -39,6 +49,31 @@ def narrow_encoding(text: bytes, ended: bool) -> str:
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8"
+
+
+def preamble(text: str) -> tuple[int, str | None]:
+    """Letters before the header, and the delimiter that Excel's line `sep=;` names.
+
+    Lines that begin with # are comments, unless the last of them has as many cells as the line after it and
+    so is the header, as of tables of genes.
+    """
+    at, comment, delimiter = 0, None, None
+    for line in text.splitlines(keepends=True):
+        inside, named = line.strip(), line.strip("\r\n")
+        if at == 0 and named[:4].lower() == "sep=" and len(named) == 5:
+            delimiter = named[4]
+        elif inside.startswith("#"):
+            comment = at, line
+        elif named:
+            if comment is not None and _cells(comment[1]) == _cells(line):
+                return comment[0], delimiter
+            return at, delimiter
+        at += len(line)
+    return 0, delimiter
+
+
+def _cells(line: str) -> int:
+    return max(line.count(delimiter) for delimiter in DELIMITERS if delimiter != " ")
 
 
 def decode(raw: bytes, encoding: str) -> str:

@@ -1,4 +1,4 @@
-"""Files by name, glob or list, and their bytes, whatever they are packed in."""
+"""Files by name, glob or list, here or elsewhere: their bytes, however packed, and samples of their text."""
 
 from __future__ import annotations
 
@@ -9,16 +9,117 @@ import hashlib
 import io
 import lzma
 import os
+import re
 import sys
 import zlib
 from collections.abc import Iterable
+from contextlib import closing
 from functools import lru_cache
 from typing import Any, BinaryIO, NamedTuple
 
 from .bad_data import BadData
 from .dialect import Recoded, wide_encoding
-from .queries import is_query
-from .storage import find_remote, is_remote, open_bytes, status
+
+# ---------------------------------------------------------------- on this machine or, by fsspec, elsewhere
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+QUERIES = ("duckdb", "sqlite", "postgresql")  # schemes of what is no file, but the result of a query
+_TAGS = ("ETag", "etag", "md5Hash", "content_md5", "md5")  # by which a store knows a version of a file
+
+
+def is_remote(name: str) -> bool:
+    """Whether a name is that of a file elsewhere: it begins with a scheme and ``://``."""
+    return _SCHEME.match(name) is not None
+
+
+def is_query(name: str) -> bool:
+    """Whether a name is that of a database, or of a query alone, with a query after it."""
+    scheme, colon, rest = name.partition(":")
+    return bool(colon) and scheme in QUERIES and " " in rest.strip()
+
+
+class Status(NamedTuple):
+    """What is known of a file without reading it."""
+
+    size: int
+    modified: Any
+    record: list[Any]  # what changes with any of its properties: device, inode and time; else tag and time
+    digest: str | None  # of the tag that a store gives each version
+
+
+def status(path: str) -> Status:
+    if not is_remote(path):
+        now = os.stat(path)
+        return Status(now.st_size, now.st_mtime_ns, [now.st_dev, now.st_ino, now.st_ctime_ns], None)
+    info = _system(path).info(path)
+    tag = next((str(info[name]) for name in _TAGS if info.get(name)), None)
+    times = (
+        str(info[name])
+        for name in ("LastModified", "mtime", "updated", "last_modified", "created")
+        if info.get(name)
+    )
+    modified = next(times, None)
+    digest = None if tag is None else hashlib.sha256(tag.encode()).hexdigest()
+    return Status(int(info["size"] or 0), modified, [tag, path, modified], digest)
+
+
+def open_bytes(path: str) -> BinaryIO:
+    """The bytes of a file, unbuffered where it is on this machine; others are read ahead, 4 MB at a time."""
+    if not is_remote(path):
+        return open(path, "rb", buffering=0)
+    opened: BinaryIO = _system(path).open(path, "rb", block_size=1 << 22)
+    return opened
+
+
+def for_arrow(path: str) -> Any:
+    """What pyarrow opens: the path, or a file elsewhere."""
+    return open_bytes(path) if is_remote(path) else path
+
+
+def find_remote(name: str) -> list[tuple[str, int]]:
+    """Names and sizes of the files that a name or glob pattern elsewhere stands for."""
+    system = _system(name)
+    scheme = name[: name.index("://") + 3]
+    names = [name]
+    if any(letter in name for letter in "*[") or ("?" in name and not scheme.startswith("http")):
+        names = [
+            found if is_remote(found) else scheme + found.lstrip("/") for found in sorted(system.glob(name))
+        ]
+        if not names:
+            raise FileNotFoundError(f"No file matches {name!r}.")
+    out = []
+    for one in names:
+        try:
+            info = system.info(one)
+        except (FileNotFoundError, OSError) as error:
+            raise FileNotFoundError(f"There is no file {one!r}: {error}") from error
+        if info.get("type") == "directory":
+            raise IsADirectoryError(
+                f"{one!r} is a directory; pass its files, for instance {one.rstrip('/')}/*.csv."
+            )
+        if info.get("size") is None:
+            raise ValueError(f"{one!r} does not tell its size, without which it cannot be cut or read again.")
+        out.append((one, int(info["size"])))
+    return out
+
+
+@lru_cache(16)
+def _of_scheme(scheme: str) -> Any:
+    try:
+        import fsspec
+    except ImportError:
+        raise ImportError(f"Reading {scheme}:// needs fsspec: pip install 'streamsieve[remote]'.") from None
+    try:
+        return fsspec.filesystem(scheme)
+    except ImportError as error:
+        raise ImportError(f"Reading {scheme}:// needs another package: {error}") from None
+    except ValueError as error:
+        raise FileNotFoundError(f"fsspec cannot read {scheme}://: {error}") from None
+
+
+def _system(name: str) -> Any:
+    return _of_scheme(name[: name.index("://")].lower())
+
 
 PACKINGS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
 _DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)  # what unpacking raises
@@ -71,9 +172,8 @@ def has_grown(theirs: Any, ours: Any, files: list[File]) -> bool:
     for then, now, file in zip(theirs, ours, files):
         if all(then.get(part) == now.get(part) for part in same):
             continue
-        if then is not theirs[-1] or then.get("name") != now.get("name") or not _begins_as(file, then):
-            return False
-    return True
+        return then is theirs[-1] and then.get("name") == now.get("name") and _begins_as(file, then)
+    return len(ours) > len(theirs)
 
 
 def _begins_as(file: File, then: dict[str, Any]) -> bool:
@@ -249,3 +349,59 @@ def _unpacked(raw: io.BufferedReader, packing: str, name: str) -> Any:
         raise ImportError(
             f"{name} is packed with zstd; reading it needs pyarrow: pip install 'streamsieve[io]'."
         ) from None
+
+
+# ---------------------------------------------------------------- text from all parts of some files
+
+SIZE = 1 << 22  # bytes looked at
+PIECES = 32  # places of a longer file that are looked at, beside its first half of them
+FILES = 64  # files looked at, of several
+
+
+class Piece(NamedTuple):
+    """Some text of a file: from its start, or from any byte on; and whether it is all that is left."""
+
+    text: bytes
+    start: bool
+    end: bool
+
+
+def sample_texts(source: Bytes, files: list[File]) -> tuple[list[Piece], str]:
+    """Pieces of text, and whether they are "whole", "spread" over all parts, or the "head" alone.
+
+    `source` is the first file, at its start, and will be read again. Only plain files can be looked at in the
+    middle.
+    """
+    if len(files) > 1:
+        return _of_files(source, files)
+    head = source.head(SIZE)
+    ended = len(head) < SIZE
+    file = source.file
+    if ended:
+        return [Piece(head, True, True)], "whole"
+    if not source.plain or file.path is None or file.size is None:
+        return [Piece(head, True, False)], "head"
+    pieces = [Piece(head[: SIZE // 2], True, False)]
+    step = SIZE // 2 // PIECES
+    with open_bytes(file.path) as raw:
+        for i in range(1, PIECES + 1):
+            raw.seek(SIZE // 2 + (file.size - SIZE // 2 - step) * i // PIECES)
+            text = raw.read(step)
+            pieces.append(Piece(text[text.find(b"\n") + 1 :], False, i == PIECES))
+    return pieces, "spread"
+
+
+def _of_files(source: Bytes, files: list[File]) -> tuple[list[Piece], str]:
+    """The start of each file, of the same size; all of them where they are small."""
+    total = sum(file.size or SIZE for file in files)
+    small = source.plain and total <= SIZE
+    some = files if small or len(files) <= FILES else [files[i * len(files) // FILES] for i in range(FILES)]
+    each = SIZE if small else SIZE // len(some)
+    head = source.head(each)
+    pieces = [Piece(head, True, len(head) < each)]
+    for file in some[1:]:
+        with closing(Bytes(file)) as other:
+            text = other.head(each)
+            pieces.append(Piece(text, True, len(text) < each))
+    whole = len(some) == len(files) and all(piece.end for piece in pieces)
+    return pieces, "whole" if whole else "spread"

@@ -31,10 +31,10 @@ from .readers.base import Options
 from .schema import LEFT_OUT, MISSING, OTHER, Column, Schema, digits, place_of
 from .together import Together, Words, as_words
 
-JUDGED = 20  # rows from which on a column is called constant, a copy or an identifier; fewer show nothing
-MAJORITY = 0.99  # share of the cells that decides what a column holds; the others are read as missing
+JUDGED = 20  # minimum number of rows to call a column constant, a copy or an identifier
+MAJORITY = 0.99  # share of the cells that decides the kind of a column; the others are read as missing
 MIXED = 0.9  # share of numbers from which on words among them are an error: too many to be read as missing
-UNIQUE = 0.9  # different words for each row from which on a column is an identifier
+UNIQUE = 0.9  # share of distinct words above which a column is an identifier
 RARE_ROWS, RARE_SHARE = 10, 0.01  # a value in fewer rows is pooled: its weight has an error of a third of the
 #   noise, or more; of small tables a hundredth of the rows, so that values of a few rows stay
 TEXT_WORDS = 2.0  # words of a cell, on average, from which on mostly different cells are text
@@ -91,6 +91,21 @@ def plain_schema(names: Sequence[str], options: Options, file: str) -> Schema:
     return Schema(tuple(columns))
 
 
+def has_decimal_comma(columns: Sequence[Array | Words | None]) -> bool:
+    """Whether some column has numbers with a decimal comma."""
+    for values in columns:
+        if not isinstance(values, Words) or not len(values.values):
+            continue
+        some = values.values[:200]
+        if np.mean(as_numbers(some, "comma").word) > 1 - MAJORITY:
+            continue
+        commas = [value for value in some if "," in value]
+        # 1,234 may be either; a comma before other than three digits, or after 0 or a point, is decimal
+        if commas and np.mean(as_numbers(commas, "grouped").word) > 1 - MAJORITY:
+            return True
+    return False
+
+
 class MixedColumn(Exception):
     """Too many words among the numbers of a column for them to be read as missing."""
 
@@ -142,13 +157,20 @@ class _Inference:
         self.dropped = dropped | ({*range(len(names))} - chosen if options.columns is not None else set())
         #: Columns that the user names are used even if they are constant, or look like identifiers.
         self.named = chosen | set(self.forced)
-        self.comma = self._decimal_comma()
+        self.comma = has_decimal_comma(sample.columns)
         self.refused: list[str] = []  # columns of words, where there may be none
 
     def schema(self) -> Schema:
         sample = self.sample
         columns = [self._column(c) for c in range(len(sample.names))]
         notes: list[str] = []
+        for c, role in self.special.items():
+            second = f"{sample.names[c]} (2)"
+            if second in sample.names:
+                notes.append(
+                    f"two columns are called {shortened(sample.names[c], 40)!r}: the first is the {role}, "
+                    f"the other one the feature {shortened(second, 40)!r}"
+                )
         if self.judges:
             target = next((c for c, role in self.special.items() if role == "target"), None)
             together = Together(sample.columns, columns, target, self.named)
@@ -180,11 +202,11 @@ class _Inference:
             gone = [column for column in columns if column.kind in LEFT_OUT and column.note]
             why = ", ".join(f"{shortened(column.name, 40)!r}: {column.note}" for column in gone[:5])
             raise BadData(
-                "no column is left for a feature beside target, weight and those left out"
+                "no column is left to be a feature, without the target, the weight and the columns left out"
                 + (f" ({why})" if why else ""),
                 self.file,
                 1,
-                advice=Advice("name those to use in {}", "columns") if why else None,
+                advice=Advice("pass the columns to use in {}", "columns") if why else None,
             )
         features = Counter(name for column in columns for name in column.features())
         twice = next((name for name, count in features.items() if count > 1), None)
@@ -256,20 +278,6 @@ class _Inference:
 
     # ---------------------------------------------------------------- numbers
 
-    def _decimal_comma(self) -> bool:
-        """Whether some column has numbers with a decimal comma, and none has them with a point in groups."""
-        for values in self.sample.columns:
-            if not isinstance(values, Words) or not len(values.values):
-                continue
-            some = values.values[:200]
-            if np.mean(as_numbers(some, "comma").word) > 1 - MAJORITY:
-                continue
-            commas = [value for value in some if "," in value]
-            # 1,234 may be either; a comma before other than three digits, or one after a point, is decimal
-            if commas and not np.any(~as_numbers(commas, "grouped").word):
-                return True
-        return False
-
     def _number_among_words(self, c: int, values: Words, *, forced: bool) -> tuple[str, Array, int] | None:
         """How numbers are written, the numbers of all rows, and how many words are among them.
 
@@ -279,7 +287,8 @@ class _Inference:
             return ("plain", np.full(self.sample.rows, np.nan), 0) if forced else None
         counts = values.counts()
         best: tuple[float, str, Any] = (-1.0, "plain", None)
-        for style in ("plain", "comma" if self.comma else "grouped"):
+        # where commas are decimal, 1.234 is more than a thousand
+        for style in ("comma", "plain") if self.comma else ("plain", "grouped"):
             found = as_numbers(values.values, style)
             numbers = float(counts @ (~found.word & ~found.missing))
             if numbers > best[0]:
@@ -335,7 +344,8 @@ class _Inference:
             return None
         if name == f"column {c + 1}" or re.fullmatch(r"Unnamed: \d+", name):
             return Column(name, "index", "whole numbers without a name, as pandas writes its index")
-        steps = np.diff(known)
+        with np.errstate(over="ignore"):
+            steps = np.diff(known)
         if len(distinct) == len(known) and (steps == steps[0]).all():
             return Column(name, "identifier", f"whole numbers in steps of {digits(float(steps[0]))}")
         if len(distinct) >= UNIQUE * len(known) and _IDENTIFIER.search(name):
@@ -406,7 +416,7 @@ class _Inference:
         """The values that are not rare, but for the most frequent one; or why the column is left out."""
         counts, options = words.counts(), self.options
         if options.categories == "drop" and c not in self.named and not part:
-            return Column(name, "dropped", "words, which were not asked for", missing)
+            return Column(name, "dropped", "words, with categories='drop'", missing)
         rows = int(counts.sum())
         if self.judges and c not in self.named and not part:
             if len(counts) == 1 and not missing and self.sample.coverage != "head":
@@ -434,7 +444,8 @@ class _Inference:
         note = f"compared with {shortened(reference, 30)!r}"
         note += f"; {rest:,} rare values are {OTHER!r}" if rest > 1 and OTHER in used else ""
         if not used:
-            note = f"{counted(len(counts), 'value')}, all but one in fewer than {rare:.0f} rows"
+            note = f"{counted(len(counts), 'value')}"
+            note += f", all but one in fewer than {rare:.3g} rows" if len(counts) > 1 else " only"
             if reference == OTHER:
                 note = f"{counted(len(counts), 'value')} in {rows:,} rows, each in fewer than {rare:.0f}"
             return Column(name, "identifier" if reference == OTHER else "constant", note, missing)

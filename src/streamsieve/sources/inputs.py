@@ -1,10 +1,13 @@
-"""`read`: a source by name, and everything that can be said about how to read it."""
+"""`read`: open a source, with the list of formats and all options of how to read it."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import os
+import re
+import sys
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -13,14 +16,81 @@ import numpy as np
 
 from ..core.params import ParamError
 from ..core.rows import is_frame, threads
-from .files import find
-from .formats import FORMATS, detect_format
-from .queries import is_query, query_frames
+from .dialect import wide_encoding
+from .files import PACKINGS, Bytes, File, find, is_query
+from .queries import query_frames
+from .readers import arrays, bed, csv, frames, json, svmlight
 from .readers.base import Format, Options, Reader
 from .readers.dicts import DICTS
 from .readers.frames import FRAMES, LAZY, lazy_frames
 from .schema import Schema
 from .stream import Selection, Stream
+
+FORMATS = {
+    format.name: format for module in (svmlight, csv, json, frames, arrays, bed) for format in module.FORMATS
+}
+_BY_ENDING = {ending: format.name for format in FORMATS.values() for ending in format.endings}
+_BY_MAGIC = {format.magic: format.name for format in FORMATS.values() if format.magic}
+_PACKED = ("gz", "bz2", "zst", "zstd", "gzip", "xz")
+
+
+def detect_format(file: File) -> str:
+    """The format of a file from its ending, or else from what it begins with."""
+    endings = os.path.basename(file.name).lower().split(".")[1:] if file.path is not None else []
+    if endings and endings[-1] in _PACKED:
+        endings.pop()
+    if endings and endings[-1] in _BY_ENDING:
+        return _BY_ENDING[endings[-1]]
+    if file.path is None:
+        start = _stdin_start()
+    elif file.size is None:  # what is read of a pipe to tell is gone
+        raise ParamError("format", "auto", f"the format of {file.name}, a pipe, cannot be detected; name it.")
+    else:
+        bytes_ = Bytes(file)
+        buffer = bytearray(4096)
+        start = bytes(buffer[: bytes_.into(memoryview(buffer))])
+        bytes_.close()
+    return _from_start(start, file.name)
+
+
+def _stdin_start() -> bytes:
+    stdin: Any = sys.stdin.buffer
+    start: bytes = stdin.peek(4096)[:4096]
+    packing = next((name for magic, name in PACKINGS.items() if start.startswith(magic)), None)
+    if packing == "gzip":
+        return zlib.decompressobj(31).decompress(start, 4096)
+    if packing is not None:
+        raise ParamError(
+            "format", "auto", f"the format of {packing} data on standard input cannot be detected; name it."
+        )
+    return start
+
+
+def _from_start(start: bytes, name: str) -> str:
+    for magic, known in _BY_MAGIC.items():
+        if start.startswith(magic):
+            return known
+    wide = wide_encoding(start)
+    if wide is not None:
+        start = start.decode(wide, "ignore").encode("utf-8", "ignore")
+    if start.lstrip().startswith(b'{"'):
+        return "jsonl"
+    for raw in start.removeprefix(b"\xef\xbb\xbf").splitlines():
+        line = raw.split(b"#")[0].strip()
+        if not line:
+            continue
+        label, *tokens = line.split()
+        pairs = all(re.match(rb"(qid|\d+):", token) for token in tokens[:-1])
+        if re.fullmatch(rb"[-+0-9.eE,]+", label) and pairs and (tokens or b"," not in line):
+            return "svmlight"
+        return "tsv" if b"\t" in line else "csv"
+    raise ParamError(
+        "format",
+        "auto",
+        f"the format of {name!r} cannot be detected from its name or first bytes; pass one of "
+        f"{', '.join(FORMATS)}.",
+    )
+
 
 _PARSERS = 8  # threads at most: each holds a chunk, and one reads for all
 _CHUNK = 1 << 22  # bytes of text parsed at a time: some 10 ms of work, and memory of a few times as much
@@ -62,89 +132,94 @@ def read(
 ) -> Stream:
     """Read rows of a source in blocks ``(X, y, weight)``.
 
-    Tables are read by a schema, which is made from 4 MB of text from all parts of the files (of packed files
-    and of standard input the first; 100,000 rows of Parquet, Arrow and frames) and says what each
-    column became: a number, a category, a date or text, or why it was left out (an identifier, an index,
-    empty, constant, a copy). `Stream.schema` shows it, and `columns`, `drop`, `categorical`, `numeric`,
-    `text` and `date` override it. Delimiter, encoding and decimal comma of CSV are found.
+    Tables are read by a schema. It is inferred from 4 MB of text from all parts of the files (for compressed
+    files and standard input, from the first 4 MB; for Parquet, Arrow and frames, from 100,000 rows) and
+    records what each column became: a number, a category, a date or text, or why it was left out (an
+    identifier, an index, empty, constant, a copy). `Stream.schema` shows it, and `columns`, `drop`,
+    `categorical`, `numeric`, `text` and `date` override it. Delimiter, encoding and decimal comma of CSV are
+    detected.
 
-    Text (svmlight, CSV, TSV) is parsed by compiled code over threads while the learner works on the block
-    before; numbers equal Python's `float` of the same text to the last bit. Memory does not depend on the
-    length of the source.
+    Text (svmlight, CSV, TSV) is parsed by compiled code in several threads while the learner works on the
+    block before. Numbers are the same as Python's `float` of the same text, to the last bit. Memory does not
+    depend on the length of the source.
 
     Parameters
     ----------
     source : path, glob, list of them, "-", or iterable of dicts or data frames
-        What to read. "-" is standard input. Text may be packed with gzip, bz2, xz or zstd. Files elsewhere
-        (``s3://``, ``https://``, ...) are read by fsspec. ``duckdb:SELECT ...``, ``sqlite:FILE SELECT ...``
-        and ``postgresql://... SELECT ...`` are the results of queries. A frame by itself is a source too; a
-        polars LazyFrame, a DuckDB relation and whatever else has an Arrow stream (``__arrow_c_stream__``) is
-        read block by block.
+        What to read. "-" is standard input. Text may be compressed with gzip, bz2, xz or zstd. Files
+        elsewhere (``s3://``, ``https://``, ...) are read by fsspec. ``duckdb:SELECT ...``, ``sqlite:FILE
+        SELECT ...`` and ``postgresql://... SELECT ...`` are the results of queries. A single frame is a
+        source too; a polars LazyFrame, a DuckDB relation and any object with an Arrow stream
+        (``__arrow_c_stream__``) are read block by block.
     target, weight : str or int, default=None
-        The column (name, or place; a key of dicts; an array of an .npz file) of the targets and of the sample
-        weights. svmlight has its label instead of `target` and no weights. Targets are floats where all are
-        numbers, else strings; without a target, `y` is None.
+        The column (name or index; a key of dicts; an array of an .npz file) of the targets and of the sample
+        weights. svmlight files have a label instead of `target`, and no weights. Targets are floats if all
+        are numbers, otherwise strings; without a target, `y` is None.
     cluster : str or int, default=None
-        The column of a table with the ids of clusters of rows that depend on each other. It is no feature;
-        `Stream.blocks` has numbers for the ids.
+        The column of a table with the ids of clusters of rows that depend on each other. It is not a feature;
+        `Stream.blocks` numbers the ids.
     format : str, default="auto"
-        A name in `streamsieve.sources.formats.FORMATS` ("csv", "jsonl", "parquet", ...), or "auto": detected
+        A name in `streamsieve.sources.inputs.FORMATS` ("csv", "jsonl", "parquet", ...), or "auto": detected
         from the ending of the name, or else from the first bytes.
     block_size : int >= 1, default=4096
-        Rows of a block. A block ends earlier where it would hold more than 2^20 values, and with the pass.
+        Rows of a block. A block ends earlier if it would hold more than 2^20 values, and at the end of a
+        pass.
     feature_names : sequence of str or None, default=None
-        Features to read, in this order, as `Stream.feature_names` has them: what a model learned from another
-        source. Other columns and categories are left out, a column that is not there is an error.
+        Features to read, in this order, named as in `Stream.feature_names`, for example those that a model
+        has learned. Other columns and categories are left out; a missing column is an error.
     columns, drop : sequence of str
-        Columns to take as features (default: all that are not left out by the schema), and columns to leave
+        Columns to use as features (default: all that the schema does not leave out), and columns to leave
         out.
     categorical, numeric, text, date : sequence of str, default=()
-        Columns to take as categories, numbers, text or dates, whatever they hold.
+        Columns to read as categories, numbers, text or dates, whatever they hold.
     words : {"counts", "tfidf"}, default="counts"
-        What the words of text columns count.
+        Value of a word in a text column: the number of times it occurs, or TF-IDF.
     schema : Schema or None, default=None
-        The schema of another source, by which this one is read.
+        The schema of another source, used to read this one.
     categories : {"onehot", "drop", "error"}, default="onehot"
-        Columns that are not numbers become one feature for each value but the most frequent one, called
-        ``column=value``, and X is sparse; or they are left out; or refused. Values of fewer than 10 rows (of
-        small tables, one in a hundred) are pooled as ``column=other``.
+        "onehot": columns of words become one feature for each value except the most frequent one, called
+        ``column=value``, and X is sparse. "drop": they are left out. "error": they raise an error. Values
+        with fewer than 10 rows (in small tables, one row in a hundred) are pooled as ``column=other``.
     max_categories : int >= 1, default=1000
-        Values of a column that have a feature each, the most frequent ones; others are pooled. Of dicts, more
-        are an error.
+        Maximum number of values of a column that get their own feature, the most frequent ones; others are
+        pooled. For dicts, more are an error.
     missing : {"mean", "indicator", "zero", "keep", "error"}, default="mean"
-        An empty cell, NaN, NA, N/A, null or ? among numbers: the mean of the column in the schema, the same
-        with another feature that is 1 there, 0, NaN for the learner to impute, or an error. A category that
-        is missing is one of its own, and rows without a target are left out, unless it is an error. svmlight,
-        arrays and dicts have no schema: "mean" is an error there.
+        What an empty cell, NaN, NA, N/A, null or ? among numbers becomes: the mean of the column in the
+        schema ("mean"), the mean and a feature that is 1 for missing values ("indicator"), 0 ("zero"), NaN
+        for the learner to impute ("keep"), or an error. Unless it is an error, a missing category is a
+        category of its own, and rows without a target are left out. svmlight, arrays and dicts have no
+        schema: with "mean", missing values raise an error there.
     on_bad_row : {"error", "skip"}, default="error"
-        Raise `BadData`, which names file, line, column and text, or leave the row out and count it.
+        Raise `BadData`, with file, line, column and text, or leave the row out and count it.
     passes : int >= 1, default=1
-        Times to read the source.
+        Number of times to read the source.
     shuffle_buffer : int >= 0, default=0
-        Shuffle rows within consecutive windows of so many rows, each pass in another order; 0 does not.
+        Shuffle rows within consecutive windows of this many rows, in a new order in each pass; 0: do not
+        shuffle.
     random_state : int >= 0, default=0
         Seed of the shuffling.
     skip, limit : int >= 0, int or None
         Rows to leave out at the start of each pass, and rows to read after them (before any are held out).
     hold_out : int, default=0
-        Hold out every so-maniest row (2 or more): rows hold_out - 1, 2 hold_out - 1, ... of the source.
+        Hold out every n-th row (n >= 2): rows n - 1, 2 n - 1, ... of the source.
     held : bool, default=False
-        Read the rows held out instead of the others.
+        Read the held-out rows instead of the others.
     n_features : int or None, default=None
         svmlight: the width of X; larger indices are bad. None lets blocks grow with the indices met.
     zero_based : bool, default=False
         svmlight: indices count from zero.
     delimiter : str or None, default=None
-        CSV: what separates cells; None finds out.
+        CSV: character that separates cells; None: detected.
     header : bool, default=True
-        CSV: the first row holds the names; without it columns are called "0", "1", ...
+        CSV: whether the first row holds the names; otherwise columns are called "0", "1", ...
     n_jobs : int or None, default=None
-        Threads that parse; None takes `OMP_NUM_THREADS`, or all processors. It changes nothing but time.
+        Number of threads that parse; None: `OMP_NUM_THREADS`, or all processors. The result does not depend
+        on it.
 
     Returns
     -------
     Stream
-        An iterable of blocks, which can be iterated again where the source can be read again.
+        An iterable of blocks, which can be iterated again if the source can be read again.
 
     Examples
     --------
@@ -165,7 +240,7 @@ def read(
     Looked at 3 rows: 3 features from 3 columns.
       2 numbers: price, size
       1 category: colour
-      missing: price 1; the mean takes the place of numbers
+      missing: price 1; missing numbers are replaced by the mean
     """
     _check_word("format", format, ("auto", *FORMATS))
     _check_word("categories", categories, ("onehot", "drop", "error"))
@@ -180,7 +255,7 @@ def read(
         if value is not None and (not isinstance(value, int | np.integer) or value < least):
             raise ParamError(name, value, f"expected an integer of at least {least}.")
     if hold_out == 1 or (held and not hold_out):
-        raise ParamError("hold_out", hold_out, "expected every 2nd row or fewer: at least 2.")
+        raise ParamError("hold_out", hold_out, "expected at least 2: every second row, or fewer.")
     for name, names in (
         ("feature_names", feature_names),
         ("columns", columns),
@@ -249,7 +324,7 @@ def _reader(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
     files = find(source)
     if any(is_query(file.name) for file in files):
         if len(files) > 1:
-            raise ValueError("A query is a source by itself; join tables in it.")
+            raise ValueError("A query must be the only source; join tables in it.")
         return _make(LAZY, options, partial(query_frames, files[0].name))
     first = options["format"] if options["format"] != "auto" else detect_format(files[0])
     if FORMATS[first].with_tables:

@@ -12,14 +12,7 @@ from contextlib import closing
 from importlib import import_module
 from typing import Any
 
-SCHEMES = ("duckdb", "sqlite", "postgresql")
 _BATCH = 1 << 14  # rows that DuckDB gives at a time
-
-
-def is_query(name: str) -> bool:
-    """Whether a name is that of a database, or of a query alone, with a query after it."""
-    scheme, colon, rest = name.partition(":")
-    return bool(colon) and scheme in SCHEMES and " " in rest.strip()
 
 
 def query_frames(name: str) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""What each column of a table became, and why: decided once, from some rows, and then the same everywhere.
+"""What each column of a table became, and why: decided once, from a sample of rows, and then used everywhere.
 
 A `Schema` is plain data. A model file carries it, so that rows to predict are read as those that were
 learned. `infer.py` makes it from a sample of the rows; `table.py` applies it.
@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from ..core.params import Advice
 from ..core.words import counted
 from .bad_data import BadData, shortened
 from .cells import (
     FORMATS,
     PARTS,
     STYLES,
+    as_numbers,
 )
 
 #: Kinds of columns that become features, and those that are left out.
@@ -28,7 +30,7 @@ OTHER, MISSING = "other", "missing"  # the values of rare categories and of miss
 
 @dataclass(frozen=True)
 class Column:
-    """What became of a column.
+    """What a column became.
 
     Attributes
     ----------
@@ -37,7 +39,7 @@ class Column:
     note : str
         Why it was left out, or how it is read.
     missing, odd : int
-        Rows of the sample without a value, and with a value of another kind, which is read as missing.
+        Rows of the sample without a value, and rows with a value of another kind, which is read as missing.
     style : str
         How numbers are written, one of `STYLES`.
     fill : float
@@ -47,9 +49,9 @@ class Column:
     levels : tuple of str
         Categories that have a feature each.
     reference : str
-        The most frequent category, which has none: the others are compared with it.
+        The most frequent category, which has no feature: the others are compared with it.
     merged : tuple of str
-        Categories without a feature since one of another column is the same, or its complement.
+        Categories without a feature because one of another column is the same, or its complement.
     format : str
         Of dates, one of `cells.FORMATS`; "number" for categories that are numbers.
     parts : tuple of Column
@@ -57,7 +59,7 @@ class Column:
     words : tuple of str
         Of text: the words that have a feature each.
     weights : tuple of float
-        What a word counts, beside how often it occurs; empty for 1.
+        Factor of each word, in addition to its count; empty for 1.
     buckets : tuple of str
         Names of the features that all other words share, by their hash; empty where others are left out.
     """
@@ -106,7 +108,7 @@ class Schema:
     columns : tuple of Column
         In the order of the table.
     rows : int
-        Rows that were looked at.
+        Number of rows in the sample.
     coverage : {"whole", "spread", "head"}
         Whether these were all, some from all parts of the source, or the first ones.
     found : dict
@@ -114,7 +116,7 @@ class Schema:
     mean, deviation : tuple of float
         Of each feature over these rows.
     notes : tuple of str
-        What else a reader should know.
+        Further remarks.
     """
 
     columns: tuple[Column, ...]
@@ -178,7 +180,7 @@ class Schema:
 
     @classmethod
     def from_plain(cls, plain: Any) -> Schema:
-        """The schema out of a file; ValueError if it is none."""
+        """The schema from a file; raise ValueError if it is invalid."""
         try:
             columns = tuple(_column(column) for column in plain["columns"])
             schema = cls(
@@ -264,9 +266,9 @@ def _missing(columns: list[Column]) -> str:
     rest = f" and {counted(len(columns) - 6, 'other column')}" if len(columns) > 6 else ""
     how = []
     if any(column.kind in ("number", "date") for column in columns):
-        how.append("the mean takes the place of numbers")
+        how.append("missing numbers are replaced by the mean")
     if any(column.kind == "category" for column in columns):
-        how.append("words that are missing are a category")
+        how.append("missing words are a category of their own")
     return f"{few}{rest}" + (f"; {', '.join(how)}" if how else "")
 
 
@@ -283,7 +285,7 @@ def _shorter(column: dict[str, Any]) -> dict[str, Any]:
 
 def _column(plain: Any, depth: int = 0) -> Column:
     if not isinstance(plain, dict) or depth > 1:
-        raise TypeError("a column is no object")
+        raise TypeError("a column is not an object")
     values: dict[str, Any] = {}
     kinds = {field.name: field.type for field in fields(Column)}
     for name, value in plain.items():
@@ -346,13 +348,17 @@ def place_of(name: Any, places: Mapping[str, int], what: str, file: str) -> int:
     if isinstance(name, int) and not isinstance(name, bool) and -p <= name < p:
         return name % p
     near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
-    some = near or names[:8]
-    hint = (
-        f"did you mean {' or '.join(repr(shortened(one)) for one in near)}"
-        if near
-        else f"it has {', '.join(repr(shortened(one)) for one in some)}" + (", ..." if p > len(some) else "")
-    )
-    raise BadData(f"there is no {what} {name!r}; {hint}", file, 1, str(name))
+    some = ", ".join(repr(shortened(one, 40)) for one in names[:8]) + (", ..." if p > 8 else "")
+    hint = f"did you mean {' or '.join(repr(shortened(one)) for one in near)}" if near else f"it has {some}"
+    advice = None
+    if not near and any(not as_numbers([one]).word[0] for one in names):
+        advice = Advice(
+            "if this is a row and not the header, pass {} and name the target by its number, from 0",
+            ("header", False),
+        )
+    elif p == 1:
+        hint += ", one column only: remove lines before the header, or name the delimiter"
+    raise BadData(f"there is no {what} {name!r}; {hint}", file, 1, str(name), advice=advice)
 
 
 def digits(x: float) -> str:

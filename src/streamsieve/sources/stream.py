@@ -66,23 +66,23 @@ class Selection(NamedTuple):
 
 
 class Stream:
-    """Blocks (X, y, weight) of a source, read ahead of the learner; made by `read`.
+    """Blocks (X, y, weight) of a source, read ahead of the learner; returned by `read`.
 
     Rows come in the order of the source, or shuffled within consecutive windows of `shuffle_buffer` rows,
-    window i of pass j by a permutation seeded with (random_state, j, i): which rows come, in which order
-    and in which blocks depends on the source and the options alone, never on threads or timing. One iteration
-    runs at a time; a new one ends the one before.
+    window i of pass j by a permutation seeded with (random_state, j, i). The rows, their order and the blocks
+    depend on the source and the options alone, never on threads or timing. One iteration runs at a time; a
+    new one ends the one before.
 
     Attributes
     ----------
     feature_names : list of str or None
-        Names of the features met so far; None where the source has none (svmlight, arrays).
+        Names of the features seen so far; None if the source has no names (svmlight, arrays).
     n_features : int or None
         Width of the last block; it only grows. None before the first.
     bytes_total, bytes_read : int or None, int
-        Size of the source, packed as it is, and how much of it has been read in this pass.
+        Size of the (compressed) source, and how much of it has been read in this pass.
     rows_read, rows_bad, rows_unlabelled : int
-        Rows delivered, over all passes, bad rows skipped, and rows left out since they have no target.
+        Rows delivered over all passes, bad rows skipped, and rows left out because they have no target.
     schema : Schema or None
         What each column of a table became.
     """
@@ -141,30 +141,32 @@ class Stream:
     # ---------------------------------------------------------------- positions
 
     def position(self) -> dict[str, Any]:
-        """Where the row after the last block is, as JSON, for `seek` of a stream that reads the same.
+        """Position of the row after the last block, as JSON, for `seek` of a stream of the same source.
 
-        It holds the place in the source that a batch of rows begun at, how many rows came since, and the
-        one-hot features met, so that going on costs at most one batch (and one shuffle window) read again.
+        It holds the place in the source at which a batch of rows began, the number of rows since, and the
+        one-hot features seen, so that continuing reads at most one batch (and one shuffle window) again.
         """
         return {"version": VERSION, "mark": self._fingerprint, "reader": self._reader.state(), **self._here}
 
     def has_grown(self, position: dict[str, Any]) -> bool:
-        """Whether rows may follow at the end of a source that was read to its end when it was shorter.
+        """Whether the source has grown since it was read to its end.
 
         The last file is text that ended with a line and begins as it did, or there are more files.
         """
         theirs, ours = position.get("mark", {}).get("source"), self._fingerprint["source"]
         return theirs != ours and has_grown(theirs, ours, getattr(self._reader, "files", []))
 
-    def seek(self, position: dict[str, Any], *, grown: bool = False) -> None:
-        """Let the next iteration go on exactly at a position; ValueError if it is not of this source.
+    def seek(self, position: dict[str, Any], *, grown: bool = False, finished: bool = False) -> None:
+        """Let the next iteration continue exactly at a position; ValueError if it is of another source.
 
-        With `grown` the source may have grown since: see `has_grown`.
+        With `grown` the source may have grown since: see `has_grown`. With `finished` all of it was read:
+        files may have been written again with the same content.
         """
+        aside = ("record", "modified") if finished else ("record",)
         if position.get("version") != VERSION:
             raise ValueError(f"The position is of version {position.get('version')}, expected {VERSION}.")
         for name, ours in self._fingerprint.items():
-            theirs, ours = _without_record(position.get("mark", {}).get(name)), _without_record(ours)
+            theirs, ours = _without(position.get("mark", {}).get(name), aside), _without(ours, aside)
             if theirs != ours and not (grown and name == "source" and self.has_grown(position)):
                 raise ValueError(
                     f"The position is of another stream: {_difference(name, theirs, ours)}; read the same "
@@ -230,8 +232,10 @@ class Stream:
         for number in range(start.get("pass", 0), self.passes):
             yield from self._pass(number, start)
             if not self._seen and not start and self._selection.limit != 0:
-                bad = f" but {counted(self.rows_bad, 'bad one')}" if self.rows_bad else ""
-                raise BadData(f"there is not a single row{bad}", self._reader.title())
+                kinds = ((self.rows_bad, "that cannot be read"), (self.rows_unlabelled, "without a target"))
+                left_out = ", ".join(f"{counted(n, 'row')} {what}" for n, what in kinds if n)
+                why = f": {left_out} left out" if left_out else ""
+                raise BadData(f"there is not a single row to learn{why}", self._reader.title())
             start = {}
             self._here = {"pass": number + 1, **self._counts()}
 
@@ -324,12 +328,12 @@ class Stream:
         return examples._replace(rows=rows, y=y)
 
 
-def _without_record(mark: Any) -> Any:
+def _without(mark: Any, aside: tuple[str, ...]) -> Any:
     """A part of a fingerprint without what a copy of a file does not share with it."""
     if not isinstance(mark, list):
         return mark
     return [
-        {part: value for part, value in file.items() if part != "record"} if isinstance(file, dict) else file
+        {part: value for part, value in file.items() if part not in aside} if isinstance(file, dict) else file
         for file in mark
     ]
 
@@ -341,9 +345,9 @@ def _warn_of_touched_files(theirs: Any, ours: Any) -> None:
         *inode, changed = then.get("record", [None]) if isinstance(then, dict) else [None]
         if inode and now["record"][:-1] == inode and now["record"][-1] != changed:
             warnings.warn(
-                f"{now['name']} has been touched since, though size, time of modification and samples of its "
-                "content are as before; if it was edited in place, begin anew: rows learned may be others "
-                "now. A new name, link or permission does no harm.",
+                f"{now['name']} was touched since, although its size and samples of its content are "
+                "unchanged. If it was edited in place, start again: the rows learned may differ from those "
+                "in it now. A new name, link or permission is harmless.",
                 stacklevel=3,
             )
 
@@ -362,4 +366,4 @@ def _difference(name: str, theirs: Any, ours: Any) -> str:
             if "name" in changed:
                 return f"it was of {then.get('name')}, here is {now['name']}"
             return f"{now['name']} has changed since"
-    return "its files were others"
+    return "it was made from other files"

@@ -1,4 +1,4 @@
-"""Columns of a table compared with each other: copies, categories of the same rows, what tells the target."""
+"""Columns of a table compared with each other: copies, categories of the same rows, leakage of the target."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Together:
     # ---------------------------------------------------------------- the target
 
     def leaks(self, least: int) -> list[str]:
-        """Columns of numbers that alone tell the target of nearly every row, where at least so many do."""
+        """Columns of numbers that alone determine the target of nearly every row."""
         if self.target is None:
             return []
         column = self.columns[self.target]
@@ -172,7 +172,8 @@ class Together:
                     sure = bool(abs(np.corrcoef(x[both], y[both])[0, 1]) > 0.999)
             if sure:
                 out.append(
-                    f"{shortened(column.name, 40)!r} alone tells the target: drop it if it is known later"
+                    f"{shortened(column.name, 40)!r} alone determines the target: drop it if it is not "
+                    "known when you predict"
                 )
         return out
 

@@ -18,9 +18,8 @@ from ...core.rows import Rows, from_scipy
 from ..bad_data import BadData
 from ..checks import fill_missing, good_rows
 from ..examples import Examples
-from ..files import File
+from ..files import File, for_arrow, open_bytes
 from ..infer import plain_schema
-from ..storage import for_arrow, open_bytes
 from ..table import Table
 from .base import Batch, Format
 from .text import Files
@@ -50,7 +49,7 @@ class _Array:
                 f"declared, at most {room:,} are there; the file is truncated",
                 file,
             )
-        if not needed and self.width > EMPTY_COLUMNS:
+        if not needed and max(self.width, dtype.itemsize) > EMPTY_COLUMNS:  # a type may declare any size
             raise BadData(f"{name} has shape {shape}; expected an array that holds values", file)
 
     def __len__(self) -> int:
@@ -273,6 +272,8 @@ def _reason(path: str, error: Exception) -> str:
     if isinstance(error, zipfile.BadZipFile) and not zipfile.is_zipfile(path):
         with open(path, "rb") as raw:
             begins = raw.read(2) == b"PK"
+        if begins and path.lower().endswith((".xlsx", ".xlsm", ".ods")):
+            return "it is a workbook of a spreadsheet; save its sheet as CSV"
         if begins:
             return "it is truncated, as the list of its arrays is missing at its end; copy or save it again"
         return "it is no zip archive, as numpy.savez writes; save it again, or pass its format"

@@ -18,11 +18,20 @@ from ... import _core
 from ...core.params import Advice, ParamError
 from ..bad_data import MISSING_VALUE, NOT_A_NUMBER, BadData, shortened
 from ..cells import STYLES, Array, as_numbers
-from ..dialect import DELIMITERS, LOOKED_AT, Shape, decode, find_delimiter, narrow_encoding, shape_of
-from ..files import Bytes, File
-from ..infer import MixedColumn, Sample
+from ..dialect import (
+    BINARIES,
+    DELIMITERS,
+    LOOKED_AT,
+    Shape,
+    decode,
+    find_delimiter,
+    narrow_encoding,
+    preamble,
+    shape_of,
+)
+from ..files import SIZE, Bytes, File, Piece, sample_texts
+from ..infer import MixedColumn, Sample, has_decimal_comma
 from ..prefetch import parallel_map
-from ..sampling import SIZE, Piece, sample_texts
 from ..schema import column_names
 from ..table import FILL, TableReader
 from ..together import Words
@@ -36,6 +45,7 @@ class Dialect(NamedTuple):
     delimiter: str
     encoding: str
     names: list[str]  # of its columns
+    preamble: int = 0  # bytes before the header, or before the rows where there is none
 
     @property
     def separator(self) -> int:
@@ -82,15 +92,22 @@ class Csv(TableReader, Files):
         raw = raw.removeprefix(b"\xef\xbb\xbf")
         if not raw.strip():
             raise BadData("the file is empty; expected a header and rows", source.file.name)
+        binary = next((what for start, what in BINARIES.items() if raw.startswith(start)), None)
+        if binary is not None:
+            raise BadData(f"expected text, found {binary}", source.file.name)
         encoding = source.encoding or narrow_encoding(raw, ended)
-        text = decode(raw, "utf-8" if source.encoding else encoding)
+        single = "utf-8" if source.encoding else encoding
+        text = decode(raw, single)
         default = "\t" if options.format == "tsv" else ","
-        delimiter = options.delimiter or find_delimiter(text, default, ended)
+        before, given = preamble(text)
+        skipped = len(text[:before].encode("utf-8" if single == "utf-8" else "cp1252", "replace"))
+        text = text[before:]
+        delimiter = options.delimiter or given or find_delimiter(text, default, ended)
         shape = shape_of(text, delimiter, ended)
         if not options.header:
             width = shape.width or len(shape.header)
-            return Dialect(delimiter, encoding, [str(c) for c in range(width)])
-        header = self._whole_header(source, shape, encoding) if not ended else shape.header
+            return Dialect(delimiter, encoding, [str(c) for c in range(width)], skipped)
+        header = self._whole_header(source, shape, encoding, skipped) if not ended else shape.header
         if not header:
             raise BadData("the header cannot be read", source.file.name, 1)
         if shape.share >= 0.9 and shape.width == len(header) + 1:
@@ -98,14 +115,14 @@ class Csv(TableReader, Files):
             header = [*header, ""] if shape.tail_empty else ["", *header]
         elif shape.share >= 0.9 and shape.width == len(header) - 1 and not header[-1].strip():
             header = header[:-1]
-        return Dialect(delimiter, encoding, column_names(header))
+        return Dialect(delimiter, encoding, column_names(header), skipped)
 
-    def _whole_header(self, source: Bytes, shape: Shape, encoding: str) -> list[str]:
+    def _whole_header(self, source: Bytes, shape: Shape, encoding: str, skipped: int) -> list[str]:
         """The header, which may be longer than what was looked at."""
         size = LOOKED_AT
         while size < 1 << 26:
             raw = source.head(size)
-            text = _padded(raw.removeprefix(b"\xef\xbb\xbf"))
+            text = _padded(raw.removeprefix(b"\xef\xbb\xbf")[skipped:])
             n = len(text) - PADDING
             end = _core.csv_whole_rows(text, n, ord(shape.delimiter), True)
             if end or len(raw) < size:
@@ -162,11 +179,11 @@ class Csv(TableReader, Files):
             _core.csv_texts(text, n, dialect.separator, n, some)
             counts[:, :2] += some[:, :2]
         is_text = (counts[:, 1] > 0) | np.isin(names, self.options.categorical)
-        parts = [self._cells(text, n, dialect, is_text) for text, n in texts]
-        columns: list[Array | Words | None] = []
-        for c in range(len(names)):
-            each = [part[c] for part in parts]
-            columns.append(_joined(each) if is_text[c] else np.concatenate(each))  # type: ignore[arg-type]
+        columns = self._columns(texts, dialect, is_text)
+        if has_decimal_comma(columns):  # then 1.234 is more than a thousand: look at how it is written
+            numbers = [values for values in columns if isinstance(values, np.ndarray)]
+            is_text[~is_text] = [bool((np.floor(x) != x)[~np.isnan(x)].any()) for x in numbers]
+            columns = self._columns(texts, dialect, is_text)
         rows = len(columns[0].codes if isinstance(columns[0], Words) else columns[0]) if columns else 0  # type: ignore[arg-type]
         found: dict[str, str] = {}
         if self.options.delimiter is None and dialect.delimiter != ("\t" if self._tabs else ","):
@@ -174,6 +191,16 @@ class Csv(TableReader, Files):
         if dialect.encoding != "utf-8":
             found["encoding"] = dialect.encoding
         return Sample(names, columns, rows, coverage, found)
+
+    def _columns(
+        self, texts: list[tuple[Text, int]], dialect: Dialect, is_text: NDArray[np.bool_]
+    ) -> list[Array | Words | None]:
+        parts = [self._cells(text, n, dialect, is_text) for text, n in texts]
+        columns: list[Array | Words | None] = []
+        for c in range(len(is_text)):
+            each = [part[c] for part in parts]
+            columns.append(_joined(each) if is_text[c] else np.concatenate(each))  # type: ignore[arg-type]
+        return columns
 
     @property
     def _tabs(self) -> bool:
@@ -186,13 +213,14 @@ class Csv(TableReader, Files):
         n = len(text) - PADDING
         if not piece.end:
             n = _core.csv_whole_rows(text, n, dialect.separator) or n
-        start = self._header_end(text, n, dialect) if piece.start and self.options.header else 0
+        start = self._header_end(text, n, dialect) if piece.start else 0
         return text[start:], n - start
 
-    @staticmethod
-    def _header_end(text: Text, n: int, dialect: Dialect) -> int:
+    def _header_end(self, text: Text, n: int, dialect: Dialect) -> int:
         """Where the row after the header begins; empty lines before it are none."""
-        start = 0
+        start = min(dialect.preamble, n)
+        if not self.options.header:
+            return start
         while start < n and text[start] in b"\r\n":
             start += 1
         end: int = _core.csv_whole_rows(text[start:], n - start, dialect.separator, True)
@@ -222,10 +250,11 @@ class Csv(TableReader, Files):
         line = None
         text = decode(source.head(SIZE), "utf-8" if source.encoding else dialect.encoding)
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter)
-        for row in rows:
-            if len(row) > error.column and row[error.column].strip(" \t") == error.word:
-                line = rows.line_num
-                break
+        with suppress(csv.Error):  # a cell of more than 131,072 letters comes before it
+            for row in rows:
+                if len(row) > error.column and row[error.column].strip(" \t") == error.word:
+                    line = rows.line_num
+                    break
         return error.bad_data(dialect.names, source.file.name, line)
 
     # ---------------------------------------------------------------- rows
@@ -234,7 +263,7 @@ class Csv(TableReader, Files):
         """Chunks without the header."""
         separator = dialect.separator
         for chunk in self.chunks(source, at, lambda text, n: _core.csv_whole_rows(text, n, separator)):
-            if "offset" not in at and chunk.line == 1 and chunk.n and self.options.header:
+            if "offset" not in at and chunk.line == 1 and chunk.n:
                 end = self._header_end(chunk.text, chunk.n, dialect)
                 lines = _core.lines(chunk.text, end)
                 chunk = Chunk(

@@ -14,10 +14,9 @@ from ...core.params import Advice
 from ...core.rows import read_frame
 from ..bad_data import BadData
 from ..cells import Array, as_numbers
-from ..files import File
+from ..files import File, for_arrow, is_remote, open_bytes
 from ..infer import MixedColumn, Sample
 from ..queries import query_frames
-from ..storage import for_arrow, is_remote, open_bytes
 from ..table import Table, TableReader
 from ..together import Words
 from ..values import Found, coded, column_of, make_rows

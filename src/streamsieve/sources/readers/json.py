@@ -10,10 +10,9 @@ from functools import partial
 from typing import Any
 
 from ..bad_data import BadData, shortened
-from ..files import Bytes, File
+from ..files import Bytes, File, sample_texts
 from ..infer import MixedColumn, Sample
 from ..prefetch import parallel_map
-from ..sampling import sample_texts
 from ..table import TableReader
 from ..values import column_of, rows_of
 from .base import SCHEMA, Batch, Format

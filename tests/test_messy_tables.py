@@ -1,0 +1,127 @@
+"""Tables as spreadsheets and people leave them: read as meant, or refused in one sentence."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import streamsieve
+from streamsieve.sources.bad_data import BadData
+from streamsieve.sources.cells import as_numbers, is_missing
+from tests.hostile import written
+
+SPREADSHEET_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#N/A")
+
+
+@pytest.mark.parametrize(
+    ("text", "style", "value"),
+    [
+        ("\u22125.5", "grouped", -5.5),  # typeset minus
+        ("\u20131,234", "grouped", -1234),
+        ("(1,234.50)", "grouped", -1234.5),
+        ("($5)", "grouped", -5),
+        ("-€ 3", "grouped", -3),
+        ("1’234’567.5", "grouped", 1234567.5),
+        ("1.234,5", "comma", 1234.5),
+        ("1.234", "comma", 1234),
+        ("0,125", "grouped", np.nan),  # no group of thousands begins with 0
+        ("12\u202f000,366", "grouped", np.nan),  # nor are groups parted in two ways
+        ("5–10", "grouped", np.nan),  # a range
+        ("5–100", "grouped", np.nan),
+        ("10²", "grouped", np.nan),
+        ("第3", "grouped", np.nan),
+        ("½", "grouped", np.nan),
+        ("(-5)", "grouped", np.nan),
+        ("()", "grouped", np.nan),
+    ],
+)
+def test_numbers_are_read_as_they_are_written(text, style, value):
+    assert_array_equal(as_numbers([text], style).x, [value])
+
+
+def test_errors_of_spreadsheets_are_missing_values():
+    assert as_numbers(SPREADSHEET_ERRORS).missing.all()
+    assert all(map(is_missing, SPREADSHEET_ERRORS))
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_a_table_reads_the_same_however_it_is_written(number, tmp_path):
+    written.run(number, 1, tmp_path)
+
+
+def rows_of(folder, text, **options):
+    file = folder / "table.csv"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    blocks = list(streamsieve.read(file, target="y", **options))
+    return np.vstack([block.X for block in blocks]), np.concatenate([block.y for block in blocks])
+
+
+@pytest.mark.parametrize(
+    "before", ["", "sep=,\n", "SEP=,\r\n", "# made by a program\n# today, at noon\n", "\n# a note\n\n"]
+)
+def test_lines_before_the_header_are_left_out(tmp_path, before):
+    X, y = rows_of(tmp_path, before + "a,b,y\n1,2,3\n4,5,6\n")
+    assert_array_equal(np.column_stack([X, y]), [[1, 2, 3], [4, 5, 6]])
+
+
+def test_a_header_that_begins_with_a_hash_is_one(tmp_path):
+    X, y = rows_of(tmp_path, "## version 1\n#a,b,y\n1,2,3\n4,5,6\n")
+    assert_array_equal(np.column_stack([X, y]), [[1, 2, 3], [4, 5, 6]])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1.5,2,3\n4,5,6\n", "if this is a row and not the header, pass header=False"),
+        ("a title\na,b,y\n1,2,3\n", "there is no target 'y'"),
+        ("a,b,y\n1,2,\n3,4,NA\n", "not a single row to learn: 2 rows without a target left out"),
+        (b"PK\x03\x04" + bytes(99), "expected text, found a zip archive or a workbook of a spreadsheet"),
+        (b"SQLite format 3\0" + bytes(99), "expected text, found an SQLite database"),
+    ],
+)
+def test_what_is_no_table_is_refused_with_advice(tmp_path, text, words):
+    with pytest.raises(BadData, match=words):
+        rows_of(tmp_path, text)
+
+
+def test_a_second_column_with_the_name_of_the_target_is_noted(tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text("y,a,y\n" + "".join(f"{i},{i % 7},{i % 5}\n" for i in range(30)))
+    stream = streamsieve.read(file, target="y")
+    next(iter(stream))
+    assert "two columns are called 'y'" in str(stream.schema)
+
+
+def test_weights_beside_a_column_of_targets_are_a_column():
+    import pandas as pd
+
+    table = pd.DataFrame({"a": np.arange(30.0) % 7, "y": np.arange(30.0)})
+    for verb in ("fit", "partial_fit"):
+        with pytest.raises(ValueError, match="sample_weight is of type ndarray, expected the name of one"):
+            getattr(streamsieve.SGDRegressor(), verb)(table, "y", np.ones(30))
+    with pytest.raises(ValueError, match="cluster is of type ndarray, expected None"):
+        streamsieve.OLSthRegressor(1, se="folds").fit(table, "y", cluster=np.arange(30))
+
+
+def test_a_long_cell_before_a_word_among_numbers_is_no_error_of_its_own(tmp_path):
+    rows = "".join(
+        f"{'x' * 200_000 if i == 3 else 'z'},{'word' if i % 15 == 9 else i},{i}\n" for i in range(60)
+    )
+    with pytest.raises(BadData, match="'word' is not a number, as 56 of the 60 cells of its column are"):
+        rows_of(tmp_path, "t,a,y\n" + rows)
+
+
+@pytest.mark.slow
+def test_the_command_line_prints_warnings_as_sentences(tmp_path):
+    file, model = tmp_path / "table.csv", tmp_path / "m"
+    rows = "".join(f"{i % 7},{i % 11},{i % 5}\n" for i in range(400))
+    file.write_text("a,b,y\n" + rows + "1e12,3,1\n" + rows)
+    words = ["fit", file, "--target", "y", "--task", "regression", "--method", "tsgd", "-k", "1", "-o", model]
+    done = subprocess.run(
+        [sys.executable, "-m", "streamsieve", *words], capture_output=True, text=True, check=True
+    )
+    assert "Warning: 1 value of X will not be learned" in done.stderr
+    assert "UserWarning" not in done.stderr
+    assert ".py:" not in done.stderr
