@@ -79,8 +79,8 @@ def measure(method, n, p, nnz, k, classes):
 
 
 def exponent(sizes, values):
-    half = len(sizes) // 2
-    return np.polyfit(np.log(sizes[half - 1 :]), np.log(np.maximum(values[half - 1 :], 1e-6)), 1)[0]
+    upper = slice((len(sizes) - 1) // 2, None)
+    return np.polyfit(np.log(sizes[upper]), np.log(np.maximum(values[upper], 1e-6)), 1)[0]
 
 
 def draw(file, found):

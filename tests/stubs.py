@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamsieve
 from streamsieve.core.params import Bool, Int, OneOf, Or, Real
+from streamsieve.estimators.base import VERBOSE
 from streamsieve.estimators.classifier import CLASS_WEIGHT
 from streamsieve.methods import ESTIMATORS
 
@@ -48,6 +49,7 @@ def estimator(name, method, task):
     params = dict(method.parameters(task))
     if task == "classification":
         params["class_weight"] = CLASS_WEIGHT
+    params["verbose"] = VERBOSE
     kinds = {param: annotation(params[param].domain) for param in params}
     arguments = {param: f"{param}: {kinds[param]} = {params[param].default!r}" for param in params}
     first = [arguments.pop("k")] if "k" in arguments else []

@@ -69,7 +69,7 @@ def test_a_source_of_blocks_takes_a_dict_and_refuses_balanced():
     weighted = Source([(a, b, compute_sample_weight({"rare": 3.0}, b)) for a, b in cut])
     ours = SGDClassifier(class_weight={"rare": 3.0}).fit(blocks)
     assert_array_equal(ours.coef_, SGDClassifier().fit(weighted).coef_)
-    with pytest.raises(ValueError, match="class_weight='balanced' counts the rows"):
+    with pytest.raises(ValueError, match="class_weight='balanced' needs the number of rows"):
         SGDClassifier(class_weight="balanced").fit(blocks)
 
 
@@ -85,7 +85,10 @@ def test_balanced_weights_find_what_is_rare():
         ("even", r"class_weight='even'; expected dict, 'balanced' or None"),
         ({"rare": -1.0}, r"finite numbers >= 0"),
         ({"rare": "much"}, r"labels and numbers"),
-        ({"never": 2.0}, r"class_weight names 'never', which is none of the 2 classes: \['often', 'rare'\]"),
+        (
+            {"never": 2.0},
+            r"class_weight names 'never', which is not one of the 2 classes: \['often', 'rare'\]",
+        ),
         ([1, 2], r"expected dict, 'balanced' or None"),
     ],
 )

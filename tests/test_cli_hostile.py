@@ -248,7 +248,7 @@ def test_standard_output_is_no_input(command, output):
     before = Path("rows.csv").read_bytes()
     done = shell(f"{command} {output} >> rows.csv")
     assert done.returncode == 2
-    assert "Standard output leads to" in " ".join(done.stderr.split())
+    assert "Standard output is redirected to" in " ".join(done.stderr.split())
     assert Path("rows.csv").read_bytes() == before
 
 
@@ -535,7 +535,7 @@ def test_a_forged_curve_is_refused(change):
     Path("forged.json").write_text(json.dumps(curve))
     done = run("report", "m", "--curve", "forged.json", "-o", "page.html")
     assert done.exit_code == 1
-    assert "is no curve" in said(done)
+    assert "is not a curve" in said(done)
     assert not Path("page.html").exists()
 
 
@@ -545,7 +545,7 @@ def test_what_is_no_curve_is_refused(text):
     Path("forged.json").write_text(text, encoding="latin-1")
     done = run("report", "m", "--curve", "forged.json", "-o", "page.html")
     assert done.exit_code == 1
-    assert "is no curve" in said(done)
+    assert "is not a curve" in said(done)
 
 
 # ---------------------------------------------------------------- names

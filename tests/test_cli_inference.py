@@ -171,7 +171,7 @@ def test_any_time_since_a_snapshot(table, tmp_path):
     assert "named before the first row" in whole.stderr
     assert "no such feature" in run("inspect", tmp_path / "now", "--anytime", "z", code=2).output
     wrong = run("inspect", tmp_path / "then", "--anytime", "x3", "--since", tmp_path / "now", code=4)
-    assert "no earlier state" in wrong.output
+    assert "not an earlier state" in wrong.output
     assert "--since is for --anytime" in run("inspect", tmp_path / "now", *since, code=2).output
     assert (
         "no rows"

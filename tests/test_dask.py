@@ -225,7 +225,7 @@ def test_lazy_predictions_are_clipped_as_those_of_the_estimator():
     selector = DaskSelector(SieveRegressor(2))
     selector.estimator_ = SieveRegressor(2).fit(X, X[:, 1] - X[:, 3])
     far = X[:4] * np.array([[1], [1], [1e6], [1]])
-    with pytest.warns(UserWarning, match="clipped to the range learned"):
+    with pytest.warns(UserWarning, match="clipped to that range"):
         expected = selector.estimator_.predict(far)
     lazy = selector.predict(da.from_array(far, chunks=(2, 5)))
     assert_allclose(lazy.compute(scheduler="synchronous"), expected, rtol=1e-9)

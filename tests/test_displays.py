@@ -60,7 +60,7 @@ def test_a_path_on_one_axis_shows_the_criteria_and_lines_can_be_few():
     assert PathDisplay.from_path(models, criterion="ebic", ax=ax).axes_ == [ax]
     few = PathDisplay.from_path(models, max_lines=3)
     assert len(few.features_) == 3 + models.best_k("bic")
-    with pytest.raises(ValueError, match="none of"):
+    with pytest.raises(ValueError, match="not one of"):
         PathDisplay(models, criterion="cp")
 
 

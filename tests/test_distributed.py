@@ -7,6 +7,7 @@ import pickle
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ from streamsieve import (
     OLSthClassifier,
     OLSthRegressor,
     RunningAverages,
+    SieveClassifier,
+    SieveRegressor,
     TSGDRegressor,
     cross_validate,
     distributed,
@@ -388,6 +391,45 @@ def test_shards_merge_to_the_same_bytes_in_any_order(tmp_path):
     assert merged.averages_.n_samples_ == 8000
     listed = json.loads(run("inspect", tmp_path / "a", "--json").output)
     assert listed["rows_learned"] == 8000
+
+
+def with_labels(file):
+    """Targets of a CSV file become whether they are above their middle."""
+    head, *lines = Path(file).read_text().splitlines()
+    y = np.array([float(line.rsplit(",", 1)[1]) for line in lines])
+    labels = (y > np.median(y)).astype(int)
+    rows = [f"{line.rsplit(',', 1)[0]},{label}" for line, label in zip(lines, labels)]
+    Path(file).write_text("\n".join([head, *rows, ""]))
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_shards_of_the_default_method_are_the_sieve_of_all_rows(tmp_path, labels):
+    file = write_csv(tmp_path / "rows.csv", n=4000)
+    options = ("--target", "y", "-k", "2")
+    if labels:
+        with_labels(file)
+    parts = shards(tmp_path, file, 3, *options)
+    for name, order in (("a", parts), ("b", parts[::-1])):
+        result = run("merge", *order, "-o", tmp_path / name)
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert run("fit", file, "-o", tmp_path / "plain", "-q", *options).exit_code == 0
+    merged, plain = load(tmp_path / "a"), load(tmp_path / "plain")
+    assert type(merged) is type(plain) is (SieveClassifier if labels else SieveRegressor)
+    assert_allclose(merged.coef_, plain.coef_, rtol=0 if labels else 1e-6)  # of labels: the very same rows
+    X = np.full((3, merged.n_features_in_), 100.0)
+    assert merged.partial_fit(X, merged.predict(X)).method_.n_rows == 4003
+
+
+def test_shards_whose_rows_the_memory_does_not_hold_are_refused(tmp_path):
+    file = write_csv(tmp_path / "rows.csv", n=20_000)
+    options = ("--target", "y", "-k", "2", "--memory", 2**20)
+    with_labels(file)
+    result = run("fit", file, "--shard", "1/1", "-o", tmp_path / "part", "-q", *options)
+    assert result.exit_code != 0
+    assert (
+        "The 20,000 rows of units 0 to 3 take more than memory=1048576; pass a larger memory" in result.output
+    )
 
 
 def test_merge_refuses_parts_by_name(tmp_path):

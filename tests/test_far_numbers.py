@@ -1,5 +1,7 @@
 """Numbers far from zero: learned as well as those near it, or said."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -254,6 +256,22 @@ def test_one_extreme_target_does_not_choose_the_features_by_huber(name):
     assert model.get_support(indices=True).tolist() == [0, 1, 2]
     Xt, yt = rows(1)
     assert r2_score(yt, model.predict(Xt)) > 0.95
+
+
+@pytest.mark.parametrize("name", ["SieveRegressor", "OLassoRegressor", "OLSRegressor"])
+def test_a_target_that_alone_decides_the_model_is_said(name):
+    """R2 was -1e17, without a word."""
+    X, y = rows(0)
+    kind = getattr(streamsieve, name)
+    model = kind() if name == "OLSRegressor" else kind(k=K)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, y)
+        model.fit(X, np.eye(1, len(y))[0])  # one event among zeros is no accident
+        model.fit(X, np.r_[y[:-1], y.max() + 10 * y.std()])
+    y[7] = 1e12
+    with pytest.warns(UserWarning, match="One target, 1,000,000,000,000, alone decides the model"):
+        model.fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["SieveRegressor", "OLassoRegressor"])

@@ -107,7 +107,7 @@ def test_a_sieve_takes_what_float32_holds():
 def test_labels_are_labels():
     y = (Y > 0).astype(float)
     y[7] = 1e300
-    with pytest.raises(ValueError, match=r"y\[7\] = 1e\+300 is no label"):
+    with pytest.raises(ValueError, match=r"y\[7\] = 1e\+300 is not a label"):
         SGDClassifier().fit(X, y)
     model = SGDClassifier().partial_fit(X, Y > 0, classes=[0, 1])
     before = copy.deepcopy(model)

@@ -390,12 +390,12 @@ def test_least_squares_selects_at_a_false_discovery_rate():
         (lambda: OFSARegressor(2, se="hc1", half_life=50), "beside half_life"),
         (lambda: OFSARegressor(2, se="hc1", honest=0.5), "beside honest"),
         (lambda: OFSARegressor(2, se="hc1", interactions=True), "beside interactions"),
-        (lambda: OFSARegressor(2, honest=0.5, stability=0.7), "beside stability"),
-        (lambda: OLassoRegressor(2, se="folds", refit=False), "beside refit=False"),
+        (lambda: OFSARegressor(2, honest=0.5, stability=0.7), "with stability"),
+        (lambda: OLassoRegressor(2, se="folds", refit=False), "with refit=False"),
         (lambda: OFSARegressor(2, se="white"), "se='white'"),
         (lambda: OLSClassifier(fdr=0.1, loss="logistic"), "beside loss='logistic'"),
         (lambda: OFSARegressor(2, stability=0.5), "stability=0.5"),
-        (lambda: SieveRegressor(2, se="folds"), "summed up"),
+        (lambda: SieveRegressor(2, se="folds"), "summed up; use OFSA for errors by folds"),
         (lambda: SieveRegressor(2, se="classical", loss="huber"), "loss='huber'"),
     ],
 )
@@ -406,6 +406,14 @@ def test_errors_that_a_method_does_not_have_are_refused(make, match):
         model.fit(X, y > 0 if isinstance(model, OLSClassifier) else y)
 
 
+def test_features_that_depend_on_each_other_have_weights_and_no_errors():
+    """The model could not be read."""
+    X = np.eye(2, 6)
+    model = SieveRegressor(6, se="classical").fit(X, [1.0, 2.0])
+    assert np.isfinite(model.coef_).all()
+    assert np.isnan(model.model_.stderr[model.get_support()]).all()
+
+
 def test_clusters_need_folds():
     X, y, group = clustered()
     for model in (OFSARegressor(2), TSGDRegressor(2), SieveRegressor(2)):
@@ -414,7 +422,7 @@ def test_clusters_need_folds():
     with pytest.raises(ValueError, match="5 ids for 300 rows"):
         OFSARegressor(2, se="folds").fit(X, y, cluster=group[:5])
     late = OFSARegressor(2).fit(X, y).set_params(se="folds")
-    with pytest.raises(ValueError, match="from the first rows on"):
+    with pytest.raises(ValueError, match="set before the first rows"):
         _ = late.coef_
 
 

@@ -45,7 +45,7 @@ def test_a_row_far_out_is_said_once(kind, tmp_path):
         near = far.copy()
         near[1, 4], near[1, 0] = 5.0, 1e6  # of a feature that is not selected
         model.predict(near)
-    with pytest.warns(UserWarning, match="1 of 3 rows to predict lie outside of all rows learned"):
+    with pytest.warns(UserWarning, match="1 of 3 rows to predict lie outside the range of the training rows"):
         model.predict(far)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -82,9 +82,9 @@ def test_the_command_counts_rows_outside(tmp_path):
     good(*words, "-o", tmp_path / "m")
     done = good("predict", tmp_path / "m", tmp_path / "new.csv", "--check")
     assert [line.split("\t")[1] for line in done.stdout.splitlines()] == ["outside", "0", "1", "0"]
-    assert "1 of 3 rows lie outside of all rows learned" in " ".join(done.stderr.split())
+    assert "1 of 3 rows lie outside the range of the training rows" in " ".join(done.stderr.split())
     assert "outside" not in good("predict", tmp_path / "m", tmp_path / "rows.csv", "--check").stderr
     good(*words, "--method", "siht", "-o", tmp_path / "other")
     done = run("predict", tmp_path / "other", tmp_path / "new.csv", "--check")
     assert done.exit_code == 2
-    assert "does not know how far its rows reach" in " ".join(done.stderr.split())
+    assert "does not store the range of its training rows" in " ".join(done.stderr.split())

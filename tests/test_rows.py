@@ -60,3 +60,31 @@ def test_the_check_of_rows_bounds_their_magnitudes(make, dtype):
     assert rows.bound == np.inf
     assert rows.within(3.5)
     assert not rows.within(3.4)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_some_columns(make):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(9, 6)) * (rng.random((9, 6)) < 0.5)).astype(np.float32)
+    rows = as_rows(make(X))[0]
+    for part, expected in ((rows, X), (rows[3:7], X[3:7])):
+        for at in ([1, 4, 5], [4, 0], []):
+            some = part.columns(np.array(at, dtype=np.int64))
+            assert some.dtype == X.dtype
+            assert_array_equal(some.to_array(), expected[:, at])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_dense_rows_become_sparse_as_scipy_makes_them(dtype, order):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7, 5)) * (rng.random((7, 5)) < 0.4)
+    X[2], X[0, 1], X[3, 4] = 0, -0.0, np.nan
+    X = np.asarray(X, dtype=dtype, order=order)
+    ours, theirs = Rows(X).to_sparse(), sp.csr_array(X)
+    assert ours.shape == X.shape
+    for name in ("indptr", "indices", "data"):
+        assert_array_equal(getattr(ours, name), getattr(theirs, name))
+        assert getattr(ours, name).dtype == getattr(theirs, name).dtype
+    assert ours.to_sparse() is ours
+    assert Rows(X[:0]).to_sparse().shape == (0, 5)

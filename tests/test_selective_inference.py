@@ -187,27 +187,28 @@ def test_s_is_the_minimum():
     assert_allclose(1 / s**2, (A**2).sum(axis=0), rtol=1e-3)
 
 
-def test_knockpy_agrees_on_objective_averages_and_selection():
-    knockpy = pytest.importorskip("knockpy", reason="knockpy is the oracle of this test")
+def test_averages_are_those_of_fixed_knockoffs():
+    """Barber and Candes (2015), (2.2): X (I - R^-1 S) + U C, U orthogonal to X, C'C = 2 S - S R^-1 S."""
     X = correlation()
     R = X.T @ X
     s = mvr(R)
-    theirs = knockpy.mrc.solve_mvr(R, tol=1e-9, num_iter=500, converge_tol=1e-12, choldate_warning=False)
-    loss = knockpy.mrc.mvr_loss
-    assert_allclose(
-        loss(R, np.diag(s)), (1 / s).sum() + np.trace(np.linalg.inv(2 * R - np.diag(s))), rtol=1e-8
-    )
-    assert loss(R, np.diag(s)) <= loss(R, theirs) * (1 + 1e-8)
-    Xk = knockpy.knockoffs.FXSampler(X, S=np.diag(s)).sample_knockoffs()
-    both = np.hstack([X, Xk])
-    ours, _ = with_knockoffs(R, np.zeros(20), s, 299, np.random.default_rng(0))
+    S, inverse = np.diag(s), np.linalg.inv(R)
+    n, p = X.shape
+    U = np.linalg.qr(np.hstack([X, np.random.default_rng(0).normal(size=(n, p))]))[0][:, p:]
+    C = np.linalg.cholesky(2 * S - S @ inverse @ S).T
+    both = np.hstack([X, X @ (np.eye(p) - inverse @ S) + U @ C])
+    ours, _ = with_knockoffs(R, np.zeros(p), s, n - 1, np.random.default_rng(0))
     assert_allclose(ours, both.T @ both, atol=1e-8)
+
+
+def test_the_threshold_is_that_of_knockoffs_plus():
+    """Barber and Candes (2015), (3.9)."""
     rng = np.random.default_rng(0)
     for _ in range(100):
         W = rng.normal(size=50) + 3 * (rng.random(50) < 0.3)
         for q in (0.1, 0.2):
-            t = knockpy.knockoff_stats.data_dependent_threshhold(W, fdr=q)
-            assert_array_equal(np.greater_equal(W, cut(W, q)), np.greater_equal(W, t))
+            good = [t for t in abs(W) if (1 + sum(w <= -t for w in W)) / max(1, sum(w >= t for w in W)) <= q]
+            assert cut(W, q) == min(good, default=np.inf)
 
 
 def test_drawn_averages_are_those_of_knockoff_rows():
@@ -279,7 +280,7 @@ def test_what_knockoffs_cannot_do_is_said():
     X, y = data()
     with pytest.raises(ValueError, match="one target"):
         inference.knockoffs(RunningAverages().update(X, np.column_stack([y, y])))
-    with pytest.raises(ValueError, match="knockoffs needs rows that all count alike"):
+    with pytest.raises(ValueError, match="knockoffs needs rows of equal weight"):
         inference.knockoffs(RunningAverages(half_life=50).update(X, y))
     with pytest.raises(ValueError, match='"ofsa", "lasso"'):
         inference.knockoffs(RunningAverages().update(X, y), statistic="t")
@@ -351,7 +352,7 @@ def test_any_time_by_name_and_with_several_targets():
     ("features", "options", "match"),
     [
         ([9], {}, "there are 5 features"),
-        (["x"], {}, "only number"),
+        (["x"], {}, "no feature names"),
         ([], {}, "empty"),
         ([0, 0], {}, "twice"),
         ([0], {"g": 0}, "g=0"),
@@ -367,7 +368,7 @@ def test_what_any_time_cannot_test_is_said(features, options, match):
 def test_any_time_refuses_forgetting_and_columns_that_do_not_vary():
     X, y = data()
     for averages in (RunningAverages(half_life=50), FoldAverages(3, decay=0.01)):
-        with pytest.raises(ValueError, match="anytime needs rows that all count alike"):
+        with pytest.raises(ValueError, match="anytime needs rows of equal weight"):
             inference.anytime(averages.update(X, y), [0])
     X[:, 2] = 3
     with pytest.raises(ValueError, match="Feature 2 is constant"):

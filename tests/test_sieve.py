@@ -241,7 +241,7 @@ def test_a_call_of_sparse_rows_does_not_walk_all_features(monkeypatch):
     """What maps features to columns is O(p): it is made once, not by every call or part of one."""
     made, places = [], store.places
     monkeypatch.setattr(store, "places", lambda *args: made.append(1) or places(*args))
-    X = sparse_random(40, 3_000_000, density=1e-5, format="csr", random_state=0)
+    X = sparse_random(40, 300_000, density=1e-4, format="csr", random_state=0)
     method = Sieve(k=5, loss="logistic").begin(X.shape[1], 1)
     y = np.where(np.arange(40) % 2, 1.0, -1.0)[:, None]
     method.update(as_rows(X)[0], y)

@@ -12,6 +12,7 @@ from streamsieve import SieveClassifier, SieveRegressor
 from streamsieve.core.params import ParamError
 from streamsieve.core.rows import as_rows
 from streamsieve.methods.sieve import read
+from streamsieve.methods.sieve.dual import Dual
 from streamsieve.methods.sieve.solve import Fit, Problem
 
 
@@ -40,7 +41,7 @@ def test_reading_equals_the_slow_twin(seed, k, criterion):
     X[:, 1], X[:, 2] = 3 - 2 * X[:, 0], 5.0  # a copy, and a column that does not vary
     X = X.astype(np.float32).astype(float)
     model = fitted(X, y, k, criterion=criterion)
-    columns, coef, intercept = twin.read(X, y, read.folds_of(model.method_)[0], k, criterion)
+    columns, coef, intercept = twin.read(X, y, twin.folds(X), k, criterion)
     assert_array_equal(model.get_support(indices=True), columns)
     assert_allclose(model.coef_[columns], coef, rtol=1e-4)
     assert_allclose(model.intercept_, intercept, rtol=1e-4, atol=1e-5)
@@ -69,6 +70,18 @@ def test_one_wild_part_does_not_hide_what_the_others_show():
     assert read.better_than(base, [entry(9, 8, 9, -1, -1)])  # by the standard error
 
 
+def test_a_gain_that_noise_has_too_is_none():
+    """Models that are shrunk to almost nothing are as often a little better than the constant as worse."""
+
+    def better(gain, row=1.0):
+        entry = read.Entry(None, 1.0, {}, 10 - np.full((1, 1, 5), gain))
+        return read.better_than(np.full(5, 10.0), [entry], row)
+
+    assert not better(0.5)
+    assert better(0.7)
+    assert better(0.7e-3, row=1e-3)  # weights below one are shares of rows
+
+
 @pytest.mark.parametrize("seed", [0, 4])
 def test_heavy_tails_are_no_noise(seed):
     """Profits of sales: log-normal, so that a few rows are most of the variance."""
@@ -79,6 +92,15 @@ def test_heavy_tails_are_no_noise(seed):
 
 
 # ---------------------------------------------------------------- folds
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_folds_are_those_of_the_slow_twin(labels):
+    X, y = data(150, 12)
+    X = (X * (X > -0.5)).astype(np.float32).astype(float)
+    model = fitted(X, y, 3, labels=labels)
+    wanted = twin.folds(X, y > np.median(y) if labels else None)
+    assert_array_equal(read.folds_of(model.method_)[0], wanted)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "words"])
@@ -103,6 +125,19 @@ def test_weight_two_is_a_row_twice(labels, k):
     weighted, repeated = kind(k).fit(X, y, times.astype(float)), kind(k).fit(X[rows], y[rows])
     assert support(weighted) == support(repeated)
     assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("rule", ["LATE", "MANY"])
+def test_rules_by_the_number_of_rows_count_a_row_twice_once(rule, monkeypatch):
+    """With 600 rows 12 features were selected, and 11 with each of them twice."""
+    monkeypatch.setattr(read, rule, 200)
+    X, y = data(150, 25, noise=2)
+    y = y > np.median(y)
+    once = SieveClassifier().fit(X, y, np.full(150, 2.0))
+    twice = SieveClassifier().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    assert_allclose(once.coef_, twice.coef_, rtol=1e-4, atol=1e-6)
+    store = twice.method_.state.store
+    assert (store.n, read.contents(store)) == (300, 150)
 
 
 @pytest.mark.parametrize("filled", [0.05, 0.1, 0.4, 0.8])
@@ -188,12 +223,12 @@ def test_words_compete_in_one_unit_too():
 # ---------------------------------------------------------------- size
 
 
-def test_sizes_are_all_up_to_twelve_then_two_in_an_octave_up_to_the_rows():
+def test_sizes_are_all_up_to_twelve_then_two_in_an_octave_up_to_twice_the_rows():
     X, y = data(100, 300)
     method = fitted(X, y).method_
     engines, columns, folds = read.candidates(method)
     sizes = read.sizes_of(method, engines[0].problem, columns, folds)
-    assert sizes == [100, 96, 68, 48, 34, 24, 17, *range(12, 0, -1)]
+    assert sizes == [200, 192, 136, 96, 68, 48, 34, 24, 17, *range(12, 0, -1)]
 
 
 def test_one_standard_error_is_the_smaller_model():
@@ -208,6 +243,7 @@ def test_one_standard_error_is_the_smaller_model():
 def test_information_criteria_find_the_true_features(labels):
     X, y = data(600, 60, seed=2, true=range(0, 60, 4), noise=0.5)
     found = {c: support(fitted(X, y, criterion=c, labels=labels)) for c in ("ebic", "bic", "aic")}
+    assert not fitted(X, y, criterion="aic", labels=labels).sizes_  # "cv" and "1se" have not chosen
     assert found["ebic"] >= set(range(0, 60, 4))
     assert len(found["ebic"]) <= 16  # 15 are true, between the sizes of the ladder
     assert len(found["ebic"]) <= len(found["bic"]) <= len(found["aic"])
@@ -261,6 +297,17 @@ def test_the_three_best_ridges_of_the_first_fold_are_compared_by_all():
     )
     assert all(set(e.paths) == set(range(5)) and (e.losses > 0).all() for e in best)
     assert all(set(e.paths) == {0} for e in tried)
+
+
+def test_few_labels_bear_no_weak_ridges():
+    """Separable rows: what predicts the others best, by chance, must not let weights explode."""
+    X, y = data(80, 12)
+    method = fitted(X, y, 3, labels=True).method_
+    assert read.ridges_of(method) == (1.0, 0.1)
+    assert read.ridges_of(fitted(X, y, 3).method_) == read.RIDGES
+    assert read.ridges_of(fitted(*data(3, 12), 3, labels=True).method_) == (1.0,)
+    X, y = data(40, 12, noise=0.1)
+    assert np.abs(fitted(X, y, 5, labels=True).coef_).max() < 5
 
 
 def test_each_refit_is_chosen_somewhere():
@@ -361,29 +408,80 @@ def test_of_equal_losses_the_stronger_ridge_is_taken():
     )
 
 
+# ---------------------------------------------------------------- more columns than rows
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_wide_models_by_products_of_rows_are_the_ridge_solutions(intercept, sparse):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 1200)) + 3
+    X[:, 5] = 7 - 2 * X[:, 4]  # a copy
+    X = X * (rng.random(X.shape) < 0.3) if sparse else X
+    y, w = rng.normal(size=(40, 2)) + X[:, :2], rng.random(40) + 0.5
+    model = SieveRegressor(3, fit_intercept=intercept)
+    engines, columns, _ = read.candidates(
+        model.fit(csr_array(X) if sparse else X, y, sample_weight=w).method_
+    )
+    engine = engines[0]
+    assert isinstance(engine, Dual)
+    p, sizes = engine.problem, [len(columns), 1100, 10]
+    for fold, ridge in ((None, 0.1), (2, 1e-4)):
+        start = read.Start(p.zero(columns), ridge, fold, sizes)
+        full, later, _ = engine.eliminate([start])[0]
+        weight, total = p.without(fold)
+        Z = (p.store.decode(0, 40, columns) - p.mean[columns]) / p.scale[columns]
+        rate = weight.astype(float)[:, None]
+        m, m_y = rate.T @ Z / rate.sum() * intercept, rate.T @ p.y / rate.sum() * intercept
+        H = (rate * (Z - m)).T @ (Z - m) + ridge * total * np.eye(len(columns))
+        B = np.linalg.solve(H, (rate * (Z - m)).T @ (p.y - m_y))
+        assert_allclose(full.B, B.T, rtol=1e-5, atol=1e-7)
+        assert_allclose(full.b, (m_y - m @ B)[0], atol=1e-7)
+        strongest = np.sort(np.argsort(-(B**2).sum(axis=1))[:1100])
+        assert_array_equal(later.columns, columns[strongest])
+        assert_array_equal(engine.eliminate([start, start])[1][0].B, full.B)
+
+
+def test_first_weights_leave_a_thousand_columns_or_as_many_as_there_are_rows(monkeypatch):
+    met = []
+    monkeypatch.setattr(
+        Problem,
+        "eliminate",
+        lambda self, starts, *_: (met.extend(len(s.fit.columns) for s in starts), exact(self, starts, *_))[1],
+    )
+    for n in (60, 1100):
+        X, y = data(n, 1500)
+        fitted(X, y, 3).coef_  # noqa: B018
+        assert max(met) == max(1024, n)
+        met.clear()
+
+
+exact = Problem.eliminate
+
+
 # ---------------------------------------------------------------- constraints
 
 
-@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("p", [20, 300, 1200])
 @pytest.mark.parametrize("labels", [False, True])
-def test_kept_features_are_in_every_model_and_count(labels, wide):
-    X, y = data(300, 300 if wide else 20)
+def test_kept_features_are_in_every_model_and_count(labels, p):
+    X, y = data(300, p)
     model = fitted(X, y, 4, labels=labels, keep=[0])
     assert support(model) == {0, 3, 7, 11}
 
 
-@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("p", [20, 300, 1200])
 @pytest.mark.parametrize("labels", [False, True])
-def test_features_of_a_group_enter_together_and_k_counts_groups(labels, wide):
-    X, y = data(400, 300 if wide else 20, corr=0)
+def test_features_of_a_group_enter_together_and_k_counts_groups(labels, p):
+    X, y = data(400, p, corr=0)
     groups = [[3, 4], [7, 8, 9], [0, 1]]
     assert support(fitted(X, y, 3, labels=labels, groups=groups)) == {3, 4, 7, 8, 9, 11}
 
 
-@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("p", [20, 300, 1200])
 @pytest.mark.parametrize("labels", [False, True])
-def test_positive_weights(labels, wide):
-    X, y = data(400, 300 if wide else 20, corr=0)
+def test_positive_weights(labels, p):
+    X, y = data(400, p, corr=0)
     y -= 3 * X[:, 5]
     model = fitted(X, y, 3, labels=labels, positive=True)
     assert (model.coef_ >= 0).all()
@@ -411,7 +509,7 @@ def test_values_far_outside_are_clipped_and_counted(sparse):
     rows = np.array([wild, edge, inside])
     as_given = csr_array if sparse else np.array
     model = SieveRegressor(1).fit(as_given(X), y)
-    with pytest.warns(UserWarning, match="1 of 3 rows .* clipped to the range learned"):
+    with pytest.warns(UserWarning, match="1 of 3 rows .* clipped to that range"):
         clipped = model.predict(as_given(rows))
     assert model.n_clipped_ == 1
     assert_allclose(clipped[0], clipped[1], rtol=1e-6)

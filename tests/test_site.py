@@ -12,7 +12,7 @@ import pytest
 
 import streamsieve
 from docs import run_blocks
-from docs.site_pages import api, commands, methods, support
+from docs.site_pages import api, commands, man, methods, support
 from streamsieve.cli import VERBS, main
 from streamsieve.methods import ESTIMATORS, METHODS
 
@@ -114,6 +114,19 @@ def test_the_page_of_the_command_line_has_every_option(written):
         for param in command.params:
             if isinstance(param, click.Option):
                 assert param.opts[-1] in section
+
+
+def test_the_manual_page_has_every_option_and_is_valid_roff():
+    text = man.page()
+    for verb in VERBS:
+        for param in main.get_command(click.Context(main), verb).params:
+            if isinstance(param, click.Option):
+                assert param.opts[-1].replace("-", "\\-") in text
+    if shutil.which("groff"):
+        words = ["groff", "-man", "-Tutf8", "-ww"]
+        done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+        assert not done.stderr
+        assert "streamsieve fit [OPTIONS] SOURCE..." in re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
 
 
 # -------------------------------------------------------------------- links

@@ -14,7 +14,7 @@ X = rng.normal(5, 1, (2000, 60))
 y = X[:, 3] - X[:, 7] + 0.1 * rng.normal(size=2000)
 
 
-@pytest.mark.filterwarnings("ignore:.*outside of all rows")
+@pytest.mark.filterwarnings("ignore:.*outside the range")
 @pytest.mark.parametrize("estimator", [OLSthRegressor(3), SieveRegressor(8), TSGDRegressor(3)])
 def test_it_predicts_what_the_full_model_does(estimator):
     full = estimator.fit(X, y)

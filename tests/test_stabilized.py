@@ -264,7 +264,7 @@ def test_fit_eliminates_stable_features_down_to_k():
     X = np.random.default_rng(3).normal(size=(80, 400))
     y = X[:, :3].sum(axis=1) + np.random.default_rng(4).normal(size=80) > 0
     cut, fitted = (StabilizedSGDClassifier(4, refit=refit, n_paths=4).fit(X, y) for refit in (False, True))
-    stable = fitted.method_.candidates()
+    stable = np.flatnonzero(fitted.method_.unselected().any(axis=0))
     assert 4 < len(stable) <= fitted.n_stable_
     assert np.isin(cut.get_support(indices=True), stable).all()
     sieve = SieveClassifier(4).fit(X[:, stable], y)

@@ -22,31 +22,38 @@ void sort_entries(std::int32_t* indices, double* values, Index n) {
 }
 
 // Where each named value of x goes: its index and its value, in the order of the indices. Unknown names get
-// the next free index and are added to `names` if `grow`, else they are left out. Returns how many were
-// written, or -1 at the first value that is not within `limit`.
-Index index_features(nb::dict x, nb::dict names, Vector<std::int32_t> indices, Vector<double> values,
-                     double limit, bool grow) {
-    if (indices.shape(0) < nb::len(x) || values.shape(0) < nb::len(x))
-        throw nb::value_error("indices and values must hold every entry of x");
+// the next free index and are added to `names` if `grow`, else they are left out. They are one row of
+// `indptr`. Returns their largest magnitude, or -1 at the first value that is not within `limit`.
+double index_features(nb::dict x, nb::dict names, Vector<std::int32_t> indptr, Vector<std::int32_t> indices,
+                      Vector<double> values, double limit, bool grow) {
+    const Index room = Index(std::min(indices.shape(0), values.shape(0)));
+    if (indptr.shape(0) != 2) throw nb::value_error("indptr is that of one row");
+    PyObject *name, *value;
     Index n = 0;
-    for (auto [name, value] : x) {
-        const double number = PyFloat_AsDouble(value.ptr());
+    double largest = 0;
+    for (Py_ssize_t at = 0; PyDict_Next(x.ptr(), &at, &name, &value);) {
+        if (n == room) throw nb::value_error("indices and values must hold every entry of x");
+        const double number = PyFloat_AsDouble(value);
         if (number == -1 && PyErr_Occurred()) throw nb::python_error();
         if (!(std::abs(number) <= limit)) return -1;
-        PyObject* known = PyDict_GetItemWithError(names.ptr(), name.ptr());
-        if (!known) {
+        PyObject* known = PyDict_GetItemWithError(names.ptr(), name);
+        long j = 0;
+        if (known) {
+            j = PyLong_AsLong(known);
+        } else {
             if (PyErr_Occurred()) throw nb::python_error();
             if (!grow) continue;
-            const nb::int_ next(nb::len(names));
-            names[name] = next;
-            indices.data()[n] = nb::cast<std::int32_t>(next);
-        } else {
-            indices.data()[n] = nb::cast<std::int32_t>(nb::handle(known));
+            j = long(nb::len(names));
+            names[nb::handle(name)] = nb::int_(j);
         }
+        indices.data()[n] = std::int32_t(j);
         values.data()[n++] = number;
+        largest = std::max(largest, std::abs(number));
     }
     sort_entries(indices.data(), values.data(), n);
-    return n;
+    indptr.data()[0] = 0;
+    indptr.data()[1] = std::int32_t(n);
+    return largest;
 }
 
 template <class T>
@@ -203,8 +210,8 @@ const Binding bindings([](nb::module_& m) {
             }
         },
         "loss"_a, "margin"_a.noconvert(), "y"_a.noconvert(), "out"_a.noconvert());
-    m.def("index_features", index_features, "x"_a, "names"_a, "indices"_a.noconvert(), "values"_a.noconvert(),
-          "limit"_a, "grow"_a);
+    m.def("index_features", index_features, "x"_a, "names"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "values"_a.noconvert(), "limit"_a, "grow"_a);
 });
 
 }  // namespace streamsieve

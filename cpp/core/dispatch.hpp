@@ -21,7 +21,7 @@
 namespace streamsieve {
 
 // A dense C-order array (n, p) or the tuple (indptr, indices, data) of a CSR matrix; or a tuple of either of
-// them and a map of its columns, (center or None, inverse units or None, centred columns).
+// them and a map of its columns, (center or None, inverse units or None, centred columns or None).
 class AnyRows {
   public:
     RowsVariant rows;  // as they come, without the map
@@ -68,7 +68,7 @@ class AnyRows {
         const auto item = [&](Py_ssize_t at) { return nb::handle(PyTuple_GetItem(src.ptr(), at)); };
         return column(item(0), held_[3], map.center) && column(item(1), held_[4], map.inverse) &&
                column(item(2), held_[5], map.centred) &&
-               (map.n_centred = Index(held_[5].shape(0)), map.center || map.n_centred == 0);
+               (!map.center || (map.centred && (map.n_centred = Index(held_[5].shape(0)), true)));
     }
     static bool vector(nb::handle src, Array& held) {
         return nb::try_cast(src, held, false) && held.ndim() == 1 &&

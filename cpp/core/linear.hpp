@@ -99,7 +99,8 @@ inline void move(const Row& row, Q q, const Units& units, const double* c, W* w)
 inline double& weight_of(double& w) {
     return w;
 }
-inline double& weight_of(Paired& w) {
+template <class Pair>
+inline double& weight_of(Pair& w) {
     return w.weight;
 }
 
@@ -120,13 +121,16 @@ inline void move(const CsrRow<T, I>& row, One, const Raw&, const double* c, W* w
 template <class Rows, class Q, class Units, class F>
 inline Index with_pairs(const Rows& X, Q, const Units&, double* w, Index p, F&& kernel) {
     if constexpr (std::is_same_v<Rows, CsrDoubles> && std::is_same_v<Q, One> && std::is_same_v<Units, Raw>) {
-        if (X.pairs_pay(p)) {
-            std::vector<Paired> pairs(static_cast<std::size_t>(p));
-            for (Index j = 0; j < p; ++j) pairs[std::size_t(j)] = {X.inverse(j), w[j]};
+        const auto in_pairs = [&](auto&& pair) {
+            std::vector<decltype(pair(Index{}))> pairs(static_cast<std::size_t>(p));
+            for (Index j = 0; j < p; ++j) pairs[std::size_t(j)] = pair(j);
             const Index learned = kernel(pairs.data());
             for (Index j = 0; j < p; ++j) w[j] = pairs[std::size_t(j)].weight;
             return learned;
-        }
+        };
+        if (X.pairs_pay(p) && X.centred())
+            return in_pairs([&](Index j) { return PairedWithCenter{X.inverse(j), w[j], X.center(j)}; });
+        if (X.pairs_pay(p)) return in_pairs([&](Index j) { return Paired{X.inverse(j), w[j]}; });
     }
     return kernel(w);
 }

@@ -16,7 +16,7 @@ struct DenseRow {
     const T* x;
     Index length;
     Index index(Index e) const { return e; }
-    Index soon(Index e) const { return e; }  // the processor itself sees what comes
+    Index ahead(Index) const { return 0; }  // the processor itself sees what comes
     double value(Index e) const { return double(x[e]); }
     template <class F>
     void each(F&& f) const {
@@ -55,8 +55,8 @@ struct CsrRow {
     Index length;
     Index rest;  // entries from here to the end of the matrix
     Index index(Index e) const { return Index(j[e]); }
-    // The feature that is visited 24 entries later, be it in a later row: what to prefetch.
-    Index soon(Index e) const { return Index(j[e + 24 < rest ? e + 24 : e]); }
+    // How far ahead of entry e to prefetch, and of the three after it: 24 entries, be it in a later row.
+    Index ahead(Index e) const { return e + 28 <= rest ? 24 : 0; }
     double value(Index e) const { return double(x[e]); }
     template <class F>
     void each(F&& f) const {
@@ -102,6 +102,14 @@ using RowsVariant =
 // not two.
 struct Paired {
     double inverse, weight;
+    double map(double x) const { return x * inverse; }
+    bool centred() const { return false; }
+};
+// The same with the centre of the column: half a line.
+struct alignas(32) PairedWithCenter {
+    double inverse, weight, center;
+    double map(double x) const { return (x - center) * inverse; }
+    bool centred() const { return center != 0; }
 };
 
 // An affine map of the columns, x -> (x - center) * unit, which kernels apply as they read a row. `centred`
@@ -128,47 +136,47 @@ struct ColumnMap {
         const double* __restrict u = inverse;
         const Index n = row.length;
         Index there = 0;
-        if (!c) {
+        const auto walk = [=](auto&& read) {
             Index e = 0;
             for (; e + 8 <= n; e += 8) {
                 prefetch_read(x + e + ahead);
                 prefetch_read(j + e + ahead);
-                for (Index lane = e; lane < e + 8; ++lane) to[lane] = double(x[lane]) * u[j[lane]];
+                for (Index lane = e; lane < e + 8; ++lane) to[lane] = read(double(x[lane]), j[lane]);
             }
-            for (; e < n; ++e) to[e] = double(x[e]) * u[j[e]];
-            return 0;
-        }
-        for (Index e = 0; e < n; ++e) {
-            to[e] = double(x[e]) - c[j[e]];
-            there += c[j[e]] != 0;
-        }
-        if (u)
-            for (Index e = 0; e < n; ++e) to[e] *= u[j[e]];
+            for (; e < n; ++e) to[e] = read(double(x[e]), j[e]);
+        };
+        const auto centre = [=, &there](double value, std::int32_t column) {
+            there += c[column] != 0;
+            return value - c[column];
+        };
+        if (!c)
+            walk([=](double value, std::int32_t column) { return value * u[column]; });
+        else if (u)
+            walk([=](double value, std::int32_t column) { return centre(value, column) * u[column]; });
+        else
+            walk(centre);
         return there;
     }
-    // The entries in their units, in `to`, and their product with w, in one walk; of a map without centres.
-    template <class T>
-    double times(const CsrRow<T, std::int32_t>& row, const double* w, double* __restrict to) const {
-        const double* __restrict u = inverse;
-        return times_pairs(row, [=](Index j) { return Paired{u[j], w[j]}; }, to);
-    }
-    template <class T>
-    double times(const CsrRow<T, std::int32_t>& row, const Paired* w, double* __restrict to) const {
-        return times_pairs(row, [=](Index j) { return w[j]; }, to);
-    }
+    // The entries mapped, in `to`, and their product with weights, which come in pairs, in one walk; `there`
+    // of them have a centre.
     template <class T, class F>
-    static double times_pairs(const CsrRow<T, std::int32_t>& row, F&& pair, double* __restrict to) {
+    static double times_pairs(const CsrRow<T, std::int32_t>& row, F&& pair, double* __restrict to,
+                              Index& there) {
         const T* __restrict x = row.x;
         const std::int32_t* __restrict j = row.j;
-        return sum_of(row.length, [=](Index e) {
+        Index n = 0;
+        const double sum = sum_of(row.length, [=, &n](Index e) {
             if (e % 8 == 0) {
                 prefetch_read(x + e + ahead);
                 prefetch_read(j + e + ahead);
             }
-            const Paired at = pair(j[e]);
-            to[e] = double(x[e]) * at.inverse;
+            const auto at = pair(j[e]);
+            n += at.centred();
+            to[e] = at.map(double(x[e]));
             return to[e] * at.weight;
         });
+        there = n;
+        return sum;
     }
     // The entries with the centred columns that the row lacks, mapped; how many. O(entries + centred
     // columns).
@@ -196,6 +204,7 @@ struct MappedDenseRow {
     Index length;
     const ColumnMap* map;
     Index index(Index e) const { return e; }
+    Index ahead(Index) const { return 0; }
     double value(Index e) const { return (*map)(e, double(x[e])); }
 };
 
@@ -275,29 +284,40 @@ class CsrDoubles {
     }
     // Row i, and its product with weights; with pairs, if these pay.
     CsrRow<double, I> times(Index i, const double* w, double& product) const {
-        if (map_ && !map_.center) return scaled(i, w, product);
+        if (map_ && !map_.center)
+            return mapped(i, [u = map_.inverse, w](Index j) { return Paired{u[j], w[j]}; }, product);
         const auto row = (*this)[i];
         product = row.times(w);
         return row;
     }
-    CsrRow<double, I> times(Index i, const Paired* w, double& product) const { return scaled(i, w, product); }
-    // Whether the pairs of p columns, made and taken apart once, are read often enough.
+    template <class Pair>
+    CsrRow<double, I> times(Index i, const Pair* w, double& product) const {
+        return mapped(i, [w](Index j) { return w[j]; }, product);
+    }
+    // Whether the pairs of p columns, made and taken apart once, are read often enough; 4 MB at most.
     bool pairs_pay(Index p) const {
         const Index entries = doubles_.indptr ? doubles_.values() : floats_.values();
-        return map_.inverse && !map_.center && entries >= 8 * p && p <= (1 << 18);
+        return map_.inverse && entries >= 8 * p && p <= (centred() ? 1 << 17 : 1 << 18);
     }
+    bool centred() const { return map_.center != nullptr; }
     double inverse(Index j) const { return map_.inverse[j]; }
+    double center(Index j) const { return map_.center[j]; }
     Index longest() const { return longest_; }
     Index room(Index i) const {
         return (doubles_.indptr ? doubles_.room(i) : floats_.room(i)) + map_.n_centred;
     }
 
   private:
-    template <class W>
-    CsrRow<double, I> scaled(Index i, const W* w, double& product) const {
-        const auto one = [&](const auto& row) {
-            product = map_.times(row, w, values_.data());
-            return row.with(values_.data());
+    template <class F>
+    CsrRow<double, I> mapped(Index i, F&& pair, double& product) const {
+        const auto one = [&](const auto& row) -> CsrRow<double, I> {
+            Index there = 0;
+            product = ColumnMap::times_pairs(row, pair, values_.data(), there);
+            if (there == map_.n_centred) return row.with(values_.data());
+            const Index n = map_.merged(row, indices_.data(), values_.data());
+            product = sum_of(
+                n, [&](Index e) { return values_[std::size_t(e)] * pair(indices_[std::size_t(e)]).weight; });
+            return {indices_.data(), values_.data(), n, n};
         };
         return doubles_.indptr ? one(doubles_[i]) : one(floats_[i]);
     }

@@ -66,7 +66,8 @@ STREAMSIEVE_CLONES Norm add_values(const Row& row, double r, Values* values, dou
     const Four none{}, weight = none + r, one = none + 1.0;
     for (; e + 4 <= row.length; e += 4) {
         Four n, first, sum, squares, x;
-        for (Index lane = 0; lane < 4; ++lane) prefetch(values + row.soon(e + lane));
+        const Index ahead = row.ahead(e);
+        for (Index lane = 0; lane < 4; ++lane) prefetch(values + row.index(e + lane + ahead));
         Values* at[4] = {values + row.index(e), values + row.index(e + 1), values + row.index(e + 2),
                          values + row.index(e + 3)};
         load_four(n, at[0]), load_four(first, at[1]), load_four(sum, at[2]), load_four(squares, at[3]);

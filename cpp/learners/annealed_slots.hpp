@@ -109,7 +109,7 @@ class AnnealedSlots {
         if (c.unseen > 0) {
             const Index limit = Index(c.limit);
             for (Index e = 0; e < row.length; ++e) {
-                prefetch(slot_of_ + row.soon(e));
+                prefetch(slot_of_ + row.index(e + row.ahead(e)));
                 const Index j = Index(row.j[e]);
                 const std::int32_t s = slot_of_[j];
                 if (s > 0)

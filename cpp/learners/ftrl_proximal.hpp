@@ -122,8 +122,9 @@ Index ftrl_proximal(const Rows& X, const Loss& loss, Q q, Units& units, const do
             b[o] = ftrl_weight(state.bias_z[o], state.bias_root[o], 0, state.least.bias);
         }
         for (Index e = 0; e < row.length; ++e) {
-            prefetch(z + row.soon(e) * q);
-            prefetch(root + row.soon(e) * q);
+            const Index soon = row.index(e + row.ahead(e)) * q;
+            prefetch(z + soon);
+            prefetch(root + soon);
             const Index at = row.index(e) * q;
             for (Index o = 0; o < q; ++o) {
                 zs[o * Index(longest) + e] = z[at + o];

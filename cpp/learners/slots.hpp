@@ -312,7 +312,7 @@ class TranslatorOf final : public Translator {
         const bool wide = state_.p > 1 << 16;  // beyond the caches: ask beforehand
         Index kept = 0, n = 0;
         for (Index e = 0; e < row.length; ++e) {  // no branch: which are purged cannot be guessed
-            if (wide) prefetch(slot + row.soon(e));
+            if (wide) prefetch(slot + row.index(e + row.ahead(e)));
             at[kept] = std::int32_t(e);
             kept += slot[j[e]] >= 0;
         }

@@ -23,7 +23,6 @@ struct SofsRule {
 struct SofsState {
     RowCount& clock;
     KeptHeap kept;
-    const std::int32_t* place;
     Table<double> weight;           // (p, 2 q): the precision gained and the weight, for each output
     double *bias, *bias_precision;  // (q)
 };
@@ -52,64 +51,85 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, const Sofs
     KeptHeap kept = state.kept;
     const Index budget = kept.room();
     double *at = state.weight.data, *bias = state.bias, *bias_precision = state.bias_precision;
-    std::vector<double> scratch(3 * std::size_t(Index(q)));
-    double *m = scratch.data(), *a = m + q, *before = a + q;
-    std::vector<char> stepped(std::size_t(X.longest()));  // entries whose feature was kept before the row
-    std::vector<double> precision(stepped.size()), more(stepped.size());
-    const Index width = 2 * q;
+    std::vector<double> scratch(2 * std::size_t(Index(q)));
+    double *m = scratch.data(), *a = m + q;
+    const Index longest = X.longest(), width = 2 * q;
+    // entries of a row: those whose feature was kept before it, and others that may be kept
+    std::vector<std::int32_t> before(static_cast<std::size_t>(longest)), others(before.size());
+    // of the entries: precisions, output by output, and what each of them gains
+    std::vector<double> precision(std::size_t(longest * q)), more(before.size());
     // More precision where there was an error; the total over outputs.
     auto gain = [&](double* s, Index e) {
         double total = 0;
         for (Index o = 0; o < q; ++o) {
-            if (a[o] != 0) s[2 * o] += more[std::size_t(e)];
+            s[2 * o] = precision[std::size_t(o * longest + e)] + (a[o] != 0 ? more[std::size_t(e)] : 0);
             total += s[2 * o];
         }
         return total;
+    };
+    // What a step adds to the weight of output o.
+    auto move = [&](Index o, Index e, double x) {
+        return a[o] * (x / (1 + precision[std::size_t(o * longest + e)]));
     };
     for (Index i = 0; i < X.rows; ++i) {
         const auto row = X[i];
         const double r = weight ? weight[i] : 1, *label = y + i * q;
         for (Index o = 0; o < q; ++o) m[o] = bias[o];
-        for (Index e = 0; e < row.length; ++e) {
-            if (e + 24 < row.length) {
-                prefetch(at + row.index(e + 24) * width);
-                prefetch(state.place + row.index(e + 24));
-            }
-            const double x = row.value(e), *s = at + row.index(e) * width;
+        const Index n_before = kept.entries(row, before.data());
+        for (Index c = 0; c < n_before; ++c) {
+            const double x = row.value(before[std::size_t(c)]);
+            const double* s = at + row.index(before[std::size_t(c)]) * width;
             for (Index o = 0; o < q; ++o) m[o] += x * s[2 * o + 1];
         }
         bool any = false;
+        for (Index o = 0; o < q; ++o) any |= label[o] * m[o] < 1;
+        if (!any) {
+            state.clock.add(r);
+            continue;
+        }
+        for (Index e = 0; e < row.length; ++e) {
+            const double* s = at + row.index(e) * width;
+            for (Index o = 0; o < q; ++o) precision[std::size_t(o * longest + e)] = s[2 * o];
+        }
         for (Index o = 0; o < q; ++o) {
             a[o] = 0;
             if (label[o] * m[o] >= 1) continue;
-            for (Index e = 0; e < row.length; ++e)
-                precision[std::size_t(e)] = at[row.index(e) * width + 2 * o];
             double largest = 0, spread = 0;  // x'S x
-            sofs_spread(row.length, row.x, precision.data(), r, gamma, more.data(), spread, largest);
+            sofs_spread(row.length, row.x, precision.data() + o * longest, r, gamma, more.data(), spread,
+                        largest);
             if (rule.fit_intercept) spread += 1 / (1 + bias_precision[o]);
             a[o] = (1 - label[o] * m[o]) / (spread + gamma / r) * label[o];
             if (!(std::abs(a[o]) * std::max(1.0, largest) < 1e200)) return i;
-            any = true;
         }
         state.clock.add(r);
-        if (!any) continue;
         // The kept features of the row first: the variance that the others must be below depends on them.
-        for (Index e = 0; e < row.length; ++e) {
-            const Index j = row.index(e), where = kept.find(j);
+        for (Index c = 0; c < n_before; ++c) {
+            const Index e = before[std::size_t(c)], j = row.index(e);
             const double x = row.value(e);
-            stepped[std::size_t(e)] = where >= 0;
-            if (where < 0 || x == 0) continue;
+            if (x == 0) continue;
             double* s = at + j * width;
-            for (Index o = 0; o < q; ++o) s[2 * o + 1] += a[o] * (x / (1 + s[2 * o]));
-            kept.rescore(where, gain(s, e));
+            for (Index o = 0; o < q; ++o) s[2 * o + 1] += move(o, e, x);
+            kept.rescore(kept.find(j), gain(s, e));
         }
-        for (Index e = 0; e < row.length; ++e) {
-            const Index j = row.index(e);
-            const double x = row.value(e);
-            if (stepped[std::size_t(e)] || x == 0) continue;
+        // Once all places are taken, the least precision that is kept only rises: whoever is below it now
+        // stays out.
+        const double threshold = kept.size() >= budget ? kept.top().score : 0;
+        Index n_others = 0, from = 0;
+        for (Index c = 0; c <= n_before; ++c) {
+            const Index to = c < n_before ? before[std::size_t(c)] : row.length;
+            for (Index e = from; e < to; ++e) {
+                const double total = gain(at + row.index(e) * width, e);
+                others[std::size_t(n_others)] = std::int32_t(e);
+                n_others += (row.value(e) != 0) & !(total < threshold);
+            }
+            from = to + 1;
+        }
+        for (Index c = 0; c < n_others; ++c) {
+            const Index e = others[std::size_t(c)], j = row.index(e);
             double* s = at + j * width;
-            for (Index o = 0; o < q; ++o) before[o] = s[2 * o];
-            const Ranked now{gain(s, e), double(j)};
+            double total = 0;
+            for (Index o = 0; o < q; ++o) total += s[2 * o];
+            const Ranked now{total, double(j)};
             if (kept.size() < budget) {
                 kept.push(now);
             } else if (better(now, kept.top())) {
@@ -119,7 +139,7 @@ Index sofs(const Rows& X, Q q, const double* y, const double* weight, const Sofs
             } else {
                 continue;
             }
-            for (Index o = 0; o < q; ++o) s[2 * o + 1] = a[o] * (x / (1 + before[o]));
+            for (Index o = 0; o < q; ++o) s[2 * o + 1] = move(o, e, row.value(e));
         }
         if (rule.fit_intercept) {
             for (Index o = 0; o < q; ++o) {

@@ -183,7 +183,7 @@ class Job {
             inner_.resize(fit_.columns.size());
             std::iota(inner_.begin(), inner_.end(), 0);
         }
-        rows_.emplace(make_operator(copy_ ? copy_->source : common_.source, inner_, c_));
+        rows_.emplace(make_operator(copy_ ? copy_->source : common_.source, inner_, c_, weight_));
         const std::size_t m = std::size_t(count() * c_), c = std::size_t(c_);
         const Index scratch = std::visit([](const auto& rows) { return rows.scratch(); }, *rows_);
         length_ = scratch + c_ + 2;

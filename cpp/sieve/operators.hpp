@@ -111,11 +111,12 @@ class Tiles {
     std::vector<float> beta_;
 };
 
-// Sparse rows. Inactive columns have weight zero; what they add to g is never read.
+// Sparse rows. Inactive columns have weight zero; what they add to g is never read. Rows of weight zero, such
+// as those of the fold that is left out, are passed over.
 class SparseRows {
   public:
     SparseRows(const std::int64_t* indptr, const std::int32_t* indices, const float* data, Index n,
-               Index width, const std::int32_t* active, Index count, Index c)
+               Index width, const std::int32_t* active, Index count, Index c, const float* weight)
         : indptr_(indptr),
           indices_(indices),
           data_(data),
@@ -124,6 +125,7 @@ class SparseRows {
           c_(c),
           count_(count),
           active_(active),
+          weight_(weight),
           beta_(std::size_t(width * c), 0.0f) {}
     Index rows() const { return n_; }
     Index block_rows() const { return kMostRows; }
@@ -142,6 +144,7 @@ class SparseRows {
         const Index first = block * kMostRows, last = std::min(first + kMostRows, n_);
         if (c_ == 1) {
             for (Index i = first; i < last; ++i) {
+                if (left_out(i)) continue;
                 double s = 0;
                 for (std::int64_t at = indptr_[i]; at < indptr_[i + 1]; ++at)
                     s += double(data_[at]) * double(beta_[std::size_t(indices_[at])]);
@@ -150,7 +153,7 @@ class SparseRows {
             return;
         }
         for (Index i = first; i < last; ++i)
-            for (std::int64_t at = indptr_[i]; at < indptr_[i + 1]; ++at) {
+            for (std::int64_t at = indptr_[i]; at < indptr_[i + 1] && !left_out(i); ++at) {
                 const float* b = beta_.data() + indices_[at] * c_;
                 const double x = double(data_[at]);
                 for (Index a = 0; a < c_; ++a) e[a * kMostRows + i - first] += x * double(b[a]);
@@ -159,8 +162,17 @@ class SparseRows {
     void backward(Index block, Index from, Index to, const float* r, double* g) const {
         if (from == to) return;
         const Index first = block * kMostRows, last = std::min(first + kMostRows, n_);
+        if (c_ == 1) {
+            for (Index i = first; i < last; ++i) {
+                if (left_out(i)) continue;
+                const double slope = double(r[i - first]);
+                for (std::int64_t at = indptr_[i]; at < indptr_[i + 1]; ++at)
+                    g[indices_[at]] += double(data_[at]) * slope;
+            }
+            return;
+        }
         for (Index i = first; i < last; ++i)
-            for (std::int64_t at = indptr_[i]; at < indptr_[i + 1]; ++at) {
+            for (std::int64_t at = indptr_[i]; at < indptr_[i + 1] && !left_out(i); ++at) {
                 double* column = g + indices_[at] * c_;
                 const double x = double(data_[at]);
                 for (Index a = 0; a < c_; ++a) column[a] += x * double(r[a * kMostRows + i - first]);
@@ -172,11 +184,14 @@ class SparseRows {
     }
 
   private:
+    bool left_out(Index i) const { return weight_ && weight_[i] == 0; }
+
     const std::int64_t* indptr_;
     const std::int32_t* indices_;
     const float* data_;
     Index n_, width_, c_, count_;
     const std::int32_t* active_;
+    const float* weight_;
     std::vector<float> beta_;
 };
 

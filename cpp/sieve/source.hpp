@@ -30,14 +30,16 @@ struct Source {
 
 using Operator = std::variant<Tiles<float>, Tiles<std::int8_t>, SparseRows>;
 
-inline Operator make_operator(const Source& s, const std::vector<std::int32_t>& active, Index c) {
+// `weight` of the rows, or null where all count
+inline Operator make_operator(const Source& s, const std::vector<std::int32_t>& active, Index c,
+                              const float* weight) {
     const Index count = Index(active.size());
     if (const auto* x = std::get_if<TileArrays>(&s.arrays))
         return Tiles<float>(x->cells, s.n, s.width, s.R, active.data(), count, c);
     if (const auto* q = std::get_if<CodeArrays>(&s.arrays))
         return Tiles<std::int8_t>(q->cells, s.n, s.width, s.R, active.data(), count, c, q->escapes);
     const auto& x = std::get<CsrArrays>(s.arrays);
-    return SparseRows(x.indptr, x.indices, x.data, s.n, s.width, active.data(), count, c);
+    return SparseRows(x.indptr, x.indices, x.data, s.n, s.width, active.data(), count, c, weight);
 }
 
 // Some columns of the store, copied so that a walk reads one after the other: tiles again; of sparse rows

@@ -66,7 +66,7 @@ inline void predict(const Common& common, const Fit& fit, double* losses, double
             raw[std::size_t(a * w + j)] = fit.B[std::size_t(a * w + j)] / common.units.s[column];
             constant[std::size_t(a)] -= common.units.m[column] * raw[std::size_t(a * w + j)];
         }
-    Operator op = make_operator(source, fit.columns, c);
+    Operator op = make_operator(source, fit.columns, c, nullptr);
     std::visit(
         [&](auto& rows) {
             rows.set(raw.data());

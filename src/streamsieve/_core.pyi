@@ -169,11 +169,12 @@ def margins(rows: _Rows, w: _Doubles, scale: float, bias: _Doubles, out: _Double
 def index_features(
     x: dict[Any, float],
     names: dict[Any, int],
+    indptr: NDArray[np.int32],
     indices: NDArray[np.int32],
     values: _Doubles,
     limit: float,
     grow: bool,
-) -> int: ...
+) -> float: ...
 def loss_points(loss: Loss, margin: _Doubles, y: _Doubles, out: _Doubles) -> None: ...
 
 # ---- learners: rows learned before a step would have overflowed; rule and state are read by name

@@ -17,6 +17,7 @@ KINDS = {
     "requests": (10, 60),
     "limits": (2, 200),
     "resumes": (10, 60),
+    "written": (60, LIMIT),
 }
 
 

@@ -17,6 +17,7 @@ from .params import Param, Parameter, Real
 
 Array = NDArray[np.float64]
 
+ENOUGH = 20  # targets of a call below which one far from the others may be chance
 OUTWEIGHS = 100.0  # times all other counts together: of such a model no other row decides anything
 MAD = 1.4826  # deviations of a normal variable in a median absolute deviation
 
@@ -183,6 +184,23 @@ class Squared(Loss):
         center = y.mean(axis=0) if centred else np.zeros(y.shape[1])
         return center, or_one(np.sqrt(np.square(y - center).mean(axis=0)))
 
+    def check_targets(self, y: Array) -> None:
+        for column in y.T if len(y) >= ENOUGH else ():
+            off = np.abs(column - column.mean())
+            i = int(off.argmax())
+            if off[i] ** 2 < 0.9 * float(off @ off):  # of an outlier it is all but 1 / n
+                continue
+            others = np.delete(column, i)
+            others = others - others.mean()
+            squares = float(others @ others)
+            if squares and float(column[i] - column.mean()) ** 2 > OUTWEIGHS * squares:
+                warnings.warn(
+                    f"One target, {column[i]:,.15g}, alone decides the model: its squared distance from the "
+                    f"mean is more than {OUTWEIGHS:g} times that of all other rows of this call together. "
+                    "Check this row; loss='huber' limits its influence.",
+                    stacklevel=2,
+                )
+
 
 @dataclass(frozen=True)
 class Huber(Loss):
@@ -301,7 +319,7 @@ class Poisson(Loss):
         if largest > OUTWEIGHS * (float(y.sum()) - largest + len(y)):
             warnings.warn(
                 f"A count of {largest:g} is more than {OUTWEIGHS:g} times the sum of all others of this "
-                "call: it alone decides the model. Check this row; loss='huber' bounds what one target does.",
+                "call: it alone decides the model. Check this row; loss='huber' limits its influence.",
                 stacklevel=2,
             )
 

@@ -22,8 +22,7 @@ from .. import _core
 from .losses import LOSSES, Loss, loss_names
 from .params import OneOf, Param, ParamError, Parameter
 from .rows import MODERATE, Array, Rows
-from .state import State
-from .transaction import Undo, transaction
+from .state import State, Undo
 
 LOSS = {
     "regression": "Loss of a prediction.",
@@ -73,7 +72,7 @@ class Method:
     #: How columns are prepared: "centre" (those far from zero, where an intercept is fitted), "units" (and in
     #: units of their own, with `standardize`), "unit rows" (and k values of a row of norm 1), or not at all.
     prepare: ClassVar[str | None] = None
-    #: What ends the passes of `fit`: the "loss" falls no more, or the "weights" move no more (see `iterate`).
+    #: What ends the passes of `fit`: the "loss" falls no more, or the "weights" move no more (`unselected`).
     stops_by: ClassVar[str] = "loss"
     #: By task, why a row of weight 2 is not that row twice, to rounding; {} where it is.
     weight_notes: ClassVar[dict[str, str]] = dict.fromkeys(
@@ -85,10 +84,32 @@ class Method:
     #: The largest magnitude that values and targets may have, and the largest sample weight.
     limit: float = 1e75
     weight_limit: float = 1e75
-    #: First rows whose values are all below this are an error: their squares vanish.
-    tiny: float = 1e-100
     #: Whether predictions follow from the weights; if not, these are sizes of effects, and `scores` predicts.
     linear: bool = True
+    #: Whether its state is running averages (`averages`), from which models are extracted.
+    on_averages: ClassVar[bool] = False
+    #: Whether rows may come with the ids of clusters that they belong to.
+    takes_clusters: ClassVar[bool] = False
+    #: Methods of its estimators beyond those that all have, and whether these predict poorly by design.
+    estimator_methods: ClassVar[tuple[Any, ...]] = ()
+    poor_score: ClassVar[bool] = False
+
+    # Parameters and results that others ask any method for: their values where it does not have them.
+
+    k: Any = None
+    eta: Any = None
+    fit_intercept: Any = False
+    standardize: Any = True
+    missing: Any = "error"
+    grow: Any = False
+    clip: Any = False
+    refit: Any = False
+    interactions: Any = False
+    block_size: Any = 1
+    pairs: Any = None
+    drift: Any = None
+    note: str = ""
+
     #: Names of the features, and what feature 0 is called where features are only numbered.
     feature_names: Any = None
     first_index: int = 0
@@ -167,9 +188,9 @@ class Method:
         if bias is not None:
             bias[:] = np.tile(constant, len(bias) // self.q)  # of each penalty
 
-    def candidates(self) -> NDArray[np.intp]:
-        """Features that a refit chooses from: those of the model."""
-        return np.flatnonzero(self.weights()[0].any(axis=0))
+    def unselected(self) -> Array:
+        """Weights (q, p) before the k features are chosen, where that comes last: a refit chooses too."""
+        return self.weights()[0]
 
     def scores(self, rows: Rows, coef: Array, intercept: Array) -> Array:
         """The margins (n, q) of rows of at most p features, by weights for rows as they come."""
@@ -183,20 +204,9 @@ class Method:
         """Values of these features beyond which predictions clip them."""
         return np.full(len(features), -np.inf), np.full(len(features), np.inf)
 
-    def means(self, scores: Array) -> Array:
-        """Predicted targets from scores: these themselves, but for a loss whose margins are logarithms."""
-        return self.loss_function.means(scores)
-
     def linear_model(self) -> Any:
         """The `LinearModel` with standard errors and R^2; None where the method has none."""
         return None
-
-    def check_clusters(self) -> None:
-        """Raise ValueError unless the method's errors can take account of clusters."""
-        raise ValueError(
-            f"{type(self).__name__} has no errors that clusters could change; a method on averages has them, "
-            "with se='folds'."
-        )
 
     # ---------------------------------------------------------------- learning, all rows or none
 
@@ -212,7 +222,7 @@ class Method:
         try:
             if rows.p > p:
                 self.resize(rows.p)
-            with transaction(self.undo(rows, y, w)):
+            with self.undo(rows, y, w):
                 self.learn_parts(rows, y, w)
         except BaseException:
             if rows.p > p:
@@ -222,8 +232,8 @@ class Method:
     def learn_parts(self, rows: Rows, y: Array, w: Array | None) -> None:
         """Learn rows as the kernels read them: all at once or, from column order, copied block by block."""
         done = 0
-        parts = [(slice(None), rows)] if self.any_strides else rows.in_row_order()
-        for at, part in parts:
+        whole = self.any_strides or rows.in_one_part
+        for at, part in [(slice(None), rows)] if whole else rows.in_row_order():
             learned = self.learn(part, y[at], None if w is None else w[at])
             done += learned
             if learned < len(part):
@@ -248,7 +258,7 @@ class Method:
     @property
     def can_overflow(self) -> bool:
         """Whether a step may be too long, so that a copy of what it changes is needed to undo it."""
-        return getattr(self, "eta", None) not in (None, "auto")
+        return self.eta not in (None, "auto")
 
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         """Features whose state may change with these rows; None for all."""
@@ -259,8 +269,7 @@ class Method:
         return True
 
     def overflow_error(self, where: str = "") -> ValueError:
-        eta = getattr(self, "eta", "auto")
-        cause = "the derived step (eta='auto')" if eta == "auto" else f"eta={eta}"
+        cause = f"eta={self.eta}" if self.can_overflow else "the derived step (eta='auto')"
         return ValueError(
             f"The weights overflow{where}: {cause} is too long for these rows: pass a smaller eta or "
             "eta='auto', or rescale the features and targets."
@@ -285,8 +294,9 @@ class Method:
     def loss_function(self) -> Loss:
         """The loss with its parameters."""
         loss = LOSSES[self.loss]
-        own = {name: getattr(self, name) for name in loss.params}
-        return type(loss)(**own) if own else loss
+        if not loss.params:
+            return loss
+        return type(loss)(**{name: getattr(self, name) for name in loss.params})
 
     @property
     def name(self) -> str:

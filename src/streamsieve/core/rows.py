@@ -33,7 +33,7 @@ class ColumnMap:
     lists the columns whose centre is not 0, ascending.
     """
 
-    __slots__ = ("center", "centred", "inverse", "kernel")
+    __slots__ = ("center", "centred", "inverse", "is_identity", "kernel")
 
     def __init__(self, center: Array | None, inverse: Array | None = None, centred: Any = None) -> None:
         if centred is None:
@@ -41,11 +41,9 @@ class ColumnMap:
         self.centred: NDArray[np.int32] = np.asarray(centred, dtype=np.int32)
         self.center = center if len(self.centred) else None
         self.inverse = inverse
-        self.kernel = self.center, inverse, self.centred  # what the compiled kernels read
-
-    @property
-    def is_identity(self) -> bool:
-        return self.center is None and self.inverse is None
+        self.is_identity = self.center is None and inverse is None
+        # what the compiled kernels read
+        self.kernel = self.center, inverse, None if self.center is None else self.centred
 
     def narrowed(self, p: int) -> ColumnMap:
         """The map of the first p columns."""
@@ -189,7 +187,15 @@ class Rows:
         map = None if self.map is None else self.map.columns(at)
         if self.values is not None:
             return Rows(self.values[:, at]).mapped(map)
-        return from_scipy(self._share(None).to_scipy()[:, at]).mapped(map)
+        if not (np.diff(at) > 0).all():
+            return from_scipy(self._share(None).to_scipy()[:, at]).mapped(map)
+        rows = self.tight()
+        column = np.full(self.p, -1, dtype=rows.indices.dtype)
+        column[at] = np.arange(len(at))
+        column = column[rows.indices]
+        kept = np.flatnonzero(column >= 0)
+        indptr = np.searchsorted(kept, rows.indptr).astype(rows.indptr.dtype)
+        return Rows(p=len(at), csr=(indptr, column[kept], rows.data[kept])).mapped(map)
 
     def tight(self) -> Rows:
         """The same rows with an `indptr` that starts at 0 and arrays that end with the last row."""
@@ -238,7 +244,7 @@ class Rows:
         p = max(part.p for part in parts)
         if not any(part.sparse for part in parts):
             return Rows(np.concatenate([part.values for part in parts]))
-        tight = [part.tight() if part.sparse else from_scipy(part.to_scipy()) for part in parts]
+        tight = [part.to_sparse().tight() for part in parts]
         kind = np.result_type(*(part.indices.dtype for part in tight))
         lengths = np.concatenate([[0], *(np.diff(part.indptr) for part in tight)])
         indices = np.concatenate([part.indices for part in tight]).astype(kind, copy=False)
@@ -272,7 +278,7 @@ class Rows:
         """Whether the kernels read all rows at once."""
         X = self.values
         if X is None:
-            return self.n_values <= _MOST
+            return len(self.data) <= _MOST or self.n_values <= _MOST
         return self.p <= 1 or (X.strides[1] == X.itemsize and X.strides[0] % X.itemsize == 0)
 
     def largest(self) -> float:
@@ -321,7 +327,7 @@ class Rows:
     def in_row_order(self) -> Iterator[tuple[slice, Rows]]:
         """The rows as the kernels read them: all at once or, from column order, copied block by block."""
         n, X = len(self), self.values
-        if X is None and self.n_values > _MOST:
+        if X is None and not self.in_one_part:
             at = 0
             while at < n:
                 stop = int(np.searchsorted(self.indptr, int(self.indptr[at]) + _MOST, side="right")) - 1
@@ -343,15 +349,26 @@ class Rows:
         stored: NDArray[np.integer[Any]] = self.indices[self.indptr[0] : self.indptr[-1]]
         return stored if self.map is None else np.concatenate([stored, self.map.centred])
 
+    def to_sparse(self) -> Rows:
+        """Sparse rows: these, or a copy of dense ones without their zeros; SciPy is not loaded for it."""
+        if self.sparse:
+            return self
+        rows = self.materialized()
+        X = rows.to_array()
+        there = X != 0
+        kind = np.int32 if X.size <= _MOST else np.int64
+        indptr = np.zeros(len(X) + 1, dtype=kind)
+        np.cumsum(np.count_nonzero(there, axis=1), out=indptr[1:])
+        csr = indptr, np.nonzero(there)[1].astype(kind), X[there]
+        return Rows(p=self.p, csr=csr, bound=rows.bound)
+
     def to_scipy(self) -> Any:
         """A `csr_array`, which shares the arrays of sparse rows."""
         from scipy.sparse import csr_array
 
         if self.map is not None:
             return self.materialized().to_scipy()
-        if self.values is not None:
-            return csr_array(self.values)
-        rows = self.tight()
+        rows = self.to_sparse().tight()
         matrix = csr_array((rows.data, rows.indices, rows.indptr), shape=self.shape)
         matrix.has_canonical_format = True
         return matrix

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,12 @@ class Classification:
     @property
     def q(self) -> int:
         return 1 if len(self.classes) == 2 else len(self.classes)
+
+    @cached_property
+    def outputs(self) -> dict[Any, Array]:
+        """What a method learns of one row, (1, q), by its label."""
+        rows = self.encode(self.classes, len(self.classes))
+        return {label: rows[code : code + 1] for code, label in enumerate(self.classes.tolist())}
 
     @classmethod
     def of(cls, y: Any, classes: Any = None) -> Classification:

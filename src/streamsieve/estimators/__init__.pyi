@@ -29,6 +29,7 @@ class SieveRegressor(Regressor):
     edges: Any
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -51,6 +52,7 @@ class SieveRegressor(Regressor):
         edges: Any = None,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def ridge_(self) -> float: ...
@@ -92,6 +94,7 @@ class SieveClassifier(Classifier):
     edges: Any
     loss: Literal['logistic', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -114,6 +117,7 @@ class SieveClassifier(Classifier):
         edges: Any = None,
         loss: Literal['logistic', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def ridge_(self) -> float: ...
@@ -156,6 +160,7 @@ class OLSRegressor(Regressor):
     group_categories: bool
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         *,
@@ -179,6 +184,7 @@ class OLSRegressor(Regressor):
         group_categories: bool = False,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -210,6 +216,7 @@ class OLSClassifier(Classifier):
     group_categories: bool
     loss: Literal['squared', 'logistic']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         *,
@@ -233,6 +240,7 @@ class OLSClassifier(Classifier):
         group_categories: bool = False,
         loss: Literal['squared', 'logistic'] = 'squared',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -267,6 +275,7 @@ class OLSthRegressor(Regressor):
     group_categories: bool
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -293,6 +302,7 @@ class OLSthRegressor(Regressor):
         group_categories: bool = False,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -327,6 +337,7 @@ class OLSthClassifier(Classifier):
     group_categories: bool
     loss: Literal['squared', 'logistic']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -353,6 +364,7 @@ class OLSthClassifier(Classifier):
         group_categories: bool = False,
         loss: Literal['squared', 'logistic'] = 'squared',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -390,6 +402,7 @@ class OFSARegressor(Regressor):
     group_categories: bool
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -419,6 +432,7 @@ class OFSARegressor(Regressor):
         group_categories: bool = False,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -456,6 +470,7 @@ class OFSAClassifier(Classifier):
     group_categories: bool
     loss: Literal['squared', 'logistic']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -485,6 +500,7 @@ class OFSAClassifier(Classifier):
         group_categories: bool = False,
         loss: Literal['squared', 'logistic'] = 'squared',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -520,6 +536,7 @@ class OLassoRegressor(Regressor):
     group_categories: bool
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -547,6 +564,7 @@ class OLassoRegressor(Regressor):
         group_categories: bool = False,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -582,6 +600,7 @@ class OLassoClassifier(Classifier):
     group_categories: bool
     loss: Literal['squared', 'logistic']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -609,6 +628,7 @@ class OLassoClassifier(Classifier):
         group_categories: bool = False,
         loss: Literal['squared', 'logistic'] = 'squared',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -645,6 +665,7 @@ class OElasticNetRegressor(Regressor):
     group_categories: bool
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -673,6 +694,7 @@ class OElasticNetRegressor(Regressor):
         group_categories: bool = False,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -709,6 +731,7 @@ class OElasticNetClassifier(Classifier):
     group_categories: bool
     loss: Literal['squared', 'logistic']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -737,6 +760,7 @@ class OElasticNetClassifier(Classifier):
         group_categories: bool = False,
         loss: Literal['squared', 'logistic'] = 'squared',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -773,6 +797,7 @@ class OAdaptiveLassoRegressor(Regressor):
     group_categories: bool
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -801,6 +826,7 @@ class OAdaptiveLassoRegressor(Regressor):
         group_categories: bool = False,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -837,6 +863,7 @@ class OAdaptiveLassoClassifier(Classifier):
     group_categories: bool
     loss: Literal['squared', 'logistic']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -865,6 +892,7 @@ class OAdaptiveLassoClassifier(Classifier):
         group_categories: bool = False,
         loss: Literal['squared', 'logistic'] = 'squared',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -901,6 +929,7 @@ class OMCPRegressor(Regressor):
     group_categories: bool
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -929,6 +958,7 @@ class OMCPRegressor(Regressor):
         group_categories: bool = False,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -965,6 +995,7 @@ class OMCPClassifier(Classifier):
     group_categories: bool
     loss: Literal['squared', 'logistic']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -993,6 +1024,7 @@ class OMCPClassifier(Classifier):
         group_categories: bool = False,
         loss: Literal['squared', 'logistic'] = 'squared',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -1029,6 +1061,7 @@ class OSCADRegressor(Regressor):
     group_categories: bool
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -1057,6 +1090,7 @@ class OSCADRegressor(Regressor):
         group_categories: bool = False,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -1093,6 +1127,7 @@ class OSCADClassifier(Classifier):
     group_categories: bool
     loss: Literal['squared', 'logistic']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -1121,6 +1156,7 @@ class OSCADClassifier(Classifier):
         group_categories: bool = False,
         loss: Literal['squared', 'logistic'] = 'squared',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -1155,6 +1191,7 @@ class OBestSubsetRegressor(Regressor):
     group_categories: bool
     loss: Literal['squared', 'huber', 'quantile', 'poisson']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -1181,6 +1218,7 @@ class OBestSubsetRegressor(Regressor):
         group_categories: bool = False,
         loss: Literal['squared', 'huber', 'quantile', 'poisson'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -1215,6 +1253,7 @@ class OBestSubsetClassifier(Classifier):
     group_categories: bool
     loss: Literal['squared', 'logistic']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 'auto',
@@ -1241,6 +1280,7 @@ class OBestSubsetClassifier(Classifier):
         group_categories: bool = False,
         loss: Literal['squared', 'logistic'] = 'squared',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def model_(self) -> Any: ...
@@ -1264,6 +1304,7 @@ class SGDRegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         *,
@@ -1279,6 +1320,7 @@ class SGDRegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
 
 class SGDClassifier(Classifier):
@@ -1294,6 +1336,7 @@ class SGDClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         *,
@@ -1309,6 +1352,7 @@ class SGDClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
 
 class SFSARegressor(Regressor):
@@ -1334,6 +1378,7 @@ class SFSARegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1359,6 +1404,7 @@ class SFSARegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def current_maturity_(self) -> int: ...
@@ -1388,6 +1434,7 @@ class SFSAClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1413,6 +1460,7 @@ class SFSAClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def current_maturity_(self) -> int: ...
@@ -1437,6 +1485,7 @@ class TSGDRegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1457,6 +1506,7 @@ class TSGDRegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     def start_from(self, model: Any, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> Self: ...
 
@@ -1478,6 +1528,7 @@ class TSGDClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1498,6 +1549,7 @@ class TSGDClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     def start_from(self, model: Any, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> Self: ...
 
@@ -1517,6 +1569,7 @@ class SIHTRegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1535,6 +1588,7 @@ class SIHTRegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     def start_from(self, model: Any, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> Self: ...
 
@@ -1554,6 +1608,7 @@ class SIHTClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1572,6 +1627,7 @@ class SIHTClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     def start_from(self, model: Any, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> Self: ...
 
@@ -1581,6 +1637,7 @@ class OLSTRegressor(Regressor):
     standardize: bool
     fit_intercept: bool
     grow: bool
+    verbose: bool
     def __init__(
         self,
         k: int = 10,
@@ -1589,6 +1646,7 @@ class OLSTRegressor(Regressor):
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def current_ridge_(self) -> float: ...
@@ -1600,6 +1658,7 @@ class OLSTClassifier(Classifier):
     fit_intercept: bool
     grow: bool
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: int = 10,
@@ -1609,6 +1668,7 @@ class OLSTClassifier(Classifier):
         fit_intercept: bool = True,
         grow: bool = False,
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def current_ridge_(self) -> float: ...
@@ -1630,6 +1690,7 @@ class OLSTThenTSGDRegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1649,6 +1710,7 @@ class OLSTThenTSGDRegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def olst_(self) -> Any: ...
@@ -1671,6 +1733,7 @@ class OLSTThenTSGDClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1690,6 +1753,7 @@ class OLSTThenTSGDClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def olst_(self) -> Any: ...
@@ -1714,6 +1778,7 @@ class FTRLProximalRegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -1735,6 +1800,7 @@ class FTRLProximalRegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
 
 class FTRLProximalClassifier(Classifier):
@@ -1756,6 +1822,7 @@ class FTRLProximalClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -1777,6 +1844,7 @@ class FTRLProximalClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
 
 class BARDARegressor(Regressor):
@@ -1797,6 +1865,7 @@ class BARDARegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1817,6 +1886,7 @@ class BARDARegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
 
 class BARDAClassifier(Classifier):
@@ -1837,6 +1907,7 @@ class BARDAClassifier(Classifier):
     random_state: int
     loss: Literal['squared_hinge', 'logistic', 'hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1857,6 +1928,7 @@ class BARDAClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['squared_hinge', 'logistic', 'hinge', 'squared'] = 'squared_hinge',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
 
 class BAMDRegressor(Regressor):
@@ -1877,6 +1949,7 @@ class BAMDRegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1897,6 +1970,7 @@ class BAMDRegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
 
 class BAMDClassifier(Classifier):
@@ -1917,6 +1991,7 @@ class BAMDClassifier(Classifier):
     random_state: int
     loss: Literal['squared_hinge', 'logistic', 'hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1937,6 +2012,7 @@ class BAMDClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['squared_hinge', 'logistic', 'hinge', 'squared'] = 'squared_hinge',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
 
 class OFSClassifier(Classifier):
@@ -1953,6 +2029,7 @@ class OFSClassifier(Classifier):
     shuffle: bool
     random_state: int
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -1969,6 +2046,7 @@ class OFSClassifier(Classifier):
         shuffle: bool = True,
         random_state: int = 0,
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
 
 class SOFSClassifier(Classifier):
@@ -1983,6 +2061,7 @@ class SOFSClassifier(Classifier):
     shuffle: bool
     random_state: int
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: int = 10,
@@ -1997,6 +2076,7 @@ class SOFSClassifier(Classifier):
         shuffle: bool = True,
         random_state: int = 0,
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
 
 class PassiveAggressiveRegressor(Regressor):
@@ -2013,6 +2093,7 @@ class PassiveAggressiveRegressor(Regressor):
     tol: float
     shuffle: bool
     random_state: int
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -2029,6 +2110,7 @@ class PassiveAggressiveRegressor(Regressor):
         tol: float = 0.001,
         shuffle: bool = True,
         random_state: int = 0,
+        verbose: bool = False,
     ) -> None: ...
 
 class PassiveAggressiveClassifier(Classifier):
@@ -2046,6 +2128,7 @@ class PassiveAggressiveClassifier(Classifier):
     shuffle: bool
     random_state: int
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int = 10,
@@ -2063,6 +2146,7 @@ class PassiveAggressiveClassifier(Classifier):
         shuffle: bool = True,
         random_state: int = 0,
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
 
 class TruncatedGradientRegressor(Regressor):
@@ -2084,6 +2168,7 @@ class TruncatedGradientRegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2105,6 +2190,7 @@ class TruncatedGradientRegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2128,6 +2214,7 @@ class TruncatedGradientClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2149,6 +2236,7 @@ class TruncatedGradientClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2171,6 +2259,7 @@ class FOBOSRegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2191,6 +2280,7 @@ class FOBOSRegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2213,6 +2303,7 @@ class FOBOSClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2233,6 +2324,7 @@ class FOBOSClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2256,6 +2348,7 @@ class RDARegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2277,6 +2370,7 @@ class RDARegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2300,6 +2394,7 @@ class RDAClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2321,6 +2416,7 @@ class RDAClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2343,6 +2439,7 @@ class L1ARDARegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2363,6 +2460,7 @@ class L1ARDARegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2385,6 +2483,7 @@ class L1ARDAClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2405,6 +2504,7 @@ class L1ARDAClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2427,6 +2527,7 @@ class AdaFOBOSRegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2447,6 +2548,7 @@ class AdaFOBOSRegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2469,6 +2571,7 @@ class AdaFOBOSClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2489,6 +2592,7 @@ class AdaFOBOSClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2512,6 +2616,7 @@ class SADMMRegressor(Regressor):
     random_state: int
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2533,6 +2638,7 @@ class SADMMRegressor(Regressor):
         random_state: int = 0,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2556,6 +2662,7 @@ class SADMMClassifier(Classifier):
     random_state: int
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2577,6 +2684,7 @@ class SADMMClassifier(Classifier):
         random_state: int = 0,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def penalty_(self) -> NDArray[Any]: ...
@@ -2608,6 +2716,7 @@ class StabilizedSGDRegressor(Regressor):
     grow: bool
     loss: Literal['squared', 'huber', 'quantile']
     quantile: float
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2637,6 +2746,7 @@ class StabilizedSGDRegressor(Regressor):
         grow: bool = False,
         loss: Literal['squared', 'huber', 'quantile'] = 'squared',
         quantile: float = 0.5,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def selection_probabilities_(self) -> NDArray[Any]: ...
@@ -2680,6 +2790,7 @@ class StabilizedSGDClassifier(Classifier):
     grow: bool
     loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared']
     class_weight: Any
+    verbose: bool
     def __init__(
         self,
         k: Literal['auto'] | int | None = None,
@@ -2709,6 +2820,7 @@ class StabilizedSGDClassifier(Classifier):
         grow: bool = False,
         loss: Literal['logistic', 'hinge', 'squared_hinge', 'squared'] = 'logistic',
         class_weight: Any = None,
+        verbose: bool = False,
     ) -> None: ...
     @property
     def selection_probabilities_(self) -> NDArray[Any]: ...

@@ -1,10 +1,11 @@
-"""What the estimators share: validation, labels, names of features, prediction, selection, single rows."""
+"""What the estimators share: validation, labels, names of features, prediction, selection."""
 
 from __future__ import annotations
 
 import copy
+import inspect
+import operator
 import warnings
-from collections.abc import Mapping
 from threading import Lock, RLock
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
@@ -16,17 +17,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import validate_data
 
-from .. import _core
 from ..core.method import Method
-from ..core.params import Parameter
+from ..core.params import Bool, Param, Parameter
 from ..core.rows import Array, Rows, as_rows, check_any_weight, is_frame, is_sparse
 from ..core.tasks import Task
 from ..core.words import counted
 from ..sources import read
 from ..sources.schema import Schema
 from ..sources.stream import Stream
-from ..statistics.constraints import Constraints
 from ..statistics.folds import hash_ids
+from ..training.log import ProgressLog
 from ..training.model import Model
 from ..training.outside import reach_of
 from ..training.passes import continue_from
@@ -34,15 +34,21 @@ from ..training.trainer import Trainer, machine_memory
 from .blocks import CheckedBlocks, is_source
 from .frames import columns_of, frame_schema, rows_of_frame
 
+VERBOSE = Param(
+    False, Bool(), "Print the progress of `fit` to stderr. The logger 'streamsieve' has it at level INFO."
+)
+
 
 class Estimator(SelectorMixin, BaseEstimator):
     """A scikit-learn estimator and selector around a `Model`."""
 
     _method_class: ClassVar[type[Method]]
     _params: ClassVar[dict[str, Parameter]]
+    _values: ClassVar[operator.itemgetter[Any]]  # of the parameters, from a dict
     _fixed_loss: ClassVar[str | None]
     _task_name: ClassVar[str]
     _model: Model  # once fitted
+    verbose: bool
     n_iter_: int
     k_: int
 
@@ -64,15 +70,20 @@ class Estimator(SelectorMixin, BaseEstimator):
         return fresh
 
     def _new_model(self) -> Model:
-        values = {name: param.check(name, getattr(self, name)) for name, param in self._params.items()}
+        values = {name: getattr(self, name) for name in self._params}
         if self._fixed_loss is not None:
             values["loss"] = self._fixed_loss
+        else:
+            self._params["loss"].check("loss", values["loss"])  # a method knows those of all tasks
         return Model(self._method_class(**values), self._task_name)
 
     def _check_unchanged(self) -> None:
-        """Hand parameters that may change to the method; raise ValueError for others that have changed."""
+        """Pass on parameters that may change to the method; raise ValueError if others have changed."""
         method = self._model.method
         given, used = vars(self), vars(method)
+        values = self._values
+        if all(map(operator.is_, values(given), values(used))):
+            return
         for name, param in self._params.items():
             now, before = given[name], used[name]
             if now is before or (type(now) is type(before) and now == before):
@@ -82,8 +93,8 @@ class Estimator(SelectorMixin, BaseEstimator):
                 continue
             if not param.live:
                 raise ValueError(
-                    f"{name} was {before!r} when the first rows came and is {now!r} now; call fit to begin "
-                    "anew with it."
+                    f"{name} was {before!r} when the first rows came and is {now!r} now; call fit to start "
+                    "again with it."
                 )
             setattr(method, name, now)
             try:
@@ -109,7 +120,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         if first:
             self.n_features_in_: int = rows.p
         elif rows.p != (width := self._width(rows)):
-            if not (rows.sparse and (not model.started or getattr(model.method, "grow", False))):
+            if not (rows.sparse and (not model.started or model.method.grow)):
                 raise ValueError(
                     f"X has {rows.p} features, but {type(self).__name__} is expecting "
                     f"{width} features as input."
@@ -118,7 +129,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         return rows
 
     def _table_rows(self, X: Any, *, first: bool) -> Rows | None:
-        """Rows of a frame by its schema, which the first rows make; None where it holds numbers alone."""
+        """Rows of a frame by its schema, which the first rows determine; None if all columns are numbers."""
         model = self._model
         if first:
             schema = frame_schema(X, model.nan_ok)
@@ -130,13 +141,13 @@ class Estimator(SelectorMixin, BaseEstimator):
         return as_rows(rows_of_frame(X, self.schema_), nan_ok=model.nan_ok, limit=model.method.limit)[0]
 
     def _set_schema(self, schema: Schema) -> None:
-        """Know features by the schema of a table, and its columns as what comes in."""
+        """Take the names of features from the schema of a table, and those of the input from its columns."""
         self.schema_ = schema
         self.feature_names_in_ = np.array(columns_of(schema), dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
 
     def _feature_names(self) -> Any:
-        """Names of the features of the model, where they have any."""
+        """Names of the features of the model; None if they have none."""
         schema = getattr(self, "schema_", None)
         return getattr(self, "feature_names_in_", None) if schema is None else schema.feature_names
 
@@ -162,7 +173,6 @@ class Estimator(SelectorMixin, BaseEstimator):
             )
         model = self._model
         if cluster is not None:
-            model.method.check_clusters()
             cluster = hash_ids(cluster)
         rows = self._rows(X, first=first)
         if first:
@@ -180,14 +190,14 @@ class Estimator(SelectorMixin, BaseEstimator):
     def _partial_fit(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, cluster: Any, start: Any = None
     ) -> Self:
-        """Check everything, then learn; a call that fails changes nothing. `start` is a model to go on from,
-        in place of learning the rows."""
+        """Check everything, then learn, or continue from `start`; a call that fails changes nothing."""
         if isinstance(y, str):
+            check_columns(y, sample_weight, cluster)
             return self._partial_fit_table(X, y, classes, sample_weight)
         if start is not None:
             return self._begin(X, y, classes, sample_weight, cluster, start)
         if not hasattr(self, "_model"):
-            with first_call(self):  # of two threads, one is first, the other not
+            with first_call(self):  # of two threads, only one is the first
                 if not hasattr(self, "_model"):
                     return self._begin(X, y, classes, sample_weight, cluster)
         self._check_unchanged()
@@ -208,7 +218,7 @@ class Estimator(SelectorMixin, BaseEstimator):
     def _begin(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, cluster: Any, start: Any = None
     ) -> Self:
-        """Learn the first rows of a stream, or go on from a model."""
+        """Learn the first rows of a stream, or continue from a model."""
         fresh = self._fresh()
         model = fresh._model
         if model.method.needs_passes:
@@ -234,12 +244,14 @@ class Estimator(SelectorMixin, BaseEstimator):
                 self._set_width()
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, cluster: Any = None) -> Self:
-        """Forget everything and learn rows, or a source of blocks, as often as the method wants."""
+        """Forget everything and learn rows, or a source of blocks, in as many passes as the method needs."""
         if isinstance(y, str):  # the column of a table: a frame, an Arrow stream, files, a query
+            check_columns(y, sample_weight, cluster)
             X, y, sample_weight = read(X, target=y, weight=sample_weight), None, None
         check_any_weight(sample_weight)
         fresh = self._fresh()
-        trainer = Trainer(fresh._model)
+        log = ProgressLog(f"{type(self).__name__}.fit", VERBOSE.check("verbose", self.verbose))
+        trainer = Trainer(fresh._model, progress=log)
         if y is None and is_source(X):
             blocks = CheckedBlocks(X, lambda rows, first: fresh._check_block(rows, first, X), fresh._labels)
             trainer.fit_source(blocks, machine_memory() // 4)
@@ -248,8 +260,11 @@ class Estimator(SelectorMixin, BaseEstimator):
         fresh._set_width()
         if trainer.n_iter is not None:
             fresh.n_iter_ = trainer.n_iter
+            passes = "1 pass" if trainer.n_iter == 1 else f"{trainer.n_iter} passes"
+            log.write(f"{passes} over {counted(trainer.rows, 'row')}")
         if trainer.k is not None:
             fresh.k_ = trainer.k
+            log.write(f"k='auto' chose {counted(trainer.k, 'feature')}")
         return self._become(fresh)
 
     def _check_block(self, X: Any, first: bool, source: Any) -> Rows:
@@ -261,7 +276,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         return rows
 
     def _become(self, fresh: Self) -> Self:
-        """Take over what another one of the same parameters has learned, and forget what was."""
+        """Replace what was learned by what another estimator with the same parameters has learned."""
         fitted = {name: value for name, value in vars(fresh).items() if name not in fresh._params}
         own = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         self.__dict__ = own | fitted
@@ -288,7 +303,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         return to_model(self)
 
     def slim(self) -> Self:
-        """A copy that predicts and selects, without what it takes to learn: small to pickle and to send."""
+        """A copy that predicts and selects but cannot learn: small to pickle and to send."""
         from ..training.slim import slim_model
 
         self._check_fitted()
@@ -298,7 +313,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         return other
 
     def _adopt(self, model: Model) -> None:
-        """Be fitted as a model is."""
+        """Become fitted as this model is."""
         from .saved import adopt
 
         adopt(self, model)
@@ -309,7 +324,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         return self._model.coefficients()
 
     def _lines(self) -> tuple[Array, Array]:
-        """Weights and intercepts that predict; AttributeError where shapes or pairs do."""
+        """Weights and intercepts; raise AttributeError if the model consists of shapes or pairs."""
         weights = self._weights()
         if not self._model.method.linear:
             raise AttributeError(
@@ -326,12 +341,12 @@ class Estimator(SelectorMixin, BaseEstimator):
             n = np.count_nonzero(reach.n_outside(rows))
             if n:
                 self._model.warned_of_outside = True
-                clipped = getattr(self._model.method, "clip", False)
+                clipped = self._model.method.clip
                 warnings.warn(
-                    f"{n:,} of {counted(len(rows), 'row')} to predict lie outside of all rows learned, in "
-                    "selected features. Check these rows: "
+                    f"{n:,} of {counted(len(rows), 'row')} to predict lie outside the range of the training "
+                    "rows in a selected feature. Check these rows: "
                     + (
-                        "their values were clipped to the range learned (clip=False extrapolates)."
+                        "their values were clipped to that range (clip=False extrapolates)."
                         if clipped
                         else "their predictions are extrapolations."
                     ),
@@ -344,15 +359,15 @@ class Estimator(SelectorMixin, BaseEstimator):
         return mask
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of X, and of products where the method has `interactions`."""
+        """The selected columns of X, including products if the method has `interactions`."""
         self._check_fitted()
-        pairs = getattr(self.method_, "pairs", None)
+        pairs = self.method_.pairs
         if pairs is None and hasattr(self, "schema_"):
             selected = self.get_support(indices=True)
             return self._rows(X).columns(selected).to_array()
         if pairs is None:
             if is_sparse(X):
-                as_rows(X, nan_ok=True)  # SciPy follows indices without a look
+                as_rows(X, nan_ok=True)  # SciPy does not check indices
             return super().transform(X)
         rows = self._rows(X)
         return pairs.expand(rows.to_array(), self.get_support(indices=True))
@@ -360,7 +375,7 @@ class Estimator(SelectorMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the selected features."""
         self._check_fitted()
-        pairs = getattr(self.method_, "pairs", None)
+        pairs = self.method_.pairs
         if pairs is not None:
             known = input_features if self._feature_names() is None else self._feature_names()
             return np.array(pairs.names(known), dtype=object)[self.get_support()]
@@ -371,89 +386,12 @@ class Estimator(SelectorMixin, BaseEstimator):
                 return np.array(list(self.names_), dtype=object)[self.get_support()]
         return super().get_feature_names_out(input_features)
 
-    # ---------------------------------------------------------------- one row at a time
-
-    def _one_row(self, x: Mapping[Any, float], *, grow: bool) -> Rows:
-        """A mapping as a row; unknown names are new features if `grow`, else left out."""
-        if type(x) is not dict and not isinstance(x, Mapping):
-            raise TypeError(f"x = {shortened(x)}; a row is a mapping of feature names to values.")
-        limit, n = self.method_.limit, len(x)
-        indptr, indices, values = np.zeros(2, np.int32), np.empty(n, np.int32), np.empty(n)
-        row = x if type(x) is dict else dict(x)
-        try:
-            n = _core.index_features(row, self._feature_index(), indices, values, limit, grow)
-        except (TypeError, ValueError, OverflowError):
-            n = -1
-        if n < 0:
-            bad = next(name for name, value in x.items() if not _within(value, limit))
-            raise ValueError(
-                f"Feature {bad!r} is {shortened(x[bad])}; values must be finite and within {limit:g}: "
-                "drop or impute it first."
-            )
-        indptr[1] = n
-        return Rows(p=max(len(self.names_), self.method_.p), csr=(indptr, indices[:n], values[:n]))
-
-    def _feature_index(self) -> dict[Any, int]:
-        """Feature names and their indices, as `learn_one` has met them."""
-        if not hasattr(self, "names_"):
-            known = getattr(self, "feature_names_in_", range(self.method_.p))
-            self.names_: dict[Any, int] = {name: j for j, name in enumerate(known)}
-        return self.names_
-
-    def _learn_one(self, x: Mapping[Any, float], y: Any, w: float, classes: Any) -> Self:
-        if not hasattr(self, "_model"):
-            with first_call(self):
-                if not hasattr(self, "_model"):
-                    fresh = self._fresh()
-                    fresh._model.task = task = fresh._first_task_of_one(y, classes)
-                    fresh._model.begin(0, task.q)
-                    fresh.n_features_in_ = 0
-                    fresh._model.feature_names = fresh._feature_index()
-                    fresh._learn_one(x, y, w, None)
-                    return self._become(fresh)
-        with self._model.lock:  # the names of features are state too
-            return self._learn_next(x, y, w)
-
-    def _learn_next(self, x: Mapping[Any, float], y: Any, w: float) -> Self:
-        limit = self.method_.weight_limit
-        if not isinstance(w, int | float | np.integer | np.floating) or not (
-            w == 0 or 1 / limit <= float(w) <= limit
-        ):
-            raise ValueError(f"w={w!r}; a weight is 0 or within {1 / limit:g} and {limit:g}.")
-        self._check_unchanged()
-        known = len(self._feature_index())
-        try:
-            Y = self._encode_one(y)
-            row = self._one_row(x, grow=True)
-            if row.p > self.method_.p > 0:  # a list with one value a feature does not fit new features
-                Constraints.of(self.method_).resolve(row.p, [*map(str, self.names_)])
-            if w == 0:
-                self._model.resize(row.p)
-                self.n_features_in_ = row.p
-            else:
-                self._learn(row, Y, None if w == 1 else np.array([w], dtype=np.float64))
-        except BaseException:
-            for name in list(self.names_)[max(known, self.method_.p) :]:
-                del self.names_[name]
-            raise
-        return self
-
-    def _first_task_of_one(self, y: Any, classes: Any) -> Task:
-        raise NotImplementedError  # pragma: no cover
-
-    def _encode_one(self, y: Any) -> Array:
-        raise NotImplementedError  # pragma: no cover
-
-    def _score_one(self, x: Mapping[Any, float]) -> Array:
-        self._check_unchanged()
-        return self._model.scores(self._one_row(x, grow=False))
-
     # ---------------------------------------------------------------- copies
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         if "names_" in state:
-            with self._model.lock:  # names and weights of one moment, whoever learns meanwhile
+            with self._model.lock:  # names and weights of one moment, even if another thread learns
                 state["_model"], state["names_"] = copy.copy(self._model), dict(self.names_)
         return state
 
@@ -475,27 +413,42 @@ class Estimator(SelectorMixin, BaseEstimator):
         return tags
 
 
+def constructor(params: dict[str, Parameter]) -> Any:
+    """An `__init__` that stores its arguments: `k` may come by position, all else by keyword."""
+    kinds = {"k": inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    arguments = [
+        inspect.Parameter(name, kinds.get(name, inspect.Parameter.KEYWORD_ONLY), default=param.default)
+        for name, param in params.items()
+    ]
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    signature = inspect.Signature([itself, *sorted(arguments, key=lambda each: each.kind)])
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        for name in params:
+            setattr(self, name, bound.arguments[name])
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    return __init__
+
+
 _FIRST_CALLS: WeakKeyDictionary[Estimator, RLock] = WeakKeyDictionary()
 _MUTEX = Lock()
 
 
 def first_call(estimator: Estimator) -> RLock:
-    """The lock under which an estimator gets its model, whose own lock does from then on."""
+    """The lock for creating an estimator's model; from then on the model's own lock is used."""
     with _MUTEX:
         return _FIRST_CALLS.setdefault(estimator, RLock())
 
 
-def _within(value: Any, limit: float) -> bool:
-    try:
-        return not isinstance(value, str) and abs(float(value)) <= limit
-    except (TypeError, ValueError, OverflowError):
-        return False
-
-
-def shortened(value: Any, most: int = 80) -> str:
-    """The value as Python shows it, cut where it is long."""
-    try:
-        text = repr(value)
-    except ValueError:  # Python does not print integers of thousands of digits
-        text = f"an {type(value).__name__} of {value.bit_length()} bits"
-    return text if len(text) <= most else text[:most] + "..."
+def check_columns(target: str, weight: Any, cluster: Any) -> None:
+    """Raise ValueError unless weights, beside the name of the column of targets, are a column of X, too."""
+    for name, value in (("sample_weight", weight), ("cluster", cluster)):
+        if value is not None and (name == "cluster" or not isinstance(value, str)):
+            expected = "the name of one" if name == "sample_weight" else "None"
+            raise ValueError(
+                f"{name} is of type {type(value).__name__}, expected {expected}, as y={target!r} is a column "
+                "of X; or pass the targets themselves as y."
+            )

@@ -1,4 +1,4 @@
-"""Sources of blocks, which `fit` reads as often as it wants."""
+"""Sources of blocks, which `fit` can read several times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..training.trainer import Block
 
 
 def is_source(X: Any) -> bool:
-    """Whether X is something to read blocks (X, y) from, again and again, and no rows itself."""
+    """Whether X is a source of blocks (X, y) that can be read repeatedly, and not rows."""
     if isinstance(X, np.ndarray | list | tuple | str | bytes | dict | Rows) or is_sparse(X):
         return False
     return hasattr(X, "__iter__") and not hasattr(X, "__array__") and not is_frame(X)

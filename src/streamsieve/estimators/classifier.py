@@ -17,8 +17,9 @@ from sklearn.utils.validation import column_or_1d
 from ..core.params import Param
 from ..core.rows import Array, as_vector
 from ..core.tasks import Classification, Task
-from .base import Estimator, shortened
+from .base import Estimator
 from .blocks import blocks_of
+from .single_rows import learn_one, score_one, shortened
 
 
 class ClassWeights:
@@ -43,9 +44,9 @@ class ClassWeights:
 CLASS_WEIGHT = Param(
     None,
     ClassWeights(),
-    "Weights of the classes, factors of `sample_weight`: by label, 1 for those not named, or 'balanced', n "
-    "over the number of classes times the rows of the class, which needs all rows at once, hence `fit` with "
-    "arrays.",
+    "Weights of the classes, multiplied with `sample_weight`: a dict by label (1 for labels not named), or "
+    "'balanced', n / (number of classes * rows of the class), which needs all rows at once and so works in "
+    "`fit` with arrays only.",
 )
 
 
@@ -60,7 +61,7 @@ def row_weights(class_weight: Any, y: NDArray[Any], classes: Any, sample_weight:
         for label, weight in class_weight.items():
             if label not in known:
                 raise ValueError(
-                    f"class_weight names {label!r}, which is none of the {len(known)} classes: {known}."
+                    f"class_weight names {label!r}, which is not one of the {len(known)} classes: {known}."
                 )
             weights[y == label] = weight
     return weights if sample_weight is None else weights * _checked(sample_weight, len(y))
@@ -70,7 +71,7 @@ def _checked(sample_weight: Any, n: int) -> Array:
     """The weights as numbers; what else is wrong with them is found where they are learned."""
     given = np.asarray(sample_weight, dtype=np.float64)
     if given.ndim > 1 or (given.ndim == 1 and len(given) != n):
-        raise ValueError(f"sample_weight of shape {given.shape} for {n} rows; pass one weight a row.")
+        raise ValueError(f"sample_weight of shape {given.shape} for {n} rows; pass one weight per row.")
     return given
 
 
@@ -82,7 +83,7 @@ class WeightedSource:
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """All labels: a reading of its own, before the first pass."""
+        """All labels, from a pass of its own before the first one."""
         labels = [np.unique(np.asarray(y)) for _, y, _ in blocks_of(self.source)]
         return np.unique(np.concatenate(labels)) if labels else np.empty(0)
 
@@ -117,8 +118,8 @@ class Classifier(ClassifierMixin, Estimator):
         if given is not None and y is None:
             if given == "balanced":
                 raise ValueError(
-                    "class_weight='balanced' counts the rows of each class, which a source does not hold; "
-                    "pass a dict of labels and weights."
+                    "class_weight='balanced' needs the number of rows of each class, which is unknown for a "
+                    "source; pass a dict of labels and weights."
                 )
             X = WeightedSource(X, given)
         elif given is not None:
@@ -158,11 +159,13 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _class_weight(self, stream: str = "") -> Any:
         """The checked parameter; ValueError for 'balanced' in a call that learns a stream."""
+        if self.class_weight is None:
+            return None
         given = CLASS_WEIGHT.check("class_weight", self.class_weight)
         if stream and given == "balanced":
             raise ValueError(
-                f"class_weight='balanced' is not supported for {stream}, which does not know how many rows "
-                "of a class will come; pass a dict of labels and weights."
+                f"class_weight='balanced' is not supported for {stream}, where the number of rows of each "
+                "class is not known; pass a dict of labels and weights."
             )
         return given
 
@@ -210,8 +213,8 @@ class Classifier(ClassifierMixin, Estimator):
             far = np.flatnonzero(np.abs(y) > 2.0**53)
             if len(far):
                 raise ValueError(
-                    f"y[{far[0]}] = {y[far[0]]:g} is no label: numbers that are labels are whole and within "
-                    "2^53. For other targets use a regressor."
+                    f"y[{far[0]}] = {y[far[0]]:g} is not a label: numeric labels must be whole numbers "
+                    "within 2^53. For other targets use a regressor."
                 )
         return y
 
@@ -236,21 +239,22 @@ class Classifier(ClassifierMixin, Estimator):
         The first call needs `classes`, unless y is a bool or one of 0 and 1 (or -1 and 1).
         """
         given = self._class_weight(stream="learn_one")
-        return self._learn_one(x, y, w if given is None else w * given.get(y, 1.0), classes)
+        learn_one(self, x, y, w if given is None else w * given.get(y, 1.0), classes)
+        return self
 
     def predict_one(self, x: Mapping[Any, float]) -> Any:
-        """Predicted label of one row, None before the first; unknown names count as absent."""
+        """Predicted label of one row, None before the first row is learned; unknown names are ignored."""
         if not hasattr(self, "_model"):
             return None
-        label = self._task.decode(self._score_one(x))[0]
+        label = self._task.decode(score_one(self, x))[0]
         return label.item() if isinstance(label, np.generic) else label
 
     @available_if(_probabilistic)
     def predict_proba_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
-        """Probability of each class for one row; empty before the first."""
+        """Probability of each class for one row; empty before the first row is learned."""
         if not hasattr(self, "_model"):
             return {}
-        shares = self._model.probabilities(self._score_one(x))[0]
+        shares = self._model.probabilities(score_one(self, x))[0]
         return dict(zip(self.classes_.tolist(), shares.tolist()))
 
     def _first_task_of_one(self, y: Any, classes: Any) -> Task:
@@ -263,18 +267,14 @@ class Classifier(ClassifierMixin, Estimator):
             elif number and y == -1:
                 classes = [-1, 1]
             else:
-                raise ValueError(f"y={y!r}: name all labels in the first call: learn_one(x, y, classes=...).")
+                raise ValueError(f"y={y!r}: pass all labels in the first call: learn_one(x, y, classes=...).")
         return Classification(np.unique(np.asarray(classes)))
 
     def _encode_one(self, y: Any) -> Array:
-        classes = self.classes_.tolist()
-        if isinstance(y, np.ndarray) or y not in classes:
+        try:
+            return self._task.outputs[y]
+        except (KeyError, TypeError):
+            classes = self.classes_.tolist()
             raise ValueError(
                 f"y = {shortened(y)} is none of the {len(classes)} classes of the first call: {classes}."
-            )
-        code = classes.index(y)
-        if len(classes) == 2:
-            return np.array([[1.0 if code else -1.0]])
-        Y = np.full((1, len(classes)), -1.0)
-        Y[0, code] = 1.0
-        return Y
+            ) from None

@@ -12,7 +12,7 @@ from ..sources.schema import Schema
 
 
 def frame_schema(X: Any, nan_ok: bool) -> Schema | None:
-    """The schema of a frame; None for one of numbers alone, none of them missing, which is taken as it is.
+    """The schema of a frame; None if it holds only numbers without missing values, which are used as given.
 
     Of numbers some of which are missing, every column stays: it is given by its type what they are.
     """

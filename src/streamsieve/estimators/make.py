@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import textwrap
 from typing import Any
 
 from ..core.params import Parameter
 from ..methods import ESTIMATORS, SUFFIX
 from ..training.model import has_passes
-from .base import Estimator
+from .base import VERBOSE, Estimator, constructor
 from .classifier import CLASS_WEIGHT, Classifier
 from .regressor import Regressor
 
@@ -34,49 +35,23 @@ def make_estimator(name: str) -> type[Estimator]:
     losses = method.losses[task]
     params = method.parameters(task)
     parent = Regressor if task == "regression" else Classifier
-    shown = params if task == "regression" else {**params, "class_weight": CLASS_WEIGHT}
+    weights = {} if task == "regression" else {"class_weight": CLASS_WEIGHT}
+    shown = {**params, **weights, "verbose": VERBOSE}
     members = {
-        "__init__": _init(shown),
+        "__init__": constructor(shown),
         "__doc__": _document(method, task, shown),
         "__module__": __package__,
         "_method_class": method,
         "_params": params,
+        "_values": operator.itemgetter(*params),
         "_fixed_loss": losses[0] if len(losses) == 1 else None,
         **{  # what was chosen for a parameter is `name_` of the method too
             f"{name}_": _delegate(f"{name}_" if name in params else name, text)
             for name, text in method.attributes.items()
         },
-        **{extra.__name__: extra for extra in getattr(method, "estimator_methods", ())},
+        **{extra.__name__: extra for extra in method.estimator_methods},
     }
     return type(name, (parent,), members)
-
-
-def _init(params: dict[str, Parameter]) -> Any:
-    """A constructor that stores its arguments: `k` may come by position, all else by keyword."""
-    kinds = {"k": inspect.Parameter.POSITIONAL_OR_KEYWORD}
-    signature = inspect.Signature(
-        [
-            inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-            *sorted(
-                (
-                    inspect.Parameter(
-                        name, kinds.get(name, inspect.Parameter.KEYWORD_ONLY), default=param.default
-                    )
-                    for name, param in params.items()
-                ),
-                key=lambda p: p.kind,
-            ),
-        ]
-    )
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        bound = signature.bind(self, *args, **kwargs)
-        bound.apply_defaults()
-        for name in params:
-            setattr(self, name, bound.arguments[name])
-
-    __init__.__signature__ = signature  # type: ignore[attr-defined]
-    return __init__
 
 
 def _delegate(attribute: str, text: str) -> property:
@@ -129,7 +104,7 @@ _HELP = {
     "eta": "the step is derived from the rows (give `eta`)",
     "init": "`fit` starts from the gradient of all rows (`init='zero'`)",
     "max_iter": "`fit` makes several passes in new orders (`max_iter=1, shuffle=False`, or `partial_fit`)",
-    "refit": "the selected features are fitted again (`refit=False`)",
+    "refit": "the selected features are refitted (`refit=False`)",
 }
 
 

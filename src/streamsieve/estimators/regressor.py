@@ -10,7 +10,8 @@ from sklearn.base import RegressorMixin
 
 from ..core.rows import Array
 from ..core.tasks import Regression, Task
-from .base import Estimator, shortened
+from .base import Estimator
+from .single_rows import learn_one, score_one, shortened
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -70,11 +71,14 @@ class Regressor(RegressorMixin, Estimator):
 
     def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> Self:
         """Learn one row, given as a mapping of feature names to values; new names are new features."""
-        return self._learn_one(x, y, w, None)
+        learn_one(self, x, y, w)
+        return self
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
-        """Predicted target of one row; unknown names count as absent."""
-        return float(self.method_.means(self._score_one(x))[0, 0]) if hasattr(self, "_model") else 0.0
+        """Predicted target of one row; unknown names are ignored."""
+        if not hasattr(self, "_model"):
+            return 0.0
+        return float(self.method_.loss_function.means(score_one(self, x))[0, 0])
 
     def _first_task_of_one(self, y: Any, classes: Any) -> Task:  # noqa: ARG002
         return Regression()
@@ -93,5 +97,5 @@ class Regressor(RegressorMixin, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.regressor_tags.poor_score = getattr(self._method_class, "poor_score", False)
+        tags.regressor_tags.poor_score = self._method_class.poor_score
         return tags

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 def load(file: str | os.PathLike[str]) -> Any:
-    """Read what `save` wrote: an estimator continues exactly where it stood.
+    """Load a file written by `save`: the estimator continues exactly where it stopped.
 
-    Raises `CheckpointError`, which says what is wrong, for a file that is damaged or not one of ours.
+    Raises `CheckpointError`, with the reason, if the file is damaged or was not written by streamsieve.
     """
     return read_checkpoint(file).object
 
 
 def read_checkpoint(file: str | os.PathLike[str]) -> Checkpoint:
-    """Read what `save` wrote, with the notes about it; models are scikit-learn estimators."""
+    """Load a file written by `save`, with its notes; models are returned as scikit-learn estimators."""
     held = read_plain(file)
     return Checkpoint(from_model(held.object), held.about) if isinstance(held.object, Model) else held
 
@@ -50,8 +50,7 @@ def to_model(estimator: Estimator) -> Model:
 
 
 def _about(estimator: Estimator) -> dict[str, Any]:
-    """What the method does not hold: the schema, that k was chosen, and the weights of the classes, as pairs,
-    or 'balanced'."""
+    """What the method does not hold: the schema, whether k was chosen, and the class weights."""
     schema = getattr(estimator, "schema_", None)
     about: dict[str, Any] = {} if schema is None else {"schema": schema.plain()}
     if hasattr(estimator, "k_"):

@@ -12,8 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from .. import _core
 from ..core.params import Bool, OneOf, Param
 from ..core.rows import Array, Rows
-from ..core.state import LockedState, optional, zeros
-from ..core.transaction import Undo, transaction
+from ..core.state import LockedState, Undo, optional, zeros
 from .batch import check_batch
 from .combine import combine
 from .forgetting import Decay, Forgetting, decay_per_row
@@ -194,7 +193,7 @@ class RunningAverages(LockedState):
             return
         self._undo = AveragesUndo(self)
         try:
-            with transaction(self._undo):
+            with self._undo:
                 yield
         finally:
             self._undo = None
@@ -505,7 +504,7 @@ class AveragesUndo(Undo):
 
     def __init__(self, a: RunningAverages) -> None:
         super().__init__(self._put_back, LARGE, lambda: a.n_samples_)
-        self.averages, self.fields = a, a.fields()
+        self.averages, self.fields = a, dict(vars(a))  # with caches: a call may be of one row
         self.numbers = a.forgetting.unit, a.forgetting.total, a.forgetting.pace
         self.begun = a.moments is not None
         if not self.begun:
@@ -520,7 +519,8 @@ class AveragesUndo(Undo):
     def _put_back(self) -> None:
         a = self.averages
         for name, value in self.fields.items():
-            setattr(a, name, value)
+            if not name.startswith("_"):  # a cache, which is no state
+                setattr(a, name, value)
         a.forgetting.unit, a.forgetting.total, a.forgetting.pace = self.numbers
         a._changes += 1
         if not self.begun:

@@ -3,25 +3,33 @@
 One value far outside, a damaged cell or a wrong unit, would outweigh all rows so far and undo what they
 taught. It is read as the centre of its column, a target likewise, and counted; a warning says so once. A few
 values far outside one after the other are no accident: the column has jumped or drifted away, and they set
-its centre and unit anew (`Prepare.renew`). A column that drifts is learned all the while: what is not
+its centre and unit anew (`_renew`). A column that drifts is learned all the while: what is not
 learned begins at twice the distance at which values are watched.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..core.rows import Array, Rows
-from ..core.state import State, check_array, zeros
+from ..core.state import State, Undo, check_array, zeros
 from ..core.words import counted
+
+if TYPE_CHECKING:
+    from ..core.method import Method
+    from .prepare import Prepare
 
 FAR = 100.0  # units from the centre: the square of such a value is that of 10,000 typical ones
 FEW = 10  # values tell a column's unit to a quarter, and its centre to a third of it; fewer tell little
+LARGEST_UNIT = 1e30  # of targets: within it no square of a scaled target overflows
+SAME = 10.0  # units within this factor of each other are left as they are, and with them the weights
 ROUNDING = 1e-12  # deviation of a constant column over its mean, at most
 BLOCKS = 40  # of rows, at most, whose mean squares are compared: a damaged value moves that of one
 BLOCK_SUMS = 1 << 22  # sums of columns, block by block, that are held to find columns with damaged values
@@ -146,3 +154,102 @@ def warn_of_targets(n: int) -> None:
         "pass standardize=False to learn all as given.",
         stacklevel=2,
     )
+
+
+# ---------------------------------------------------------------- rows with such values
+
+
+def learn_far(stage: Prepare, method: Method, rows: Rows, y: Array, w: Array | None, undo: Undo) -> None:
+    """Let a method learn rows of which some are far outside, where centre and unit may change on the way."""
+    at = 0
+    while at < len(rows):
+        n, learned, moved = _read(stage, rows[at:], y[at:])
+        part = slice(at, at + n)
+        if at == 0 and (moved or n < len(rows)):  # the first of several steps that are one
+            undo.keep(0, lambda: partial(method.state.restore, method.state.snapshot()))
+        some, targets = stage.near(rows[part], y[part])
+        weights = None if w is None else w[part]
+        if not learned.all():
+            some, targets = some.take(learned), targets[learned]
+            weights = None if weights is None else weights[learned]
+        if len(some):
+            method.update(stage.apply(some), stage.targets(targets), weights)
+        at += n
+        stage.n_rows += n
+        if moved:
+            _renew(stage, method)
+
+
+def undo_far(stage: Prepare, rows: Rows) -> Callable[[], None]:
+    """How to take back what rows with values far outside change."""
+    held = stage.snapshot(rows.features)
+
+    def restore() -> None:
+        stage.restore(held)
+        stage._forget()
+
+    return restore
+
+
+def _read(stage: Prepare, rows: Rows, y: Array) -> tuple[int, NDArray[np.bool_], bool]:
+    """Read rows until some columns or targets are to be set anew (`_renew`).
+
+    How many these are; which of them can be learned, not those of a column or target that may be about
+    to be set anew; and whether one is.
+    """
+    stage.runs = FarRuns("feature", stage.p) if stage.runs is None else stage.runs
+    if stage.target_runs is None:
+        stage.target_runs = FarRuns("output", len(stage.target_center))
+    before = stage.target_runs.copy()
+    columns, targets = (stage.center, stage.reach), (stage.target_center, stage.target_reach)
+    wait, waits = np.zeros((2, len(y)), dtype=bool)
+    n, whole = stage.target_runs.read(Rows(y), *targets, stage.n_rows, waits)
+    m, moved = stage.runs.read(rows[:n], *columns, stage.n_rows, wait)
+    if m < n:
+        stage.target_runs, waits = before, np.zeros(m, dtype=bool)
+        n, whole = stage.target_runs.read(Rows(y[:m]), *targets, stage.n_rows, waits)
+    stage.recent = np.concatenate([stage.recent, y[:m]])[-FEW:]
+    _keep_recent(stage, stage.n_rows + m - int(stage.runs.all[1]))
+    return m, ~(wait[:m] | waits[:m]), whole or moved
+
+
+def _keep_recent(stage: Prepare, n: int) -> None:
+    """Hold the targets of n rows since the first run began: the same however the stream is cut."""
+    stage.recent[: max(0, FEW - n) if stage.runs else FEW] = 0.0
+
+
+def _renew(stage: Prepare, method: Method) -> None:
+    """Set centre and unit anew of columns and targets that have stayed far outside.
+
+    The weights stay as they are, in the new unit: what a deviation of the column does. If the targets of
+    the last rows are elsewhere than the model is at the new centre, they have gone with the columns.
+    """
+    assert stage.runs is not None
+    assert stage.target_runs is not None
+    at, moments = stage.runs.take_whole(stage.n_rows)
+    if len(at):
+        far, square, constant = centre_and_square(moments, stage.centers)
+        moved = far | (stage.center[at] != 0)
+        stage.center[at] = np.where(far, moments.mean, 0.0)
+        unit = np.where(constant, np.abs(moments.mean), np.sqrt(square))
+        if stage.inverse is not None:
+            same = np.abs(np.log(unit * (stage.inverse[at] * stage.length))) < np.log(SAME)
+            stage.inverse[at] = np.where(same, stage.inverse[at], 1 / (unit * stage.length))
+            unit = np.where(same, stage.reach[at] / FAR, unit)
+        stage.reach[at] = FAR * unit
+        if moved.any() and stage.centers:
+            off = stage.recent.mean(axis=0) - (stage.target_center + stage.target_unit * method.weights()[1])
+            stage.target_center += np.where(np.abs(off) > stage.target_reach / FAR, off, 0.0)
+    at, moments = stage.target_runs.take_whole(stage.n_rows)
+    if len(at):
+        loss, intercept = method.loss_function, method.fit_intercept
+        centred = stage.centers if loss.name == "squared" else loss.needs_units and intercept
+        far, square, constant = centre_and_square(moments, centred)
+        stage.target_center[at] = np.where(far, moments.mean, 0.0)
+        reach = FAR * np.where(constant, np.abs(moments.mean), np.sqrt(square))
+        used = stage.target_unit[at] != 1.0
+        unit = np.where(used, stage.target_unit[at] * (reach / stage.target_reach[at]), 1.0)
+        stage.target_unit[at] = np.clip(unit, 1 / LARGEST_UNIT, LARGEST_UNIT)
+        stage.target_reach[at] = reach
+    _keep_recent(stage, FEW)
+    stage._forget()

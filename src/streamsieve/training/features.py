@@ -111,7 +111,7 @@ def selected_features(model: Model) -> list[Feature]:
 def feature_namer(model: Model) -> Callable[[int], str]:
     """What a user calls feature j: the name of its column, or its number as the source counts."""
     names, first = model.feature_names, model.first_index
-    pairs = getattr(model.method, "pairs", None)
+    pairs = model.method.pairs
     if pairs is not None:  # products are called by both
         names = pairs.names(names or [str(j + first) for j in range(model.p)])
     return lambda j: str(j + first) if names is None else str(names[j])
@@ -120,9 +120,9 @@ def feature_namer(model: Model) -> Callable[[int], str]:
 def deviations(model: Model) -> Array | None:
     """The deviation of each feature over the rows learned, or looked at; None where nothing tells."""
     method: Any = model.method
-    p = model.p if getattr(method, "pairs", None) is None else None
-    if p is None:
+    if method.pairs is not None:
         return None
+    p = model.p
     if model.started and not method.linear:
         return np.ones(p)  # the weights are deviations of components
     stored = model.about.get("schema") or {}
@@ -131,9 +131,8 @@ def deviations(model: Model) -> Array | None:
         return np.asarray(known, dtype=np.float64)
     if not model.started:
         return None
-    if hasattr(method, "averages"):
-        averages = method.averages.total() if hasattr(method.averages, "total") else method.averages
-        moments, weight = averages.current()
+    if method.on_averages:
+        moments, weight = method.total.current()
         return np.sqrt(moments.variance(weight)[:p])
     store = getattr(method.state, "store", None)
     if store is None:
@@ -168,14 +167,14 @@ def group_tests(model: Model, groups: dict[str, NDArray[np.int64]]) -> dict[str,
     """F tests of the selected categories of each column, where errors are classical; given the selection."""
     from scipy.special import fdtrc
 
-    linear, method = model.method.linear_model(), model.method
-    if linear is None or linear.stderr is None or not hasattr(method, "averages") or not linear.nu:
+    method: Any = model.method
+    linear = method.linear_model()
+    if linear is None or linear.stderr is None or not method.on_averages or not linear.nu:
         return {}
     if linear.se != "classical" or linear.splits or np.ndim(linear.coef) != 1 or not np.isfinite(linear.nu):
         return {}
-    averages: Any = method.averages.total() if hasattr(method.averages, "total") else method.averages
     support = np.asarray(linear.support)
-    S = averages.S_xx_[np.ix_(support, support)]
+    S = method.total.S_xx_[np.ix_(support, support)]
     unit = np.sqrt(np.maximum(np.diag(S), 1e-300))
     try:
         inverse = np.linalg.inv(S / np.outer(unit, unit)) / np.outer(unit, unit)

@@ -142,7 +142,7 @@ class History:
 
     def _weights(self, model: Model, rows: int) -> tuple[Array, Array]:
         """The weights of the model of the first `rows`, or of half of them where reading takes long."""
-        if not model.method.extracts or hasattr(model.method, "averages"):
+        if not model.method.extracts or model.method.on_averages:
             return model.coefficients()
         if self._last is None or rows >= 2 * self._last[0] or len(self._last[2]) != model.q:
             self._last = rows, *model.coefficients()
@@ -154,7 +154,7 @@ class History:
             size = int(self.every)
         elif not model.method.extracts:
             size = 1
-        elif hasattr(model.method, "averages"):
+        elif model.method.on_averages:
             size = max(
                 16, model.method.p
             )  # to solve for p weights costs as much as p rows of p squared products

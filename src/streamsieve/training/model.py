@@ -8,7 +8,7 @@ weights of a `Refit` after it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from ..core.losses import Loss, softmax
 from ..core.method import Method
 from ..core.params import ParamError
-from ..core.rows import Array, Rows, as_weights, check_rows, from_scipy
+from ..core.rows import Array, Rows, as_weights, check_rows
 from ..core.state import differences
 from ..core.tasks import Classification, Regression, Task
-from ..core.transaction import Undo, transaction
 from ..methods import SUFFIX
-from .prepare import Prepare, learn_first
+from .prepare import Prepare
 from .refit import Refitted
+
+TINY = 1e-100  # first rows whose values are all below this are an error: their squares vanish
 
 
 class TooManyFeatures(ValueError):
@@ -68,8 +69,7 @@ class Model:
     prepare: Prepare | None = None
     refitted: Refitted | None = None
     lock: Any = field(default_factory=RLock, init=False, repr=False)
-    _flushed: tuple[int, Method, Prepare] | None = field(default=None, init=False, repr=False)
-    _seen_value: bool = field(default=False, init=False, repr=False)  # above the method's `tiny`
+    _seen_value: bool = field(default=False, init=False, repr=False)  # of TINY or above
     #: Whether a user was told of rows that lie outside of those learned: once is enough.
     warned_of_outside: bool = field(default=False, init=False, repr=False)
     reach: Any = field(default=None, init=False, repr=False)  # a cache of `outside.reach_of`
@@ -142,7 +142,7 @@ class Model:
 
     @property
     def nan_ok(self) -> bool:
-        return getattr(self.method, "missing", "error") == "mean"
+        return bool(self.method.missing == "mean")
 
     def encode(
         self, rows: Rows, y: Any, w: Any = None, cluster: Any = None
@@ -152,6 +152,14 @@ class Model:
         The first rows say what the task is, unless it is known.
         """
         method, n = self.method, len(rows)
+        if cluster is not None:
+            if not method.takes_clusters:
+                raise ValueError(
+                    f"{self.method_name} has no errors that clusters could change; a method on averages has "
+                    "them, with se='folds'."
+                )
+            if len(cluster) != n:
+                raise ValueError(f"cluster has {len(cluster)} ids for {n} rows; pass one a row.")
         if self.task is None:
             labels = self.task_name == "classification"
             self.task = Classification.of(y) if labels else Regression.of(y, n, method.limit)
@@ -176,8 +184,8 @@ class Model:
         check_size(self.method)
         with self.lock:
             self.method.begin(p, q)
-            self.prepare = Prepare.of(self.method, p)
-            self.refitted = self._flushed = self.reach = None
+            self.prepare = None if self.method.prepare is None else Prepare.of(self.method, p)
+            self.refitted = self.reach = None
             self._seen_value = False
 
     def resize(self, p: int) -> None:
@@ -189,109 +197,43 @@ class Model:
 
     def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
         """Learn encoded rows, all of them or, where that fails, none; other callers wait."""
-        if cluster is not None:
-            self.method.check_clusters()
-            if len(cluster) != len(rows):
-                raise ValueError(f"cluster has {len(cluster)} ids for {len(rows)} rows; pass one a row.")
         if not len(rows):
             return
         with self.lock:
             self.check_magnitude(rows)
-            refitted, self.refitted, self.reach = self.refitted, None, None
+            refitted = self.refitted
+            if refitted is not None or self.reach is not None:
+                self.refitted = self.reach = None
             try:
                 if cluster is not None:
                     self.method.update(rows, y, w, cluster)  # type: ignore[call-arg]
                 elif self.prepare is None:
                     self.method.update(rows, y, w)
                 else:
-                    self._update_prepared(self.prepare, rows, y, w)
+                    self.prepare.update(self.method, rows, y, w)
             except BaseException:
-                self.refitted, self._flushed = refitted, None
+                self.refitted = refitted
                 raise
-
-    def _update_prepared(self, stage: Prepare, rows: Rows, y: Array, w: Array | None) -> None:
-        p = self.p
-        try:
-            if stage.placed:
-                self.resize(max(p, rows.p))
-                self._learn_placed(stage, rows, y, w)
-                return
-            with transaction(stage.undo(self.method)) as undo:
-                undo.interrupts.begin()  # until rows and centre belong together
-                self.resize(max(p, rows.p))
-                rows, y, w = stage.collect(rows, y, w)
-                if stage.full:
-                    learn_first(self.method, stage)
-                    if len(rows):
-                        self._learn_placed(stage, rows, y, w)
-                elif self.method.can_overflow:
-                    self._settled()  # check buffered rows now: a later overflow could not be undone
-        except BaseException:
-            if rows.p > p:  # a part of the state may have grown
-                self.method.resize(p)
-                stage.resize(p)
-            raise
-
-    def _learn_placed(self, stage: Prepare, rows: Rows, y: Array, w: Array | None) -> None:
-        """Learn rows once centre and unit are placed, which those far outside may change on the way."""
-        rows = stage.explicit(rows)
-        near = stage.all_near(rows, y)
-        undo, at = Undo(None if near else stage.undo_far(rows)), 0
-        with transaction(undo):
-            undo.interrupts.begin()  # until rows and units belong together
-            if near:
-                self.method.update(stage.apply(rows), stage.targets(y), w)
-                stage.n_rows += len(rows)
-                return
-            while at < len(rows):
-                n, learned, moved = stage.read(rows[at:], y[at:])
-                part = slice(at, at + n)
-                if at == 0 and (moved or n < len(rows)):  # the first of several steps that are one
-                    undo.keep(0, self._copy_state)
-                some, targets = stage.near(rows[part], y[part])
-                weights = None if w is None else w[part]
-                if not learned.all():
-                    some, targets = some.take(learned), targets[learned]
-                    weights = None if weights is None else weights[learned]
-                if len(some):
-                    self.method.update(stage.apply(some), stage.targets(targets), weights)
-                at += n
-                stage.n_rows += n
-                if moved:
-                    stage.renew(self.method)
-
-    def _copy_state(self) -> Callable[[], None]:
-        state, held = self.method.state, self.method.state.snapshot()
-        return lambda: state.restore(held)
 
     def check_magnitude(self, rows: Rows) -> None:
         """Raise ValueError where all values so far are so small that their squares vanish."""
         if self._seen_value or self.n_rows:
             return
-        tiny = self.method.tiny
         # a look at one row mostly settles it; all of them take as long as learning does
-        self._seen_value = rows[:1].largest() >= tiny
+        self._seen_value = rows[:1].largest() >= TINY
         if self._seen_value:
             return
         largest = rows.largest()
-        if 0 < largest < tiny:
+        if 0 < largest < TINY:
             raise ValueError(
-                f"The largest magnitude of X is {largest:.3g}; products of values below {tiny:g} "
+                f"The largest magnitude of X is {largest:.3g}; products of values below {TINY:g} "
                 "vanish, and no feature could be selected: rescale the columns."
             )
         self._seen_value = largest > 0
 
     def _settled(self) -> tuple[Method, Prepare | None]:
-        """Method and stage, or copies that have learned the rows which are buffered to place the centre."""
-        stage = self.prepare
-        if stage is None or not len(stage.buffer):
-            return self.method, stage
-        n = len(stage.buffer)
-        if self._flushed is None or self._flushed[0] != n:
-            method, stage = copy.copy(self.method), stage.copy()
-            learn_first(method, stage)
-            self._flushed = n, method, stage
-        return self._flushed[1:]
+        """Method and stage as if the rows were learned that are buffered to place the centre."""
+        return (self.method, None) if self.prepare is None else self.prepare.settled(self.method)
 
     def differences(self, other: Model) -> Iterator[str]:
         """The names of parts of the state that differ, bit for bit."""
@@ -301,7 +243,8 @@ class Model:
 
     def verify_state(self) -> None:
         """Raise ValueError for state from a file that does not fit together."""
-        self.method.check_state()
+        if self.started:  # a part of a source without rows has learned nothing
+            self.method.check_state()
         if self.prepare is not None:
             self.prepare.check(self.p, self.q, self.method.limit)
         if self.refitted is not None:
@@ -320,7 +263,7 @@ class Model:
             coef, intercept = self.coefficients() if weights is None else weights
             p = coef.shape[1] if weights is not None else self.p
             if rows.p != p:
-                rows = (rows if rows.sparse else from_scipy(rows.to_scipy())).with_width(p)
+                rows = rows.to_sparse().with_width(p)
             return self._settled()[0].scores(rows, coef, intercept)
 
     def coefficients(self) -> tuple[Array, Array]:
@@ -340,7 +283,7 @@ class Model:
     def predict(self, scores: Array) -> NDArray[Any]:
         """Targets or labels from scores."""
         assert self.task is not None
-        return self.task.decode(self.method.means(scores))
+        return self.task.decode(self.method.loss_function.means(scores))
 
     def probabilities(self, scores: Array) -> Array:
         """Probability of each class from scores, for losses whose margins are log-odds."""
@@ -361,14 +304,14 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            caches = ("lock", "_flushed", "reach")
+            caches = ("lock", "reach")
             state = {name: value for name, value in vars(self).items() if name not in caches}
             stage = None if self.prepare is None else self.prepare.copy()
             return state | {"method": copy.copy(self.method), "prepare": stage, "about": dict(self.about)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.lock, self._flushed, self.reach = RLock(), None, None
+        self.lock, self.reach = RLock(), None
 
     def __copy__(self) -> Model:
         other = object.__new__(Model)
@@ -394,8 +337,7 @@ def has_passes(method: Any) -> bool:
 
 def chooses_size(method: Method) -> bool:
     """Whether k is to be chosen before the method begins; methods that extract choose when they are read."""
-    k = getattr(method, "k", None)
-    return isinstance(k, str) and k == "auto" and not method.extracts
+    return isinstance(method.k, str) and method.k == "auto" and not method.extracts
 
 
 def match_width(rows: Rows, method: Method) -> Rows:
@@ -403,10 +345,10 @@ def match_width(rows: Rows, method: Method) -> Rows:
     if rows.p == method.p:
         return rows
     if rows.p > method.p:
-        if not getattr(method, "grow", False):
+        if not method.grow:
             raise TooManyFeatures(
                 f"there are {rows.p:,} features, and {type(method).__name__} began with {method.p:,}: it "
                 "cannot learn new ones."
             )
         return rows
-    return (rows if rows.sparse else from_scipy(rows.to_scipy())).with_width(method.p)
+    return rows.to_sparse().with_width(method.p)

@@ -64,7 +64,7 @@ def _reach_of_all(model: Model, n: int) -> Reach | None:
 def _moments(model: Model) -> tuple[NDArray[np.int64], Array, Array] | None:
     """Features with their means and deviations; of learners those of the first rows."""
     method: Any = model.method
-    averages = getattr(method, "averages", None)
+    averages = method.averages if method.on_averages else None
     if isinstance(averages, FoldAverages):
         averages = averages.folds_[0]  # each is like the others
     if isinstance(averages, RunningAverages) and not averages.interactions:

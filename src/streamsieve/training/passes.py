@@ -47,7 +47,7 @@ class Passes:
         if self.by_loss:
             self.stalled = self.loss_stalls(loss)
         else:
-            before, self.before = self.before, method.iterate()
+            before, self.before = self.before, method.unselected()
             self.stalled = before is not None and settled(before, self.before, self.tol)
 
     def loss_stalls(self, loss: float) -> bool:
@@ -152,7 +152,7 @@ def learn_order(model: Model, rows: Rows, order: NDArray[np.int64], y: Array, w:
     if stage is not None:
         rows, y = stage.apply(rows), stage.targets(y)
     at = 0
-    for part, some in rows.parts(order, multiple=getattr(method, "block_size", 1)):
+    for part, some in rows.parts(order, multiple=method.block_size):
         learned = method.learn(some, y[part], None if w is None else w[part])
         if learned < len(part):
             return at + learned

@@ -16,7 +16,7 @@ Values far outside of those rows are not learned, unless the column stays there:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
 from typing import Any
 
 import numpy as np
@@ -26,16 +26,18 @@ from .. import _core
 from ..core.losses import or_one, shares
 from ..core.method import Method
 from ..core.rows import Array, ColumnMap, Rows
-from ..core.state import RowBuffer, State, array, zeros
-from ..core.transaction import Undo
+from ..core.state import Deferred, RowBuffer, State, Undo, array, zeros
 from .far import (
     FAR,
     FEW,
+    LARGEST_UNIT,
     FarRuns,
     Moments,
     centre_and_square,
+    learn_far,
     near_targets,
     robust_reach,
+    undo_far,
     warn_of,
     warn_of_targets,
 )
@@ -43,8 +45,6 @@ from .far import (
 ROWS = 100  # that decide on centre and unit: a tenth of a deviation off, in the mean
 SAMPLE = 4096  # rows that do in `fit`, from all parts of the data: the first may be of one class
 SAMPLE_VALUES = 1 << 22
-LARGEST_UNIT = 1e30  # of targets: within it no square of a scaled target overflows
-SAME = 10.0  # units within this factor of each other are left as they are, and with them the weights
 CLEARLY = 4.0  # z-score above which the mean of the targets counts as non-zero
 
 
@@ -63,10 +63,12 @@ class Prepare(State):
     runs: FarRuns | None
     target_runs: FarRuns | None
     buffer: RowBuffer
+    _settled: tuple[int, Method, Prepare] | None = None  # copies that have learned so many buffered rows
     _map: tuple[Array, ColumnMap] | None = None  # the centre that it was made of, and the map
     _least: tuple[Array, float] | None = None  # the reach that it was made of, and the least of it
     _least_target: float | None = None
     _far_zeros: tuple[Array, NDArray[np.intp]] | None = None  # the reach that it was made of, and columns
+    _plain_targets: bool | None = None  # whether targets are learned as they come
 
     def __init__(
         self,
@@ -104,13 +106,13 @@ class Prepare(State):
     @staticmethod
     def of(method: Method, p: int) -> Prepare | None:
         """The stage that a method wants before it, if any."""
-        standardize = method.prepare is not None and getattr(method, "standardize", True) is True
-        centers = standardize and getattr(method, "fit_intercept", False)
+        standardize = method.prepare is not None and method.standardize is True
+        centers = standardize and method.fit_intercept
         scales = standardize and method.prepare != "centre"
         targets = method.prepare is not None and method.loss_function.needs_units
         if not (centers or scales or targets) or not ROWS:
             return None
-        budget = method.k if method.prepare == "unit rows" else 0  # type: ignore[attr-defined]
+        budget = method.k if method.prepare == "unit rows" else 0
         return Prepare(p, method.q, centers, scales, budget, standardize)
 
     @property
@@ -129,17 +131,6 @@ class Prepare(State):
             self.inverse[before:] = self.typical
 
     @property
-    def full(self) -> bool:
-        """Whether enough rows are buffered to place the centre."""
-        return len(self.buffer) >= ROWS
-
-    def collect(self, rows: Rows, y: Array, w: Array | None) -> tuple[Rows, Array, Array | None]:
-        """Buffer rows until there are enough to place the centre; those that are left over."""
-        n = ROWS - len(self.buffer)
-        self.buffer.append(rows[:n], y[:n], None if w is None else w[:n])
-        return rows[n:], y[n:], None if w is None else w[n:]
-
-    @property
     def map(self) -> ColumnMap | None:
         """Centre and unit as rows carry them; None before they are placed."""
         if not self.placed:
@@ -154,11 +145,79 @@ class Prepare(State):
         """The rows about the centre and in units of their columns, once both are placed."""
         return rows.mapped(self.map)
 
+    # ---------------------------------------------------------------- learning
+
+    def update(self, method: Method, rows: Rows, y: Array, w: Array | None) -> None:
+        """Let the method learn rows about the centre and in their units, all of them or none."""
+        p = method.p
+        try:
+            if self.placed:
+                self._widen(method, rows.p)
+                self._learn(method, rows, y, w)
+                return
+            with self.undo(method) as undo:
+                undo.interrupts.begin()  # until rows and centre belong together
+                self._widen(method, rows.p)
+                n = ROWS - len(self.buffer)
+                rest = slice(n, None)
+                self.buffer.append(rows[:n], y[:n], None if w is None else w[:n])
+                if len(self.buffer) >= ROWS:
+                    self._learn_first(method)
+                    if len(rows) > n:
+                        self._learn(method, rows[rest], y[rest], None if w is None else w[rest])
+                elif method.can_overflow:
+                    self.settled(method)  # check buffered rows now: a later overflow could not be undone
+        except BaseException:
+            self._settled = None
+            if rows.p > p:  # a part of the state may have grown
+                method.resize(p)
+                self.resize(p)
+            raise
+
+    def _widen(self, method: Method, p: int) -> None:
+        if p > method.p:
+            method.resize(p)
+        self.resize(method.p)
+
+    def _learn(self, method: Method, rows: Rows, y: Array, w: Array | None) -> None:
+        """Learn rows once centre and unit are placed, which those far outside may change on the way."""
+        rows = self.explicit(rows)
+        if self.all_near(rows, y):
+            with Deferred():  # until rows and units belong together
+                method.update(self.apply(rows), self.targets(y), w)
+                self.n_rows += len(rows)
+            return
+        with Undo(undo_far(self, rows)) as undo:
+            undo.interrupts.begin()  # likewise
+            learn_far(self, method, rows, y, w, undo)
+
+    def _learn_first(self, method: Method) -> None:
+        """Place the centre by the rows that are buffered, start the intercept, and learn these rows."""
+        rows, y, w = self.buffer.joined()
+        self.place(rows)
+        self.place_targets(method, y)
+        rows, y = self.near(rows, y)
+        rows, y = self.apply(rows), self.targets(y)
+        if self.centers and rows.mostly_zero():
+            begin_intercept(method, y, w)
+        method.update(rows, y, w)
+
+    def settled(self, method: Method) -> tuple[Method, Prepare]:
+        """Method and stage, or copies that have learned the rows which are buffered to place the centre."""
+        n = len(self.buffer)
+        if not n:
+            return method, self
+        if self._settled is None or self._settled[0] != n:
+            method, stage = copy.copy(method), self.copy()
+            stage._learn_first(method)
+            self._settled = n, method, stage
+        return self._settled[1:]
+
     # ---------------------------------------------------------------- values far outside
 
     def _forget(self) -> None:
         """Make what is held of centre and reach anew."""
-        self._map = self._least = self._least_target = self._far_zeros = None
+        self._map = self._least = self._least_target = self._far_zeros = self._plain_targets = None
 
     def explicit(self, rows: Rows) -> Rows:
         """The rows, with zeros as entries where these are far outside."""
@@ -177,34 +236,11 @@ class Prepare(State):
         if self._least_target is None:
             least = (self.target_reach - np.abs(self.target_center)).min(initial=np.inf)
             self._least_target = max(0.0, float(least))
-        if not Rows(y).within(self._least_target) and self.count_far_targets(y):
+        targets, least = Rows(y), self._least_target
+        far = least < np.inf and not targets.within(least)
+        if far and targets.count_far(self.target_center, self.target_reach):
             return False
         return rows.within(self.least_reach) or not rows.count_far(self.center, self.reach)
-
-    def read(self, rows: Rows, y: Array) -> tuple[int, NDArray[np.bool_], bool]:
-        """Read rows until some columns or targets are to be set anew (`renew`).
-
-        How many these are; which of them can be learned, not those of a column or target that may be about
-        to be set anew; and whether one is.
-        """
-        self.runs = FarRuns("feature", self.p) if self.runs is None else self.runs
-        if self.target_runs is None:
-            self.target_runs = FarRuns("output", len(self.target_center))
-        before = self.target_runs.copy()
-        columns, targets = (self.center, self.reach), (self.target_center, self.target_reach)
-        wait, waits = np.zeros((2, len(y)), dtype=bool)
-        n, whole = self.target_runs.read(Rows(y), *targets, self.n_rows, waits)
-        m, moved = self.runs.read(rows[:n], *columns, self.n_rows, wait)
-        if m < n:
-            self.target_runs, waits = before, np.zeros(m, dtype=bool)
-            n, whole = self.target_runs.read(Rows(y[:m]), *targets, self.n_rows, waits)
-        self.recent = np.concatenate([self.recent, y[:m]])[-FEW:]
-        self._keep_recent(self.n_rows + m - int(self.runs.all[1]))
-        return m, ~(wait[:m] | waits[:m]), whole or moved
-
-    def _keep_recent(self, n: int) -> None:
-        """Hold the targets of n rows since the first run began: the same however the stream is cut."""
-        self.recent[: max(0, FEW - n) if self.runs else FEW] = 0.0
 
     def near(self, rows: Rows, y: Array) -> tuple[Rows, Array]:
         """Rows and targets with the centre in place of each value far outside, copies where there are some.
@@ -225,55 +261,6 @@ class Prepare(State):
         self.n_far_targets += len(outputs)
         return rows, y
 
-    def undo_far(self, rows: Rows) -> Callable[[], None]:
-        """How to take back what rows with values far outside change."""
-        held = self.snapshot(rows.features)
-
-        def restore() -> None:
-            self.restore(held)
-            self._forget()
-
-        return restore
-
-    def count_far_targets(self, y: Array) -> int:
-        return _core.count_far(Rows(y).kernel, self.target_center, self.target_reach)
-
-    def renew(self, method: Method) -> None:
-        """Set centre and unit anew of columns and targets that have stayed far outside.
-
-        The weights stay as they are, in the new unit: what a deviation of the column does. If the targets of
-        the last rows are elsewhere than the model is at the new centre, they have gone with the columns.
-        """
-        assert self.runs is not None
-        assert self.target_runs is not None
-        at, moments = self.runs.take_whole(self.n_rows)
-        if len(at):
-            far, square, constant = centre_and_square(moments, self.centers)
-            moved = far | (self.center[at] != 0)
-            self.center[at] = np.where(far, moments.mean, 0.0)
-            unit = np.where(constant, np.abs(moments.mean), np.sqrt(square))
-            if self.inverse is not None:
-                same = np.abs(np.log(unit * (self.inverse[at] * self.length))) < np.log(SAME)
-                self.inverse[at] = np.where(same, self.inverse[at], 1 / (unit * self.length))
-                unit = np.where(same, self.reach[at] / FAR, unit)
-            self.reach[at] = FAR * unit
-            if moved.any() and self.centers:
-                off = self.recent.mean(axis=0) - (self.target_center + self.target_unit * method.weights()[1])
-                self.target_center += np.where(np.abs(off) > self.target_reach / FAR, off, 0.0)
-        at, moments = self.target_runs.take_whole(self.n_rows)
-        if len(at):
-            loss, intercept = method.loss_function, getattr(method, "fit_intercept", False)
-            centred = self.centers if loss.name == "squared" else loss.needs_units and intercept
-            far, square, constant = centre_and_square(moments, centred)
-            self.target_center[at] = np.where(far, moments.mean, 0.0)
-            reach = FAR * np.where(constant, np.abs(moments.mean), np.sqrt(square))
-            used = self.target_unit[at] != 1.0
-            unit = np.where(used, self.target_unit[at] * (reach / self.target_reach[at]), 1.0)
-            self.target_unit[at] = np.clip(unit, 1 / LARGEST_UNIT, LARGEST_UNIT)
-            self.target_reach[at] = reach
-        self._keep_recent(FEW)
-        self._forget()
-
     @property
     def least_reach(self) -> float:
         """Magnitude up to which no value is too far out, whatever its column."""
@@ -284,8 +271,9 @@ class Prepare(State):
 
     def targets(self, y: Array) -> Array:
         """The targets, or predictions of them, in the unit that loss and derived steps are made for."""
-        same = (self.target_unit == 1.0).all() and not self.target_center.any()
-        return y if same else (y - self.target_center) / self.target_unit
+        if self._plain_targets is None:
+            self._plain_targets = bool((self.target_unit == 1.0).all() and not self.target_center.any())
+        return y if self._plain_targets else (y - self.target_center) / self.target_unit
 
     def undo(self, method: Method) -> Undo:
         """How to take back the rows of a call, the centre that they place and what the method learns."""
@@ -335,8 +323,8 @@ class Prepare(State):
             self.target_center[:] = far_center(y)
             y = y - self.target_center
         if loss.needs_units:
-            self.target_center[:], unit = loss.units(y, getattr(method, "fit_intercept", False))
-        elif self.budget and self.inverse is not None and getattr(method, "eta", None) == "auto":
+            self.target_center[:], unit = loss.units(y, method.fit_intercept)
+        elif self.budget and self.inverse is not None and method.eta == "auto":
             unit = np.full(y.shape[1], np.sqrt(np.square(y).mean()))
         else:
             return
@@ -448,18 +436,6 @@ def far_center(y: Array) -> Array:
         return np.zeros(y.shape[1])
     mean = y.mean(axis=0)
     return np.where(mean**2 > y.var(axis=0), mean, 0.0)
-
-
-def learn_first(method: Method, stage: Prepare) -> None:
-    """Place the centre by the rows that are buffered, start the intercept, and learn these rows."""
-    rows, y, w = stage.buffer.joined()
-    stage.place(rows)
-    stage.place_targets(method, y)
-    rows, y = stage.near(rows, y)
-    rows, y = stage.apply(rows), stage.targets(y)
-    if stage.centers and rows.mostly_zero():
-        begin_intercept(method, y, w)
-    method.update(rows, y, w)
 
 
 def begin_intercept(method: Method, y: Array, w: Array | None) -> None:

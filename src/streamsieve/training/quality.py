@@ -96,7 +96,7 @@ def quality_of(model: Model, blocks: Iterable[Block], learned: int | None = None
 
 
 def _of_numbers(model: Model, scores: Array, y: Array, w: Array) -> dict[str, float]:
-    predicted = np.asarray(model.method.means(scores)).reshape(y.shape)
+    predicted = np.asarray(model.method.loss_function.means(scores)).reshape(y.shape)
     left = np.average(np.square(y - predicted), axis=0, weights=w)
     whole = np.average(np.square(y - np.average(y, axis=0, weights=w)), axis=0, weights=w)
     figures = {"rmse": float(left.mean() ** 0.5), "baseline_rmse": float(whole.mean() ** 0.5)}

@@ -54,11 +54,11 @@ class Refit:
 
         self.features, self.heaviest, loss = features, 0.0, method.loss_function.for_refit()
         self.center: Array | None = None  # of the targets, by the first rows
-        self.centers = loss.name == "squared" and bool(method.fit_intercept)  # type: ignore[attr-defined]
+        self.centers = loss.name == "squared" and bool(method.fit_intercept)
         self.model = Sieve(
             k=max(1, k),
             loss=loss.name,
-            fit_intercept=method.fit_intercept,  # type: ignore[attr-defined]
+            fit_intercept=method.fit_intercept,
             **{name: getattr(loss, name) for name in loss.params},
         ).begin(len(features), method.q)
 
@@ -66,12 +66,12 @@ class Refit:
     def of(method: Method) -> Refit:
         """Of the features that the method selects, or of more from which as many are chosen."""
         k = int(method.weights()[0].any(axis=0).sum())  # with groups more than the method's k
-        return Refit(method, method.candidates(), k)
+        return Refit(method, np.flatnonzero(method.unselected().any(axis=0)), k)
 
     @staticmethod
     def wanted(method: Any) -> bool:
         """Whether the method selects a number of features, and is to fit them again."""
-        return bool(getattr(method, "refit", False)) and getattr(method, "k", None) is not None
+        return bool(method.refit) and method.k is not None
 
     def update(self, rows: Rows, y: Array, w: Array | None) -> None:
         """Add rows; values and targets beyond what a sieve holds in single precision end the refit."""

@@ -34,9 +34,9 @@ def check_constraints(method: Method) -> None:
 def choose_size(make: Make, rows: Rows, y: Array, w: Array | None) -> int:
     """The size of least EBIC; with no more rows than features, by left-out rows.
 
-    That is the fewest features whose loss is within some standard errors of the least. Without each of five
-    folds in turn, the method selects the most features that may be, and their refits are compared along its
-    ranking: what is left out has not selected either.
+    That is the fewest features whose loss is within some standard errors of the least, and one where no size
+    predicts better than a constant. Without each of five folds in turn, the method selects the most features
+    that may be, and their refits are compared along its ranking: what is left out has not selected either.
     """
     if len(rows) > rows.p:
         return least_ebic(make(min(MOST_CHOSEN, rows.p)), rows, y, w)
@@ -46,20 +46,20 @@ def choose_size(make: Make, rows: Rows, y: Array, w: Array | None) -> int:
     top = min(MOST_CHOSEN, rows.p, len(rows) - max((int(some.sum()) for some in held), default=len(rows)))
     if not held or top < 1:
         return min(FALLBACK, rows.p)
-    return fewest(curve(make, top, rows, y, w, held))
+    return max(1, fewest(curve(make, top, rows, y, w, held)))
 
 
 def least_ebic(model: Model, rows: Rows, y: Array, w: Array | None) -> int:
     """The size of least EBIC along the ranking of a model: of a ladder, then beside its best."""
     _, rows, y = fit_passes(model, rows, y, w)
-    n, q = len(rows), y.shape[1]
+    n, q, loss = len(rows), y.shape[1], model.method.loss_function.for_refit()
     ranking, units = ranked(model, rows, y)[: max(1, n // 3)], units_of(model, y)  # more fit any targets
     if not len(ranking):
         return 1
 
     @cache
     def ebic(size: int) -> float:
-        loss = refit(model, ranking[:size], rows, y, w)
+        refit(model, ranking[:size], rows, y, w)
         scores = model.scores(rows)
         left = 2 * np.average(losses(loss, scores, y, units), axis=0, weights=w)
         deviance = criteria.gaussian_deviance(left, n) if loss.has_units else n * left.sum()
@@ -77,28 +77,30 @@ def least_ebic(model: Model, rows: Rows, y: Array, w: Array | None) -> int:
 def curve(
     make: Make, top: int, rows: Rows, y: Array, w: Array | None, held: list[NDArray[np.bool_]]
 ) -> dict[int, Array]:
-    """The losses of all rows, each when left out, by the number of features."""
-    found = {size: np.zeros(len(rows)) for size in reversed(sizes_to(top))}
+    """The losses of all rows, each when left out, by the number of features; of the best constant as 0."""
+    found = {size: np.zeros(len(rows)) for size in (0, *reversed(sizes_to(top)))}
     for some in held:
         part, target, weight = rows.take(~some), y[~some], None if w is None else w[~some]
         test, model = rows.take(some), make(top)
         _, part, target = fit_passes(model, part, target, weight)
         ranking = ranked(model, part, target)
+        used = model.method.loss_function.for_refit()
+        scores = np.tile(used.constant(target, weight) * bool(model.method.fit_intercept), (len(test), 1))
         for size, loss in found.items():
-            if size <= max(len(ranking), 1):
-                used = refit(model, ranking[:size], part, target, weight)
-            loss[some] = losses(used, model.scores(test), y[some], units_of(model, y)).sum(axis=1)
+            if 1 <= size <= max(len(ranking), 1):
+                refit(model, ranking[:size], part, target, weight)
+                scores = model.scores(test)
+            loss[some] = losses(used, scores, y[some], units_of(model, y)).sum(axis=1)
             if w is not None:
                 loss[some] *= w[some]
     return found
 
 
-def refit(model: Model, features: NDArray[np.intp], rows: Rows, y: Array, w: Array | None) -> Loss:
-    """Let the model have the weights of some features, fitted on their own; the loss that was used."""
+def refit(model: Model, features: NDArray[np.intp], rows: Rows, y: Array, w: Array | None) -> None:
+    """Let the model have the weights of some features, fitted on their own."""
     stage = Refit(model.method, np.sort(features), len(features))
     stage.update(rows, y, w)
     model.refitted = stage.weights() or model.refitted
-    return stage.model.loss_function
 
 
 def units_of(model: Model, y: Array) -> tuple[Array, Array]:
@@ -116,10 +118,8 @@ def folds_of(y: Array) -> NDArray[np.uint8]:
 
 def ranked(model: Model, rows: Rows, y: Array) -> NDArray[np.intp]:
     """The features of a model, the largest weight in units of their deviation first; of targets in theirs."""
-    coef, method = model.coefficients()[0], model.method
-    coef = coef / units_of(model, y)[1][:, None]
-    features = method.candidates()
-    features = features[coef[:, features].any(axis=0)]
+    coef = model.coefficients()[0] / units_of(model, y)[1][:, None]
+    features = np.flatnonzero(coef.any(axis=0))
     values = rows.columns(features).matrix().astype(np.float64)
     mean = np.asarray(values.mean(axis=0)).ravel()
     square = np.asarray((values * values).mean(axis=0)).ravel()

@@ -18,7 +18,7 @@ class Slim(Method):
 
     def __init__(self, model: Model) -> None:
         method: Any = model.method
-        if getattr(method, "interactions", False):
+        if method.interactions:
             raise ValueError("A model with interactions=True has no slim form: its features are products.")
         known = method.params | method._loss_params(*method.losses)  # those of other losses, too
         vars(self).update({name: getattr(method, name) for name in ("loss", *known)})

@@ -186,7 +186,8 @@ class SourceRun:
         return first
 
     def _missing_target(self, p: int) -> str:
-        names = self.stream.feature_names
+        schema = self.stream.schema
+        names = [column.name for column in schema.columns] if schema else self.stream.feature_names
         if names:
             some = ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
             return f"expected the column to predict, out of {some}."
@@ -203,7 +204,7 @@ class SourceRun:
         try:
             if self.grown:
                 self._check_can_continue(position["mode"] if passed else "stream")
-            self.stream.seek(end, grown=self.grown)
+            self.stream.seek(end, grown=self.grown, finished=done)
         except ValueError as error:
             raise CheckpointError(f"{file} cannot be resumed: {error}") from None
         self.done = self.was_done = done and not self.grown

@@ -87,7 +87,7 @@ class Trace:
             return float("inf")
         if self._cost is not None:
             return GROWTH * self._cost
-        if hasattr(model.method, "averages"):
+        if model.method.on_averages:
             return FIXED + GUESS * (model.p**3 + 200 * model.p**2)
         return FIXED + GUESS * size * (1000 if model.method.extracts else 1)
 

@@ -240,6 +240,8 @@ class Trainer:
                 ids = None if cluster is None else cluster[part]
                 self.model.update(rows[part], y[part], None if w is None else w[part], ids)
                 at += n
+                if self.progress is not None and self.progress.due(at):
+                    self.progress.update(at, None)
         self.rows = len(rows)
 
     def _end_pass(self, loss: float | None, passes: dict[str, Any]) -> None:
@@ -418,7 +420,7 @@ class Trainer:
         if progress is None or self.history is not None or not self.rows or not progress.due(rows):
             return None
         if model.method.extracts:
-            few = hasattr(model.method, "averages") and model.p <= _MOST_EXTRACTED
+            few = model.method.on_averages and model.p <= _MOST_EXTRACTED
             if not few or not progress.doubled(rows):
                 return None
         try:

@@ -35,7 +35,7 @@ class CrossValidation:
         Mean squared error on each fold of the models fitted on the other folds, in units of the target's
         variance, averaged over targets.
     mean, stderr : ndarray of shape (L,)
-        Over the folds, which count by their weight.
+        Over the folds, weighted by their rows.
     """
 
     method: str
@@ -47,7 +47,7 @@ class CrossValidation:
     _model: Callable[[int], LinearModel]
 
     def best(self, *, one_stderr: bool = False) -> LinearModel:
-        """The model, on all rows, of the smallest error, or the sparsest within one standard error of it."""
+        """The model on all rows with the smallest error, or the sparsest within one standard error of it."""
         return self._model(self.best_index(one_stderr=one_stderr))
 
     def best_index(self, *, one_stderr: bool = False) -> int:
@@ -85,14 +85,14 @@ def cross_validate(
     ----------
     folds : FoldAverages
     method : str, default="olsth"
-        The extractor that chooses the features, as of `path`.
+        The extractor that chooses the features, as in `path`.
     ks : iterable of int or None, default=None
         Sizes that "olsth" and "ofsa" try; None is 0 and up to 50 in geometric progression.
     refit : bool, default=True
         Whether penalised models are refitted by least squares.
     fit_intercept, standardize : bool, default=True
     **options
-        As of `path`. Penalised methods use one grid of penalties, that of all rows, in every fold.
+        As in `path`. Penalised methods use one grid of penalties, that of all rows, in every fold.
     """
     if any(fold.n_samples_ == 0 for fold in folds.folds_):
         raise ValueError(

@@ -48,40 +48,40 @@ K = Param(
 CRITERION = Param(
     "bic",
     OneOf("aic", "bic", "ebic", "cv"),
-    "How k='auto' chooses; 'cv' needs averages for each fold, and is given before the first rows.",
+    "Criterion of k='auto'; 'cv' keeps averages for each fold and must be set before the first rows.",
     live=True,
 )
 SE = Param(
     "classical",
     OneOf("classical", "folds", "cluster", "hc1"),
-    "How standard errors are made, see `inference.ols`: for noise of one variance, by the jackknife or the "
-    "sandwich over folds (with `cluster` in `fit`, for rows that depend on each other), or by fourth "
-    "moments. All but 'classical' are given before the first rows.",
+    "Kind of standard errors, see `inference.ols`: 'classical' (constant noise variance), 'folds' "
+    "(jackknife over folds), 'cluster' (sandwich over folds; pass `cluster` to `fit` if rows depend on each "
+    "other) or 'hc1' (fourth moments). All but 'classical' must be set before the first rows.",
     live=True,
 )
 HONEST = Param(
     None,
     Or(Real(above=0, below=1), None),
-    "Share of the folds that select; the others estimate, so that errors hold although features were "
-    "selected, see `inference.split`. None: all rows do both. Given before the first rows.",
+    "Share of the folds used for selection; the others estimate, so that errors are valid after selection, "
+    "see `inference.split`. None: all rows are used for both. Must be set before the first rows.",
     live=True,
 )
 STABILITY = Param(
     None,
     Or(Real(above=0.5, most=1), None),
-    "Keep the features that this share of random halves of the folds selects, see `inference.stability`. "
-    "Given before the first rows.",
+    "Keep the features that are selected in at least this share of random halves of the folds, see "
+    "`inference.stability`. Must be set before the first rows.",
     live=True,
 )
 RIDGE = Or(Real(0), "auto")
 HALF_LIFE = Param(
     None,
     Or(Real(above=0), "auto", None),
-    "Rows after which a row's weight has halved; determines the decay. 'auto' adapts it to the drift of the "
-    "stream and drops the rows before abrupt changes, see `AveragesBank`.",
+    "Number of rows after which the weight of a row has halved; determines the decay. 'auto' adapts it to "
+    "the drift of the stream and drops the rows before abrupt changes, see `AveragesBank`.",
 )
 
-#: What a model needs at least, and what the averages depend on.
+#: Parameters that a model needs, and those that the averages depend on.
 _AVERAGED = ("decay", "half_life", "missing", "interactions", "dtype")
 
 
@@ -97,43 +97,52 @@ class AveragesMethod(Method):
     grow = Param(
         False,
         Bool(),
-        "Let a sparse batch be wider than those before: the averages grow, `n_features_in_` moves on, and "
-        "narrower batches are read as if the missing columns were zero.",
+        "If True, a sparse batch may be wider than those before: the averages and `n_features_in_` grow, "
+        "and narrower batches are read as if the missing columns were zero.",
     )
-    fit_intercept = Param(True, Bool(), "Fit an intercept; it is never penalised nor counted.", live=True)
+    fit_intercept = Param(
+        True, Bool(), "Whether to fit an intercept; it is never penalised or counted.", live=True
+    )
     standardize = Param(
-        True, Bool(), "Compare features on a common scale; without it raw weights are compared.", live=True
+        True,
+        Bool(),
+        "If True, compare weights of features scaled to standard deviation 1; if False, raw weights.",
+        live=True,
     )
 
     se = SE
     keep, penalty_factor, positive, bounds = KEEP, PENALTY_FACTOR, POSITIVE, BOUNDS
     groups, group_categories = GROUPS, GROUP_CATEGORIES
 
-    extracts = uses_blas = any_strides = merges = True
+    extracts = uses_blas = any_strides = merges = on_averages = takes_clusters = True
     weight_notes: ClassVar[dict[str, str]] = {}
     losses = {t: loss_names(t, newton=True, first="squared") for t in ("regression", "classification")}
     attributes = {
         "model": "LinearModel: Support, standard errors, t values, R^2, residual variance, ridge or penalty.",
-        "averages": "RunningAverages: What has been learned; FoldAverages with criterion='cv', errors by "
+        "averages": "RunningAverages: The learned averages; FoldAverages with criterion='cv', errors by "
         "folds, honest or stability, AveragesBank with half_life='auto'.",
-        "drift": "list of int: Rows before which the stream was another one; None but with half_life='auto'.",
-        "current_half_life": "float: As half_life='auto' has it now; else as given.",
+        "drift": "list of int: Detected change points, as row numbers; None unless half_life='auto'.",
+        "current_half_life": "float: Current half-life with half_life='auto'; otherwise as given.",
     }
-    #: The extractor's own parameters, which shape its path too.
+    #: The extractor's own parameters, which also apply to its path.
     options: ClassVar[tuple[str, ...]] = ()
-    #: Constraints that it does not take, and why.
+    #: Constraints that it does not support, and why.
     refused: ClassVar[dict[str, str]] = {}
-    #: The penalty whose path is followed, where models are not found by size.
+    #: The penalty whose path is followed, for methods that are not indexed by size.
     penalty: ClassVar[str | None] = None
 
-    if TYPE_CHECKING:  # parameters of methods that select
-        k: Any
+    # parameters of methods that select, as they are for others
+    refit: Any = True
+    alpha: Any = None
+    honest: Any = None
+    stability: Any = None
+    fdr: Any = None
+
+    if TYPE_CHECKING:
         criterion: Any
         n_folds: Any
-        honest: Any
-        stability: Any
 
-    _cache: Any = None  # the model last read and what it depends on; not state, it follows from the averages
+    _cache: Any = None  # the model last read and its key; a cache, not state
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
@@ -146,7 +155,7 @@ class AveragesMethod(Method):
     # ---------------------------------------------------------------- what a method provides
 
     def extract(self, s: Standardized) -> LinearModel:
-        """The model of the size or penalty asked for."""
+        """The model of the given size or penalty."""
         raise NotImplementedError(f"{type(self).__name__} must define extract")  # pragma: no cover
 
     def solutions(self, s: Standardized, **grid: Any) -> tuple[Array, list[Any]]:
@@ -163,9 +172,10 @@ class AveragesMethod(Method):
         decay_per_row(self.decay, None if self.half_life == "auto" else self.half_life)
         self._check_bank()
         self.constraints.check(type(self).__name__, self.refused, standardize=self.standardize)
-        alpha = getattr(self, "alpha", None)
-        if alpha is not None and self.k != "auto":
-            raise ParamError("k", self.k, f"expected 'auto' beside alpha={alpha}: both say how sparse it is.")
+        if self.alpha is not None and self.k != "auto":
+            raise ParamError(
+                "k", self.k, f"expected 'auto' with alpha={self.alpha}: both determine the sparsity."
+            )
         self._check_errors()
         if self.needs_passes:
             reweighted.check(self)
@@ -178,10 +188,10 @@ class AveragesMethod(Method):
             raise ParamError(
                 name,
                 getattr(self, name),
-                "expected from the first rows on, which have gone to no fold; call fit.",
+                "it must be set before the first rows, which were assigned to no fold; call fit.",
             )
         if self.se == "hc1" and not hasattr(held, "fourth"):
-            raise ParamError("se", "hc1", "expected from the first rows on; call fit.")
+            raise ParamError("se", "hc1", "it must be set before the first rows; call fit.")
 
     def _check_bank(self) -> None:
         if self.half_life != "auto":
@@ -195,7 +205,7 @@ class AveragesMethod(Method):
             )
 
     def _check_errors(self) -> None:
-        errors = [name for name in ("honest", "stability", "fdr") if getattr(self, name, None) is not None]
+        errors = [name for name in ("honest", "stability", "fdr") if getattr(self, name) is not None]
         errors += ["se"] if self.se != "classical" else []
         errors += ["loss"] if self.needs_passes else []
         unfree = [name for name in self.constraints.given if name not in ("keep", "penalty_factor")]
@@ -203,15 +213,16 @@ class AveragesMethod(Method):
             raise ParamError(
                 errors[0],
                 getattr(self, errors[0]),
-                f"expected without {unfree[0]}: it takes least squares without such constraints.",
+                f"expected without {unfree[0]}: it needs least squares without such constraints.",
             )
-        honest, stability = getattr(self, "honest", None), getattr(self, "stability", None)
-        if honest is not None and stability is not None:
+        if self.honest is not None and self.stability is not None:
             raise ParamError(
-                "honest", honest, f"expected None beside stability={stability}: pass one of them."
+                "honest", self.honest, f"expected None with stability={self.stability}: pass one of them."
             )
-        if self.se != "classical" and not getattr(self, "refit", True):
-            raise ParamError("se", self.se, "expected 'classical' beside refit=False: there are no errors.")
+        if self.se != "classical" and not self.refit:
+            raise ParamError(
+                "se", self.se, "expected 'classical' with refit=False: there are no standard errors."
+            )
         if self.se != "hc1":
             return
         for name in ("grow", "interactions", "decay", "half_life"):
@@ -225,7 +236,7 @@ class AveragesMethod(Method):
     @property
     def _automatic(self) -> bool:
         """Whether the model is the best of a path."""
-        return getattr(self, "k", None) == "auto" and getattr(self, "alpha", None) is None
+        return self.k == "auto" and self.alpha is None
 
     @property
     def _by_folds(self) -> bool:
@@ -237,7 +248,7 @@ class AveragesMethod(Method):
         if self.se in ("folds", "cluster"):
             return "se"
         for name in ("honest", "stability"):
-            if getattr(self, name, None) is not None:
+            if getattr(self, name) is not None:
                 return name
         return "criterion" if self._by_folds else None
 
@@ -272,24 +283,24 @@ class AveragesMethod(Method):
         return super().begin(p, q)
 
     def _check_size(self, p: int) -> None:
-        """Raise ParamError where more features are asked for than there are."""
+        """Raise ParamError if k exceeds the number of features."""
         width = Pairs(p).n_features if self.interactions else p
-        k: Any = getattr(self, "k", "auto")
-        if k != "auto" and k > width and p > 0 and not self.grow:
-            raise ParamError("k", k, f"expected at most {width}, the number of features.")
+        if self.k not in (None, "auto") and self.k > width and p > 0 and not self.grow:
+            raise ParamError("k", self.k, f"expected at most {width}, the number of features.")
 
     def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
         """Add checked rows; all or none, see `RunningAverages.add`.
 
-        `cluster` are `folds.hash_ids` of the rows' clusters, which decide on their folds.
+        `cluster` are the `folds.hash_ids` of the rows' clusters, which determine their folds.
         """
         self.learn(rows, y, w, cluster)
         self.p = self.averages.n_features_in_
 
     def learn(self, rows: Rows, y: Array, w: Array | None, cluster: Any = None) -> int:
         folds, fourth = self.state.folds, getattr(self.state, "fourth", None)
+        self.loss_function.check_targets(y)
         if cluster is not None:
-            self.check_clusters()
+            self._check_clusters()
             folds.add(rows, y, w, None, cluster % len(folds.folds_))
             return len(rows)
         around = self.state.around if self.needs_passes else None
@@ -298,7 +309,6 @@ class AveragesMethod(Method):
             with self.averages.all_or_none() if fourth is not None else nullcontext():
                 if around is not None:
                     around.resize(max(rows.p, width))
-                    self.loss_function.check_targets(y)
                     seen = reweighted.reweighted(self.loss_function, around, self._imputed(rows), y, w)
                     y, w = seen.targets, seen.weights
                 self.averages.add(rows, y, w)
@@ -312,7 +322,7 @@ class AveragesMethod(Method):
             seen.count(around)
         return len(rows)
 
-    def check_clusters(self) -> None:
+    def _check_clusters(self) -> None:
         if self._fold_reason is None:
             raise ValueError(
                 f"{type(self).__name__} has no folds to keep clusters together in; pass se='folds' or "
@@ -331,10 +341,10 @@ class AveragesMethod(Method):
         *,
         follows: bool = False,
     ) -> None:
-        """Add what another method of the same kind has learned.
+        """Merge the averages of another method of the same kind.
 
-        Its feature j becomes feature `where[j]`, None for j, of the p that both have afterwards. If its rows
-        follow those here, folds go on counting them.
+        Its feature j becomes feature `where[j]` (None: j) of p. If its rows follow those here, folds continue
+        to count them.
         """
         for name in ("folds", "fourth"):
             one, two = (getattr(m.state, name, None) for m in (self, other))
@@ -367,7 +377,7 @@ class AveragesMethod(Method):
 
     def check_state(self) -> None:
         if (self.state.averages is None) == (self.state.folds is None):
-            raise ValueError("there are averages and folds, or neither.")
+            raise ValueError("expected either averages or folds.")
         self.averages.check()
         fourth = getattr(self.state, "fourth", None)
         if fourth is not None:
@@ -406,23 +416,30 @@ class AveragesMethod(Method):
 
     @property
     def averages(self) -> Any:
-        """What has been learned."""
+        """The learned averages."""
         return self.state.averages if self.state.folds is None else self.state.folds
 
     @property
+    def total(self) -> RunningAverages:
+        """The averages of all rows, those of folds or half-lives together."""
+        averages: Any = self.averages
+        return averages if isinstance(averages, RunningAverages) else averages.total()
+
+    @property
     def drift(self) -> list[int] | None:
-        """Rows before which the stream was another one."""
-        return list(self.averages.drift_) if isinstance(self.averages, AveragesBank) else None
+        """Detected change points, as row numbers."""
+        bank = None if self.state is None else self.averages
+        return list(bank.drift_) if isinstance(bank, AveragesBank) else None
 
     @property
     def current_half_life(self) -> float | None:
-        """Half-life as of now."""
+        """Current half-life."""
         return self.averages.half_life_ if isinstance(self.averages, AveragesBank) else self.half_life
 
     @property
     def pairs(self) -> Pairs | None:
-        """The products that are features too, with `interactions`."""
-        return self.averages.pairs
+        """The products that are features, with `interactions`."""
+        return None if self.state is None else self.averages.pairs
 
     @property
     def n_rows(self) -> int:
@@ -430,7 +447,7 @@ class AveragesMethod(Method):
 
     @property
     def model(self) -> LinearModel:
-        """The model as of now, extracted when first read."""
+        """The current model, extracted when first read."""
         if self._cache is None or self._cache[0] != self._as_of:
             self._cache = self._as_of, self._named(self._model())
         chosen: LinearModel = self._cache[1]
@@ -442,15 +459,15 @@ class AveragesMethod(Method):
         return self.averages._changes, tuple(self.values.items())
 
     def _model(self) -> LinearModel:
-        """The model of all rows, with errors as `se`, `honest` and `stability` want them."""
+        """The model of all rows, with errors according to `se`, `honest` and `stability`."""
         if self.needs_passes:
             chosen = self.state.around.support is not None
             model = reweighted.refit(self) if chosen else self.select(self.averages)
-            return replace(model, stderr=None, tvalue=None, nu=None)  # errors are of least squares
+            return replace(model, stderr=None, tvalue=None, nu=None)  # errors exist for least squares only
         options = {"fit_intercept": self.fit_intercept, "random_state": 0}
-        if getattr(self, "honest", None) is not None:
+        if self.honest is not None:
             return split(self.averages, self, select=self.honest, se=self.se, **options)
-        if getattr(self, "stability", None) is not None:
+        if self.stability is not None:
             model = stability(self.averages, threshold=self.stability, method=self, **options)
         else:
             model = self.select(self.averages)
@@ -460,34 +477,33 @@ class AveragesMethod(Method):
 
     @property
     def _error_source(self) -> Any:
-        """What errors are made of."""
+        """The averages for the standard errors."""
         return self.state.fourth if self.se == "hc1" else self.averages
 
     def select(self, averages: RunningAverages | FoldAverages | AveragesBank) -> LinearModel:
         """The model of any averages by this method, its choice of k and its parameters."""
         options = {"fit_intercept": self.fit_intercept, "standardize": self.standardize}
-        refit = getattr(self, "refit", True)
         if self._by_folds:
             if not isinstance(averages, FoldAverages):
                 raise TypeError(f"criterion='cv' needs FoldAverages, got {type(averages).__name__}.")
-            return cross_validate(averages, self, refit=refit, **options).best()
+            return cross_validate(averages, self, refit=self.refit, **options).best()
         if isinstance(averages, FoldAverages | AveragesBank):
             averages = averages.total()
         if self._automatic:
-            return path(averages, self, refit=refit, **options).best(self.criterion)
+            return path(averages, self, refit=self.refit, **options).best(self.criterion)
         return self.extract(self.standardized(averages, **options))
 
     def standardized(
         self, averages: RunningAverages | Standardized, fit_intercept: bool = True, standardize: bool = True
     ) -> Standardized:
-        """The averages that this method extracts models from: with its constraints built in."""
+        """The averages that this method extracts models from, with its constraints built in."""
         names = self._all_names(self.p) if self.p else None
         return as_standardized(
             averages, fit_intercept, standardize, self.constraints, names, self.first_index
         )
 
     def _all_names(self, p: int) -> list[str] | None:
-        """Names of all features, of products too, where they have some."""
+        """Names of all features, including products; None if they have none."""
         names = self.feature_names
         if names is None:
             return None
@@ -524,7 +540,7 @@ class AveragesMethod(Method):
         return self.model
 
     def extracted(self) -> Any:
-        """The model, if it has been read since the last rows; to read it now would add rows that wait."""
+        """The model, if it has been read since the last rows; reading it now would add buffered rows."""
         fresh = self._cache is not None and self._cache[0] == self._as_of
         return self._cache[1].to_plain() if fresh else None
 

@@ -36,8 +36,8 @@ def oadaptivelasso(
 
     Notes
     -----
-    Minimises 1/2 b' S_xx b - b' S_xy + alpha sum_j w_j |b_j| with w_j = |b_ols_j|^-gamma. Where S_xx is
-    singular a ridge estimate takes the place of least squares; ``info["initial_ridge"]`` tells how large.
+    Minimises 1/2 b' S_xx b - b' S_xy + alpha sum_j w_j |b_j| with w_j = |b_ols_j|^-gamma. If S_xx is
+    singular, a ridge estimate replaces least squares; ``info["initial_ridge"]`` is its ridge.
 
     **Differences from the paper.** Algorithm 3 rescales S_xx by the weights and takes gradient steps for the
     lasso; this is the same minimum, found by Newton steps on the support. It has gamma = 1 and no ridge.
@@ -49,9 +49,9 @@ def oadaptivelasso(
 class OAdaptiveLasso(PenalizedMethod):
     """Online adaptive lasso ([Slides] Alg. 3): l1 penalty weighted by the least squares fit.
 
-    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see
-    `extract.oadaptivelasso`. Labels are fitted as -1 and +1, of more than two classes one against the rest;
-    the features of all count together.
+    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
+    `extract.oadaptivelasso`. Labels are fitted as -1 and +1; more than two classes are learned one against
+    the rest, and k counts the features of all classes together.
     """
 
     gamma = Param(1.0, Real(above=0), "Exponent of the weights 1 / |beta_ols|^gamma.", live=True)

@@ -23,19 +23,21 @@ from .path import Ints, Path, largest_size, path_over_supports
 if TYPE_CHECKING:
     from ...statistics.running import RunningAverages
 
-IMPROVES = 1e-9  # of the target's variance: less is rounding, and an exchange for it could be undone for ever
+IMPROVES = (
+    1e-9  # share of the target's variance: smaller gains are rounding, and exchanges for them could cycle
+)
 EXPLAINED = 1e-8  # share of a direction's variance below which other groups explain it
-ANEW = 50  # updates of the fit before it is computed from scratch, lest rounding adds up
-ROUNDS = 3  # times that a path is walked down and up again, unless nothing improves before
+ANEW = 50  # updates of the fit before it is computed from scratch, so that rounding errors do not accumulate
+ROUNDS = 3  # maximum number of sweeps down and up a path
 PATIENCE = 20  # sizes without a lower BIC after which a path ends, or as many as the best has features
 REFUSED = {
-    name: "compares least squares fits without bounds; pass OMCP or OFSA with them."
+    name: "compares least squares fits without bounds; use OMCP or OFSA with bounds."
     for name in ("positive", "bounds")
 }
 MAX_EXCHANGE = Param(
     5,
     Int(1),
-    "Features that are exchanged at once, at most; pairs are exchanged while any of them improves the fit.",
+    "Maximum number of features exchanged at once; pairs are exchanged while any of them improves the fit.",
     symbol="C_max",
     live=True,
 )
@@ -49,22 +51,22 @@ def obestsubset(
     fit_intercept: bool = True,
     **constraints: Any,
 ) -> LinearModel:
-    """The k features of least squared error, as far as exchanging features leads to them.
+    """The k features with the smallest squared error that exchanging features can find.
 
-    O(p k^2) to begin with and O(p k) for each exchange. No exchange of two features improves the result. The
+    O(p k^2) for the start and O(p k) for each exchange. No exchange of two features improves the result. The
     units of the features do not matter.
 
     Parameters
     ----------
     averages : RunningAverages
     k : int in [0, p]
-        Features to keep. Constant columns are never kept, nor are features that others explain, so fewer
-        remain where fewer than k columns are independent.
+        Features to keep. Constant columns and linear combinations of other columns are never kept, so fewer
+        remain if fewer than k columns are independent.
     max_exchange : int >= 1, default=5
-        C_max: features that are exchanged at once, at most.
+        C_max: maximum number of features exchanged at once.
     fit_intercept : bool, default=True
     **constraints
-        `keep`, `groups`, `group_categories` and a `penalty_factor` of 0, 1 or inf, as of the estimators.
+        `keep`, `groups`, `group_categories` and a `penalty_factor` of 0, 1 or inf, as in the estimators.
 
     Returns
     -------
@@ -417,9 +419,9 @@ def _revise(subset: Subset, best: dict[int, tuple[float, Ints]], sizes: list[int
 class OBestSubset(AveragesMethod):
     """Best subset by splicing (Zhu et al. 2020): exchange features while the squared error falls.
 
-    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see
-    `extract.obestsubset`. Labels are fitted as -1 and +1, of more than two classes one against the rest, with
-    one support for all. Units of the features do not matter, with `standardize` or without.
+    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
+    `extract.obestsubset`. Labels are fitted as -1 and +1; more than two classes are learned one against the
+    rest and share one support. Units of the features do not matter, with `standardize` or without.
     """
 
     k, criterion, n_folds, max_exchange = K, CRITERION, N_FOLDS, MAX_EXCHANGE

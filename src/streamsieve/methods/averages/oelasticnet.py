@@ -32,9 +32,9 @@ def oelasticnet(
     {source}
     l1_ratio : float in (0, 1], default=0.999
         Share of the lasso in the penalty; 1 is the lasso. The papers do not give theirs; their detection
-        rates are those of the lasso, which 0.999 keeps, while less loses up to half of the true features at
-        correlation 0.5. `alpha` is in units of the target, so that the ridge counts the more the larger its
-        deviation is.
+        rates are those of the lasso, which 0.999 keeps; smaller values lose up to half of the true features
+        at correlation 0.5. `alpha` is in units of the target, so that the ridge grows with the target's
+        standard deviation.
     {answer}
 
     Notes
@@ -52,19 +52,19 @@ def oelasticnet(
 class OElasticNet(PenalizedMethod):
     """Online elastic net ([Sun] Alg. 5): l1 and l2 penalty, from running averages.
 
-    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see
-    `extract.oelasticnet`. Labels are fitted as -1 and +1, of more than two classes one against the rest; the
-    features of all count together.
+    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
+    `extract.oelasticnet`. Labels are fitted as -1 and +1; more than two classes are learned one against the
+    rest, and k counts the features of all classes together.
     """
 
     weight_notes = {
-        "classification": "Where more features than there are different rows fit the labels perfectly, their "
-        "weights are determined to 1e-8 only, and a row of weight 2 is that row twice to as much."
+        "classification": "If more features than distinct rows fit the labels perfectly, the weights are "
+        "determined to 1e-8 only, and so is the equality of a row of weight 2 with that row twice."
     }
     l1_ratio = Param(
         0.999,
         Real(above=0, most=1),
-        "Share of the l1 penalty; 1 is the lasso. Less of it keeps correlated features together, and finds "
+        "Share of the l1 penalty; 1 is the lasso. Smaller values keep correlated features together and find "
         "fewer of the true ones.",
         live=True,
     )

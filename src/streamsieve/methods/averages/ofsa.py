@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MATURITY = Param(500, Int(1), "Gradient steps until k features are left.", symbol="T", live=True)
 ANNEALING = Param(
-    1.0, Real(above=-1), "How early features go: the larger, the sooner.", symbol="mu", live=True
+    1.0, Real(above=-1), "How early features are removed: the larger, the earlier.", symbol="mu", live=True
 )
 WARMUP = Param(0.1, Real(0, below=1), "Share of the steps before the first feature is dropped.", live=True)
 
@@ -42,32 +42,33 @@ def ofsa(
 ) -> LinearModel:
     """Descend the squared loss while removing the features with the smallest weights, until k remain.
 
-    O(sum_t M_t^2): with the defaults and k << p, some 170 products with S_xx. Stopping far from convergence,
-    it needs no ridge where n <= p.
+    O(sum_t M_t^2): with the defaults and k << p, about 170 products with S_xx. Because it stops far from
+    convergence, it needs no ridge if n <= p.
 
     Parameters
     ----------
     averages : RunningAverages
     k : int in [0, p]
-        Features to keep. Constant columns are never kept, so fewer remain where fewer than k columns vary.
+        Features to keep. Constant columns are never kept, so fewer remain if fewer than k columns vary.
     maturity : int >= 1, default=500
         Gradient steps until k features are left, T (n^iter) of Alg. 4.
     annealing : float > -1, default=1.0
-        mu of Alg. 4: how early the features go. 0 removes as many in every step; a larger one removes more in
-        the first steps, which is faster and greedier.
+        mu of Alg. 4: how early features are removed. 0 removes the same number in every step; a larger value
+        removes more in the first steps, which is faster and greedier.
     warmup : float in [0, 1), default=0.1
         Share of the steps before the first removal; 0 is Alg. 4 as printed.
     eta : "auto" or float > 0, default="auto"
-        Step. "auto" is 1.9 over the largest eigenvalue of the S_xx of the features left, estimated anew
-        whenever a quarter of them has gone. A number stays constant; it must be below 2 over that eigenvalue.
+        Step. "auto" is 1.9 over the largest eigenvalue of S_xx for the remaining features, estimated again
+        whenever a quarter of them has been removed. A number stays constant; it must be below 2 over that
+        eigenvalue.
     refit : bool, default=True
-        Replace the weights by least squares on the support, with standard errors; below two rows a feature
-        with a ridge and without them, see `olsth`.
+        Replace the weights by least squares on the support, with standard errors; with fewer than two rows
+        per feature with a ridge and without standard errors, see `olsth`.
     fit_intercept : bool, default=True
     standardize : bool, default=True
-        Compare weights of features brought to deviation 1; without it, raw weights.
+        If True, compare weights of features scaled to standard deviation 1; if False, raw weights.
     **constraints
-        `keep`, `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as of the estimators.
+        `keep`, `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as in the estimators.
 
     Returns
     -------
@@ -88,11 +89,12 @@ def ofsa(
     compared.
 
     Differences from the paper: the step follows the largest eigenvalue instead of being tuned, and removal
-    waits. After the first step the weights are marginal correlations. Where features are correlated, one
-    whose sign is opposed to the common part has next to none, and is the first to go, however strong:
-    without warm-up, x = z 1 + u with p = 1000, n = 3000, k = 10 and weights of 1 and -1 loses a third of
-    its true features at any number of steps, and with it none. (The paper's own weights are all positive,
-    where this cannot be seen, and its numbers are reached with and without.)
+    starts after a warm-up. After the first step the weights are marginal correlations. If features are
+    correlated, a feature whose sign opposes the common part has almost no marginal correlation and would be
+    removed first, however strong it is: without warm-up, x = z 1 + u with p = 1000, n = 3000, k = 10 and
+    weights of 1 and -1 loses a third of its true features at any number of steps, and with warm-up none. (The
+    paper's own weights are all positive, where this does not occur; its numbers are reached with and without
+    warm-up.)
     """
     s = as_standardized(averages, fit_intercept, standardize, constraints)
     k = check_k(s, k)
@@ -147,9 +149,9 @@ def anneal(
 class OFSA(AveragesMethod):
     """Online feature selection with annealing ([Sun] Alg. 4): gradient steps while features are dropped.
 
-    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see `extract.ofsa`.
-    Labels are fitted as -1 and +1, of more than two classes one against the rest, with one support for all
-    ([Sun] 3.2.6).
+    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
+    `extract.ofsa`. Labels are fitted as -1 and +1; more than two classes are learned one against the rest and
+    share one support ([Sun] 3.2.6).
     """
 
     k, criterion, n_folds = K, CRITERION, N_FOLDS

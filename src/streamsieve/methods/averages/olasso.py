@@ -43,13 +43,13 @@ def olasso(
 class OLasso(PenalizedMethod):
     """Online lasso ([Sun] Alg. 5): the l1 penalty, from running averages.
 
-    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see
-    `extract.olasso`. Labels are fitted as -1 and +1, of more than two classes one against the rest; the
-    features of all count together.
+    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
+    `extract.olasso`. Labels are fitted as -1 and +1; more than two classes are learned one against the rest,
+    and k counts the features of all classes together.
     """
 
     weight_notes = {
-        "classification": "Where more features than there are different rows fit the labels perfectly, their "
-        "weights are determined to 1e-8 only, and a row of weight 2 is that row twice to as much."
+        "classification": "If more features than distinct rows fit the labels perfectly, the weights are "
+        "determined to 1e-8 only, and so is the equality of a row of weight 2 with that row twice."
     }
     penalty = "lasso"

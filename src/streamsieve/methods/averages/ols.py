@@ -1,4 +1,4 @@
-"""Online least squares, [Sun] 3.2.2, with a ridge where least squares is not determined."""
+"""Online least squares, [Sun] 3.2.2, with a ridge if least squares is not unique."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from .method import RIDGE, AveragesMethod
 
 
 class OLS(AveragesMethod):
-    """Online least squares ([Sun] 3.2.2): all features, or those found at a false discovery rate.
+    """Online least squares ([Sun] 3.2.2): all features, or those selected at a false discovery rate.
 
-    Rows become running averages, O(p^2) memory; the model is extracted when it is read, O(p^3 / 3), see
-    `extract.ols`. Labels are fitted as -1 and +1, of more than two classes one against the rest.
+    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read,
+    O(p^3 / 3), see `extract.ols`. Labels are fitted as -1 and +1; more than two classes are learned one
+    against the rest.
     """
 
     ridge = Param(
         "auto",
         RIDGE,
-        "Ridge added to the standardised S_xx; 'auto' adds one only where S_xx is singular.",
+        "Ridge added to the standardised S_xx; 'auto' adds one only if S_xx is singular.",
         live=True,
     )
     fdr = Param(
         None,
         Or(Real(above=0, below=1), None),
-        "Keep the features found at this false discovery rate, see `inference.fdr`. Up to as many rows as "
-        "features, half of the folds screens and the other half tests, which needs se='folds'. None: all.",
+        "Keep the features selected at this false discovery rate, see `inference.fdr`. With at most as many "
+        "rows as features, half of the folds screen and the other half test, which needs se='folds'. None: "
+        "keep all.",
         live=True,
     )
     n_folds = N_FOLDS
@@ -68,7 +70,8 @@ class OLS(AveragesMethod):
             return fdr(self._error_source, self.fdr, **options)
         if not folds:
             raise ValueError(
-                f"fdr={self.fdr}: {total.n_samples_} rows are no more than the {total.n_features_} features. "
+                f"fdr={self.fdr}: {total.n_samples_} rows are not more than the {total.n_features_} "
+                "features. "
                 "Pass se='folds' before the first rows: half of the folds then screens the features."
             )
         return fdr(self.averages, self.fdr, "screen", random_state=0, **options)

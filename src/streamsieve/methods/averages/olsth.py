@@ -18,7 +18,7 @@ from .path import Ints, Path, largest_size, path_over_order
 if TYPE_CHECKING:
     from ...statistics.running import RunningAverages
 
-# Below four rows a feature, the variance of least squares costs the ranking more than a ridge's bias does.
+# Below four rows per feature, the variance of least squares harms the ranking more than the bias of a ridge.
 CROWDED = 4.0
 
 
@@ -33,40 +33,40 @@ def olsth(
 ) -> LinearModel:
     """The k features with the largest least-squares weights, refitted.
 
-    O(p^3 / 3) for the first fit (some five times that where it needs a ridge, and O(n p^2) with few rows) and
-    O(k^3) for the second; `path` gives every k for twice the price of one.
+    O(p^3 / 3) for the first fit (about five times that with a ridge, and O(n p^2) with few rows) and O(k^3)
+    for the second; `path` gives every k for twice the cost of one.
 
     Parameters
     ----------
     averages : RunningAverages
     k : int in [0, p]
-        Features to keep. Constant columns are never kept, so fewer remain where fewer than k columns vary.
+        Features to keep. Constant columns are never kept, so fewer remain if fewer than k columns vary.
     ridge : "auto" or float >= 0, default="auto"
-        lambda of the first fit, see `ols`. "auto" adds one where S_xx is singular or n <= 4 p.
+        lambda of the first fit, see `ols`. "auto" adds one if S_xx is singular or n <= 4 p.
     fit_intercept : bool, default=True
     standardize : bool, default=True
-        Compare weights of features brought to deviation 1; without it, raw weights.
+        If True, compare weights of features scaled to standard deviation 1; if False, raw weights.
     **constraints
-        `keep`, `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as of the estimators.
+        `keep`, `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as in the estimators.
 
     Returns
     -------
     LinearModel
-        Its standard errors are conditional on the selection. `ridge` is that of the first fit, that of the
-        refit, if any, ``info["refit_ridge"]``.
+        Its standard errors are conditional on the selection. `ridge` is the ridge of the first fit;
+        ``info["refit_ridge"]`` is that of the refit, if any.
 
     Notes
     -----
     1. ``(S_xx + lambda I) beta = S_xy``
     2. Keep the k largest ``|beta_j|`` (several targets: the norms of the rows), ties by the lower index.
-    3. Least squares on those; below two rows a feature, with the ridge of largest marginal likelihood (see
-       `ols`) and without standard errors.
+    3. Least squares on those; with fewer than two rows per feature, with the ridge of largest marginal
+       likelihood (see `ols`) and without standard errors.
 
-    Differences from the paper: it uses a ridge where p > n. Just above, least squares exists but ranks by
-    noise: with p = 1000, n = 1010 and signal 0.1 on the design of [Sun] 4.1 it finds 14 % of the true
-    features and the ridge 72 %; at n = 2000, 83 % and 91 %; at n = 3000, 95 % and 98 %. ``ridge=0``
-    declines it. It refits by least squares for any k, whose error, 1 / (1 - k / n) times the noise, has no
-    bound as k nears n.
+    Differences from the paper: the paper uses a ridge if p > n. If n is just above p, least squares exists
+    but ranks by noise: with p = 1000, n = 1010 and signal 0.1 on the design of [Sun] 4.1 it finds 14 % of the
+    true features and the ridge 72 %; at n = 2000, 83 % and 91 %; at n = 3000, 95 % and 98 %. ``ridge=0``
+    turns it off. The paper refits by least squares for any k; its error, 1 / (1 - k / n) times the noise, is
+    unbounded as k approaches n.
     """
     s = as_standardized(averages, fit_intercept, standardize, constraints)
     k = check_k(s, k)
@@ -75,16 +75,16 @@ def olsth(
 
 
 def first_fit(s: Standardized, ridge: Ridge = "auto") -> tuple[Array, float]:
-    """Step 1 of Alg. 3: the weights that rank the features, and the ridge behind them."""
+    """Step 1 of Alg. 3: the weights that rank the features, and the ridge used."""
     return ols_weights(s, ridge, rows_per_feature=CROWDED)
 
 
 class OLSth(AveragesMethod):
     """Online least squares with thresholding ([Sun] Alg. 3): fit all features, keep the k largest, refit.
 
-    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see `extract.olsth`.
-    Labels are fitted as -1 and +1, of more than two classes one against the rest, with one support for all
-    ([Sun] 3.2.6).
+    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
+    `extract.olsth`. Labels are fitted as -1 and +1; more than two classes are learned one against the rest
+    and share one support ([Sun] 3.2.6).
     """
 
     k, criterion, n_folds = K, CRITERION, N_FOLDS
@@ -92,7 +92,7 @@ class OLSth(AveragesMethod):
     ridge = Param(
         "auto",
         RIDGE,
-        "Ridge of the first step; 'auto' adds one where S_xx is singular or n <= 4 p.",
+        "Ridge of the first step; 'auto' adds one if S_xx is singular or n <= 4 p.",
         live=True,
     )
 

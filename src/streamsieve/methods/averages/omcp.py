@@ -42,13 +42,14 @@ def omcp(
     The problem has many local minima; the one returned is reached from the empty model along a decreasing
     sequence of alpha, each of which starts from the last one and ends no higher than it started, where no
     single weight can lower the objective. Given k, the path is followed until k weights are beyond gamma
-    alpha, or points that are not locally convex fit no better. The answer is the largest support of at most
-    k features, unless the k strongest of a larger one leave 5 % less unexplained: the path seldom comes back
-    to exactly k features once the right ones, grown beyond the penalty, have pushed others out.
+    alpha, or points that are not locally convex fit no better. The result is the largest support of at most k
+    features, unless the k strongest features of a larger support leave 5 % less variance unexplained: once
+    the true features are beyond the penalty and have displaced others, the path seldom returns to exactly k
+    features.
 
     **Differences from the paper.** With a step eta, the threshold Theta(.; eta alpha) of Algorithm 5 has the
     fixed points of an MCP of constant eta b, not b: at steps small enough to converge, nearly a hard
-    threshold whose answer depends on the step. Here gamma is the constant of the penalty itself; eta b
+    threshold whose result depends on the step. Here gamma is the constant of the penalty itself; eta b
     reaches the paper's fixed points.
     """
     return extract(averages, "mcp", k, alpha, refit, fit_intercept, standardize, constraints, gamma=gamma)
@@ -57,9 +58,9 @@ def omcp(
 class OMCP(PenalizedMethod):
     """Online minimax concave penalty ([Sun] eq. 3.10): sparse without the lasso's bias.
 
-    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see
-    `extract.omcp`. Labels are fitted as -1 and +1, of more than two classes one against the rest; the
-    features of all count together.
+    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
+    `extract.omcp`. Labels are fitted as -1 and +1; more than two classes are learned one against the rest,
+    and k counts the features of all classes together.
     """
 
     gamma = Param(

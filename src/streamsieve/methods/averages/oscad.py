@@ -45,9 +45,9 @@ def oscad(
 class OSCAD(PenalizedMethod):
     """Online smoothly clipped absolute deviation (Fan and Li 2001).
 
-    Rows become running averages, O(p^2) memory; the model is extracted when it is read, see
-    `extract.oscad`. Labels are fitted as -1 and +1, of more than two classes one against the rest; the
-    features of all count together.
+    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
+    `extract.oscad`. Labels are fitted as -1 and +1; more than two classes are learned one against the rest,
+    and k counts the features of all classes together.
     """
 
     gamma = Param(

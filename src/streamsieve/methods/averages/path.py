@@ -1,4 +1,4 @@
-"""Models of every size from one set of running averages, and the choice among them ([Sun] Fig. 3.1)."""
+"""Models of every size from one set of running averages, and how to choose among them ([Sun] Fig. 3.1)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Criterion = Literal["aic", "bic", "ebic"]
-MANY = 60  # sizes of a path with bounds or groups, about
+MANY = 60  # approximate number of sizes of a path with bounds or groups
 
 
 def path(
@@ -54,22 +54,23 @@ def path(
     averages : RunningAverages
     method : str, default="olsth"
         The extractor that chooses the features: "olsth", "ofsa", "olasso", ... "olsth" gives every k for
-        about twice the price of one; "ofsa" runs once for each k; the penalised ones walk their penalty down.
+        about twice the cost of one; "ofsa" runs once for each k; penalised methods follow their path of
+        penalties.
     ks : iterable of int or None, default=None
-        Sizes to look at. None: "olsth" tries all, "ofsa" 0 and some twenty in geometric progression, and the
-        penalised ones, for which no sizes can be given, whatever sizes their path passes through.
+        Sizes to compute. None: all sizes for "olsth"; 0 and about twenty sizes in geometric progression for
+        "ofsa". Penalised methods accept no sizes: their path determines them.
     ebic_gamma : float in [0, 1], default=1.0
         Weight of the number of models of a size in EBIC; 0 is BIC.
     refit : bool, default=True
-        Refit every model by least squares (below two rows a feature with a ridge, see `extract.olsth`);
-        without it the penalised ones keep their penalised weights.
+        If True, refit every model by least squares (with fewer than two rows per feature with a ridge, see
+        `extract.olsth`); if False, penalised methods keep their penalised weights.
     fit_intercept, standardize : bool, default=True
     n_alphas : int >= 1, default=100
     eps : float in (0, 1), default=1e-3
         Number of penalties on the path, and ratio of the last to the first; penalised methods only.
     **options
         Parameters of the extractor, such as `ridge` of "olsth" or `gamma` of "omcp", and constraints: `keep`,
-        `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as of the estimators.
+        `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as in the estimators.
 
     Returns
     -------
@@ -100,7 +101,7 @@ def path(
         s,
         n_alphas=100 if n_alphas is None else n_alphas,
         eps=1e-3 if eps is None else eps,
-        max_features=largest_size(s),  # larger models cannot be refitted, let alone chosen
+        max_features=largest_size(s),  # larger models cannot be refitted
     )
     supports = [np.unique(b.indices).astype(np.int64) for b in betas]
     weights = None if refit else [b.toarray() for b in betas]
@@ -129,7 +130,7 @@ def as_method(method: str | AveragesMethod, options: dict[str, Any]) -> Averages
 
 
 class Path:
-    """Models by size. Made by `path`; keeps the standardised averages (p^2) to answer from.
+    """Models by size, returned by `path`; keeps the standardised averages (p^2) to compute models from.
 
     Attributes
     ----------
@@ -150,8 +151,8 @@ class Path:
     ridge : float
         Of the fit that ranked the features, "olsth" only.
     singular_at : int or None
-        First size at which the chosen features are linearly dependent, "olsth" only. From there on the fits
-        take a jitter of 1e-8 on the diagonal, and no size is identified.
+        First size at which the chosen features are linearly dependent, "olsth" only. From there on 1e-8 is
+        added to the diagonal, and the weights are not identified.
     """
 
     def __init__(
@@ -177,7 +178,7 @@ class Path:
         self.ridge, self.singular_at, self.gamma = ridge, singular_at, gamma
         rss = s.n * s.y_scale**2 * np.maximum(left, 0.0)
         self.rss: Array = rss[:, 0] if s.q == 1 else rss
-        varying = s.y_scale > 0  # a constant target is fitted by any model
+        varying = s.y_scale > 0  # any model fits a constant target
         deviance = gaussian_deviance(left[:, varying], s.n) + s.n * np.log(s.y_scale[varying] ** 2).sum()
         weights_of, p = int(varying.sum()) * size_of, n_units(s, np.flatnonzero(s.usable))
         self.aic: Array = aic(deviance, weights_of)
@@ -192,7 +193,7 @@ class Path:
         return np.sort(self._supports[self._at(k)])
 
     def beta(self, k: int) -> Array:
-        """Weights of size k in standardised units, of shape (p, q); of a refit by least squares always."""
+        """Weights of size k in standardised units, of shape (p, q), always refitted by least squares."""
         at = self._at(k)
         support = self._supports[at]
         beta = np.zeros((self._s.p, self._s.q))
@@ -230,10 +231,10 @@ class Path:
         )
 
     def best_k(self, criterion: Criterion = "bic") -> int:
-        """The size with the lowest criterion, the smallest such, among those of at most n / 2 features.
+        """The size with the lowest criterion among those of at most n / 2 features; the smallest of ties.
 
-        Beyond that the criteria mean nothing: as k nears n the residuals vanish whatever the features, and
-        ``n log(rss / n)`` runs to minus infinity faster than any penalty in k grows.
+        Larger sizes are not comparable: as k approaches n the residuals vanish for any features, and ``n
+        log(rss / n)`` goes to minus infinity faster than any penalty in k grows.
         """
         value = self._criterion(criterion)
         allowed = self.k <= max(self.n / 2, self.k[0])
@@ -288,7 +289,7 @@ class Path:
 
     def _criterion(self, name: str) -> Array:
         if name not in get_args(Criterion):
-            raise ValueError(f'criterion={name!r} is none of "aic", "bic", "ebic".')
+            raise ValueError(f'criterion={name!r} is not one of "aic", "bic", "ebic".')
         value: Array = getattr(self, name)
         return value
 
@@ -325,13 +326,13 @@ def path_over_order(s: Standardized, name: str, order: Ints, sizes: Ints, gamma:
 
 
 def rank_of_first(label: Ints) -> Ints:
-    """0 for the label that comes first and all its like, 1 for the next, ..."""
+    """Number the labels in order of appearance: 0 for the first, 1 for the next, ..."""
     _, first, place = np.unique(label, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[place]
 
 
 class Factors:
-    """Cholesky factors of the ordered features: the plain one as far as it goes, a jittered one beyond."""
+    """Cholesky factors of the ordered features: plain until they are dependent, with jitter beyond."""
 
     def __init__(self, s: Standardized, order: Ints) -> None:
         A = block(s.R, order)
@@ -383,7 +384,7 @@ def path_over_supports(
     alphas: Array | None = None,
     weights: Sequence[Array] | None = None,
 ) -> Path:
-    """A path over given supports, refitted or with weights (p, q); of several of one size, the best fit."""
+    """A path over given supports, refitted or with weights (p, q); the best fit if several have one size."""
     best: dict[int, tuple[float, int, Array]] = {}
     seen: set[bytes] = set()
     supports = [whole_support(s, support) for support in supports]
@@ -397,7 +398,7 @@ def path_over_supports(
         seen.add(support.tobytes())
         b = least_squares(s, support)[0] if weights is None else weights[i]
         left = 1.0 - 2 * (b * s.r[support]).sum(axis=0) + (b * (block(s.R, support) @ b)).sum(axis=0)
-        score = float(np.maximum(left, ROUNDING).sum())  # of several perfect fits the first counts
+        score = float(np.maximum(left, ROUNDING).sum())  # take the first of several perfect fits
         used = support[b.any(axis=1)] if s.box is not None else support
         size = n_units(s, used)
         if size not in best or score < best[size][0]:
@@ -413,7 +414,7 @@ def path_over_supports(
 
 
 def largest_size(s: Standardized) -> int:
-    """The largest size, beside what is kept, that least squares can identify with a residual: n - 2."""
+    """The largest size, without the features to keep, for which least squares leaves a residual: n - 2."""
     most = int(np.floor(s.n)) - 2 - n_kept(s)
     return max(min(n_units(s, np.flatnonzero(s.usable)), most), 0)
 
@@ -442,7 +443,7 @@ def check_sizes(s: Standardized, ks: Iterable[int]) -> Ints:
 
 
 def _thin(k: Ints, marked: list[int], rows: int) -> list[int]:
-    """Places of about `rows` sizes: all if they are few, else the ends, the marked ones and a spread."""
+    """Indices of about `rows` sizes: all if there are few, otherwise ends, marked ones and a sample."""
     if len(k) <= rows:
         return list(range(len(k)))
     places = {0, len(k) - 1, *(int(np.searchsorted(k, m)) for m in marked)}

@@ -1,4 +1,4 @@
-"""What the penalised extractors share: parameters, the path over alpha, its walk to k features, the model."""
+"""What the penalised extractors share: parameters, the path over alpha, the search for k, the model."""
 
 from __future__ import annotations
 
@@ -26,45 +26,45 @@ if TYPE_CHECKING:
 
 RATIO = 1e-4 ** (1 / 199)  # of one alpha to the next: the papers' 200 on an exponential grid
 LAST = 1e-4  # of alpha_max, where a walk of a folded concave penalty ends
-GAIN, PATIENCE = 1e-3, 5  # it ends after so many hard points that explain no such share of the rest
+GAIN, PATIENCE = 1e-3, 5  # it ends after this many non-convex points without a gain of `CLEARER`
 CLEARER = 0.05  # share of what is unexplained
 VANISHING = 1e-8  # of alpha_max, where every other walk ends
-LIGHTEST = 1e-100  # weight of a penalty: one that has underflowed to 0 would leave no alpha without a feature
+LIGHTEST = 1e-100  # smallest weight of a penalty: with an underflow to 0 every alpha would keep a feature
 
 ALPHA = Param(
     None,
     Or(Real(0), None),
-    "Strength of the penalty, lambda of [Sun] eq. (3.9), on standardised features; instead of k. Given k, "
-    "the path is followed to the largest support of at most k features; of MCP and SCAD further, to k of "
-    "more that fit clearly better.",
+    "Strength of the penalty, lambda of [Sun] eq. (3.9), on standardised features; an alternative to k. "
+    "Given k, the path is followed to the largest support of at most k features; for MCP and SCAD beyond "
+    "it, if the k strongest of a larger support fit clearly better.",
     live=True,
 )
 REFIT = Param(
     True,
     Bool(),
-    "Refit the selected features by least squares; below two rows a feature with a ridge.",
+    "Whether to refit the selected features by least squares; with fewer than two rows per feature with a "
+    "ridge.",
     live=True,
 )
 
 SOURCE = """
 averages : RunningAverages or Standardized
-    `fit_intercept` and `standardize` are settled already in the latter.
+    The latter already determines `fit_intercept` and `standardize`.
 k : int in [0, p] or None, default=None
-    Follow the path from the empty model to the largest support of at most k features; of a folded concave
-    penalty (MCP, SCAD), further, to the k strongest of a larger one that fit clearly better.
-    With several targets the features of all of them count together. Exactly one of `k` and `alpha` is
-    needed.
+    Follow the path from the empty model to the largest support of at most k features; for a folded concave
+    penalty (MCP, SCAD) beyond it, if the k strongest of a larger support fit clearly better. With several
+    targets the features of all of them count together. Exactly one of `k` and `alpha` is needed.
 alpha : float >= 0 or None, default=None
     Penalty lambda of eq. (3.9), in units of the target per deviation of a feature.
 """
 ANSWER = """
 refit : bool, default=True
-    Fit the selected features by least squares, as the last line of Algorithm 5 does; below two rows a
-    feature with a ridge, see `olsth`.
+    Fit the selected features by least squares, as the last line of Algorithm 5 does; with fewer than two rows
+    per feature with a ridge, see `olsth`.
 fit_intercept, standardize : bool, default=True
     See `streamsieve.averages.standardize.standardize`.
 **constraints
-    `keep`, `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as of the estimators.
+    `keep`, `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as in the estimators.
 
 Returns
 -------
@@ -77,7 +77,7 @@ State = list[tuple[Array, Array]]  # weights and gradient of every target
 
 
 def documented(function: Extractor) -> Extractor:
-    """Put the shared parameters and the return value into the docstring, at {source} and {answer}."""
+    """Insert the shared parameters and the return value into the docstring, at {source} and {answer}."""
     if function.__doc__:  # not under -OO
         text = inspect.cleandoc(function.__doc__)
         text = text.replace("{source}", SOURCE.strip()).replace("{answer}", ANSWER.strip())
@@ -112,11 +112,11 @@ class Walk:
 
     @property
     def hard(self) -> bool:
-        """Whether the present solution took more than Newton steps."""
+        """Whether the current solution took more than Newton steps."""
         return any(solver.hard for solver in self.solvers)
 
     def n_free(self, alpha: float) -> int:
-        """How many features, or groups, have weights so large that the penalty shrinks them no more."""
+        """Number of features, or groups, whose weights are so large that the penalty does not shrink them."""
         free = np.concatenate([solver.free(alpha) for solver in self.solvers])
         return n_units(self.s, np.unique(free))
 
@@ -154,7 +154,7 @@ def grid(start: float, stop: float) -> Iterator[float]:
 def walk_to_alpha(walk: Walk, alpha: Array) -> None:
     """Move every target down the path to its own alpha."""
     for solver, end in zip(walk.solvers, alpha):
-        if math.isfinite(end):  # a constant target has none, and no weights
+        if math.isfinite(end):  # a constant target has no alpha and no weights
             for step in grid(solver.alpha_max(), end):
                 solve(solver, step)
 
@@ -162,8 +162,7 @@ def walk_to_alpha(walk: Walk, alpha: Array) -> None:
 def walk_to_k(walk: Walk, k: int) -> tuple[float, Array]:
     """The largest support of at most k features on the path: its alpha and weights.
 
-    The path is followed down to the first alpha with more than k features, and the step that led there is
-    bisected.
+    The path is followed down to the first alpha with more than k features; the last step is then bisected.
     """
     start = walk.alpha_max()
     best = (0, start, walk.beta)
@@ -185,13 +184,13 @@ def walk_to_k(walk: Walk, k: int) -> tuple[float, Array]:
 def walk_folded(walk: Walk, k: int) -> tuple[float, Array]:
     """The largest support of at most k features, or k of a larger one that fit clearly better.
 
-    The support of a folded concave penalty outgrows k while it acts as the lasso does, and shrinks when the
-    right features have left the penalty behind and push the wrong ones out; that it comes back to k exactly
-    is chance. So the path is followed until k features are beyond the penalty. Of supports of at most k the
-    largest counts, of equal ones the last; a larger one is judged by the least squares of its k strongest
-    features, which have to leave `CLEARER` less unexplained. Where the path is not locally convex any more
-    (Breheny and Huang 2011) solutions cost most and help least: there `PATIENCE` points without a gain end
-    it.
+    The support of a folded concave penalty exceeds k while the penalty acts like the lasso, and shrinks when
+    the true features are beyond the penalty and displace the wrong ones; it returns to exactly k only by
+    chance. So the path is followed until k features are beyond the penalty. Among supports of at most k the
+    largest is taken, the last of equal ones. A larger support is judged by the least squares fit of its k
+    strongest features, which must leave `CLEARER` less variance unexplained. Where the path is no longer
+    locally convex (Breheny and Huang 2011), solutions cost most and help least: there the search ends after
+    `PATIENCE` points without a gain.
     """
     s, start = walk.s, walk.alpha_max()
     within = (0, start, walk.beta)
@@ -208,7 +207,7 @@ def walk_folded(walk: Walk, k: int) -> tuple[float, Array]:
             if size >= within[0]:
                 within = (size, alpha, beta)
         else:
-            if high is not None:  # the step that led beyond k
+            if high is not None:  # the step that exceeded k
                 after = walk.state
                 within = max(within, bisect(walk, k, high, alpha, state), key=lambda found: found[0])
                 walk.state, high = after, None
@@ -258,7 +257,7 @@ def extract(
     constraints: dict[str, Any],
     **parameters: float,
 ) -> LinearModel:
-    """What every penalised extractor does, with its penalty by name."""
+    """The model of a penalised extractor, given the name of its penalty."""
     if (k is None) == (alpha is None):
         raise ValueError(f"Pass either k or alpha, and not both; got k={k}, alpha={alpha}.")
     check(name, **parameters)
@@ -335,7 +334,7 @@ def penalties_for(s: Standardized, name: str, **parameters: float) -> tuple[list
 
 
 def sparse(walk: Walk) -> Any:
-    """The weights (p, q), from their parts: converting an array costs as much as a Newton step."""
+    """The weights (p, q) from their parts, because converting an array costs as much as a Newton step."""
     rows = [np.flatnonzero(solver.b) for solver in walk.solvers]
     data = np.concatenate([solver.b[at] for solver, at in zip(walk.solvers, rows)])
     ends = np.cumsum([0, *map(len, rows)])
@@ -369,7 +368,7 @@ def penalty_path(
         Ratio of the last alpha to the first.
     alphas : array-like or None, default=None
         Alphas to use instead of a grid, in the standardised units of `s` (targets of variance 1). They are
-        walked in descending order.
+        used in descending order.
     max_features : int or None, default=None
         Stop before the first alpha with more features (or groups) than this, in the union over targets.
     **parameters : float
@@ -391,7 +390,7 @@ def penalty_path(
         if n_alphas < 1 or not 0 < eps < 1:
             raise ValueError(f"Expected n_alphas >= 1 and 0 < eps < 1, got {n_alphas} and {eps}.")
         start = walk.alpha_max()
-        # averages that explain nothing have the empty model only
+        # if nothing is correlated with the target, the only model is the empty one
         used = np.geomspace(start, eps * start, n_alphas) if start > 0 else np.zeros(1)
     betas = []
     for alpha in used:

@@ -1,19 +1,20 @@
 """Losses other than the squared one on averages: a pass over the rows for each step of Newton's method.
 
-Around a model whose margins are eta, the loss of a row is D (z - margin)^2 / 2 and a constant, D its second
-derivative there (or that of a parabola above it) and z = eta - loss' / D: averages of the rows, weighted by
-D, with target z hold all of it, and any extractor finds the next model (iteratively reweighted least
-squares). The first pass is least squares. Several targets share their averages of the features, so that D is
-a number: the largest of theirs, and of more than two classes the bound 1/2 of the softmax's curvature
-(Boehning 1992): more passes, and the same model in the end.
+Around a model whose margins are eta, the loss of a row is approximated by D (z - margin)^2 / 2 plus a
+constant, with D its second derivative there (or that of a parabola above it) and z = eta - loss' / D:
+averages of the rows, weighted by D and with target z, contain all of it, and any extractor finds the next
+model (iteratively reweighted least squares). The first pass is least squares. Several targets share their
+averages of the features, so that D is one number: the largest over the targets, or for more than two classes
+the bound 1/2 of the softmax's curvature (Boehning 1992). This takes more passes and leads to the same model.
 
-Losses in units of the targets have as unit the deviation of what is left unexplained: of least squares, then
-by Huber's proposal 2 from pass to pass, in which residuals beyond 1.345 deviations count as these.
+Losses that depend on the unit of the targets use the standard deviation of the residuals: first of least
+squares, then by Huber's proposal 2 in each pass, where residuals beyond 1.345 deviations are clipped to
+these.
 
-Without selection, each step extracts the model anew. With k, the first passes fit all features (a ridge
-where these are not determined); k of them are selected around that fit, as a selection around a few features
-would not see the others; the last passes fit those k. A penalty by `alpha` is refused: averages divide by the
-sum of the weights, so that its strength would change from pass to pass.
+Without selection, each pass extracts the model again. With k, the first passes fit all features (with a ridge
+if these are not determined); then k features are selected around that fit, because a selection around a few
+features would miss the others; the last passes fit those k. A penalty by `alpha` is refused: averages divide
+by the sum of the weights, so that its strength would change from pass to pass.
 """
 
 from __future__ import annotations
@@ -35,26 +36,26 @@ if TYPE_CHECKING:
     from .method import AveragesMethod
 
 PASSES = 30  # at most, of all kinds
-FULL_PASSES = 8  # at most, of those that fit all features: where labels are separable there is no end to it
+FULL_PASSES = 8  # maximum number of passes that fit all features: with separable labels they would never end
 TOLERANCE = 1e-3  # a step that moves the weights by less than this share of their norm is the last
 FLOOR = 0.04  # of D: it only shortens steps, the model at which they end is the same
 FAR = 1.345  # deviations beyond which a residual counts as this one
 FAR_SQUARE = 0.7102  # mean of min(r, FAR)^2 for normal residuals of deviation 1
 CLOSE = 0.05  # change of the unit of the targets, in its logarithm, that is small enough to end the passes
 SHIFT = 0.01  # and of the mean margin, in that unit
-LEAST = 1e-9  # unit of the targets in their deviations, where all of them are explained
+LEAST = 1e-9  # smallest unit of the targets, in their deviations, if the fit is perfect
 UNAVAILABLE = {"decay": None, "half_life": None, "interactions": False, "se": "classical",
                "honest": None, "stability": None, "fdr": None, "alpha": None}  # fmt: skip
 
 
 def check(method: AveragesMethod) -> None:
-    """Raise ParamError for what reweighted averages cannot do."""
+    """Raise ParamError for options that reweighted averages do not support."""
     for name, default in UNAVAILABLE.items():
         value = getattr(method, name, default)
         if value != default:
             raise ParamError(name, value, f"expected {default!r} beside loss={method.loss!r}.")
     if method._by_folds:
-        raise ParamError("criterion", "cv", f"expected 'aic', 'bic' or 'ebic' beside loss={method.loss!r}.")
+        raise ParamError("criterion", "cv", f"expected 'aic', 'bic' or 'ebic' with loss={method.loss!r}.")
 
 
 def new_around(p: int, q: int) -> State:
@@ -73,9 +74,9 @@ def new_around(p: int, q: int) -> State:
 
 
 def check_around(around: Any, p: int, q: int) -> None:
-    """Raise ValueError for a model out of a file that is none."""
+    """Raise ValueError for an invalid model from a file."""
     if not isinstance(around, State):
-        raise ValueError("there is no model to weight rows around.")
+        raise ValueError("the model around which rows are weighted is missing.")
     around.verify(new_around(p, q), "around.")
     check_finite(around, "around.")
     if not ((around.spread > 0).all() and around.unit > 0 and (around.squares >= 0).all()):
@@ -90,7 +91,7 @@ def check_around(around: Any, p: int, q: int) -> None:
 
 @dataclass(frozen=True)
 class Reweighted:
-    """Targets z (n, q) and weights D w (n,) of rows, and what they add to the sums of a pass."""
+    """Targets z (n, q) and weights D w (n,) of rows, and their contributions to the sums of a pass."""
 
     targets: Array
     weights: Array
@@ -99,14 +100,14 @@ class Reweighted:
     squares: Any = 0.0
 
     def count(self, around: State) -> None:
-        """The rows have been learned."""
+        """Record that the rows have been learned."""
         around.weight += self.weight
         around.bends += self.bends
         around.squares += self.squares
 
 
 def reweighted(loss: Loss, around: State, rows: Rows, y: Array, w: Array | None) -> Reweighted:
-    """Rows as least squares sees them; D is in units of `around`."""
+    """Rows as weighted least squares uses them; D is in units of `around`."""
     weight = np.ones(len(y)) if w is None else w
     joint = loss.name == "logistic" and y.shape[1] > 1
     if around.passes == 0 and not joint:
@@ -122,9 +123,9 @@ def reweighted(loss: Loss, around: State, rows: Rows, y: Array, w: Array | None)
 
 
 def next_around(method: AveragesMethod) -> State | None:
-    """The model around which the next pass weights rows; None where the last step was short."""
+    """The model around which the next pass weights rows; None if the last step was short."""
     around = method.state.around
-    full = hasattr(method, "k") and around.support is None
+    full = "k" in method.params and around.support is None
     if full:
         model = ols(method.averages, fit_intercept=method.fit_intercept, standardize=method.standardize)
     else:
@@ -137,11 +138,11 @@ def next_around(method: AveragesMethod) -> State | None:
     scale = np.divide(1.0, inverse := inverse_scale(s), out=np.zeros(s.p), where=inverse > 0)
     moved = np.linalg.norm((after.coef - around.coef) * scale)
     settled = moved <= TOLERANCE * (10 if full else 1) * np.linalg.norm(after.coef * scale)
-    if method.loss_function.needs_units:  # unit and mean margin have their own way to go
+    if method.loss_function.needs_units:  # unit and mean margin converge on their own
         shift = after.intercept - around.intercept + (after.coef - around.coef) @ s.x_mean
         settled &= bool((np.abs(shift) < SHIFT * after.spread).all())
         settled &= bool((np.abs(np.log(after.spread / around.spread)) < CLOSE).all())
-    # a unit that one target has made huge halves or so from pass to pass; labels have none
+    # a unit inflated by one target about halves in each pass; labels have no unit
     most = PASSES - FULL_PASSES if method.loss_function.needs_units else FULL_PASSES
     if full and (settled or after.passes >= most):
         chosen = method.select(method.averages)
@@ -154,7 +155,7 @@ def next_around(method: AveragesMethod) -> State | None:
 def units(loss: Loss, around: State, s: Standardized, r2: Array) -> tuple[Array, float]:
     """The unit of the targets in the loss, and the second derivative of a row that counts as one.
 
-    That is the bound of the second derivative or, where it has none, its mean.
+    That is the bound of the second derivative or, if it has none, its mean.
     """
     first, spread, unit = around.passes == 0, np.ones(s.q), loss.curvature
     if loss.needs_units:

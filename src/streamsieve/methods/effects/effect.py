@@ -19,7 +19,7 @@ class Component(NamedTuple):
     deviation : float
         Of the component over its levels, the largest over outputs.
     pvalue : float or None
-        Of a pair: that its products explain nothing beyond main shapes, with all pairs accounted for.
+        For a pair: test that its products explain nothing beyond the main shapes, adjusted for all pairs.
     """
 
     features: tuple[int, ...]
@@ -28,12 +28,12 @@ class Component(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """What a feature contributes to the margin, by level.
+    """Contribution of a feature to the margin, by level.
 
     Attributes
     ----------
     values : array (levels,)
-        The mean of the feature in each level that has rows; NaN last, where values were missing.
+        The mean of the feature in each level that has rows; NaN last, if values were missing.
     effect : array (levels,), or (levels, q) for q outputs
     error : array of the shape of `effect`
         Standard error, given the selection.
@@ -48,7 +48,7 @@ class Curve(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """What a pair contributes beyond its two curves, by both levels.
+    """Contribution of a pair beyond its two curves, by both levels.
 
     Attributes
     ----------
@@ -65,12 +65,12 @@ class Surface(NamedTuple):
 
 
 def effect(self: Any, feature: Any, other: Any = None) -> Curve | Surface:
-    """What a selected feature, or a pair, contributes to the margin, by level.
+    """Contribution of a selected feature, or of a pair, to the margin, by level.
 
     Parameters
     ----------
     feature, other : int or str
-        Numbers of columns or, where they have some, names; without `other` the curve of one feature.
+        Indices or names of columns; without `other`, the curve of one feature.
     """
     self._check_fitted()
     with self._model.lock:
@@ -79,15 +79,20 @@ def effect(self: Any, feature: Any, other: Any = None) -> Curve | Surface:
         known = {} if names is None else {str(name): j for j, name in enumerate(names)}
         places = [known.get(f, f) if isinstance(f, str) else f for f in (feature, other) if f is not None]
         if method.linear:
-            raise ValueError("The model is linear: coef_ has all there is to know; effects=... fits shapes.")
+            raise ValueError("The model is linear: see coef_, or pass effects='shapes' or 'pairs'.")
         found, levels = method.answer, method.levels
         if len(places) == 1:
             if places[0] not in found.features.tolist():
-                raise ValueError(f"Feature {feature!r} is not selected; get_support(indices=True) has those.")
+                raise ValueError(
+                    f"Feature {feature!r} is not selected; get_support(indices=True) lists the selected "
+                    "features."
+                )
             return curve_of(method, int(places[0]))
         pairs = found.pairs.tolist()
         if places not in pairs and places[::-1] not in pairs:
-            raise ValueError(f"The pair of {feature!r} and {other!r} is no component; terms_ has those.")
+            raise ValueError(
+                f"The pair of {feature!r} and {other!r} is not a component; terms_ lists the components."
+            )
         turned = places not in pairs
         at = pairs.index(places[::-1] if turned else places)
         table = found.pair_tables[at]

@@ -12,8 +12,7 @@ from ...core import linalg
 from ...core.method import Method
 from ...core.params import ParamError, size_of
 from ...core.rows import Array, Rows, threads
-from ...core.state import State, check_array
-from ...core.transaction import Deferred
+from ...core.state import Deferred, State, check_array
 from ...statistics import constraints
 from ..sieve.sieve import Sieve
 from .effect import Component

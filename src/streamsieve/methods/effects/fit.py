@@ -100,7 +100,8 @@ def margins(design: Design, data: Sample, fit: Fit, keep: NDArray[np.intp] | Non
 def fit_labels(design: Design, data: Sample, ridge: float, start: Fit | None = None) -> Fit:
     """Logistic loss, of several classes by softmax: mean loss + ridge / 2 |weights|^2.
 
-    Newton's method; for several classes with the bound 1/2 of the second derivatives, formed once.
+    Newton's method; for several classes conjugate gradients, preconditioned by the bound 1/2 of the second
+    derivatives, which is formed once.
     """
     Y, w, d, q = data.targets, data.weight, design.width, data.Y.shape[1]
     n = float(w.sum())
@@ -111,7 +112,8 @@ def fit_labels(design: Design, data: Sample, ridge: float, start: Fit | None = N
     eta = margins(design, data, Fit(weights, constant))
     value = w @ losses(eta, Y, "logistic") / n + ridge / 2 * (weights**2).sum()
     factor, m, total = None, np.zeros(d), 0.0
-    for _ in range(STEPS * (10 if several else 1)):
+    last: tuple[Array, ...] | None = None  # gradient, direction and its margins, of the step before
+    for _ in range(STEPS * (2 if several else 1)):
         r = w[:, None] * (Y - link(eta))
         g, g0 = -n * ridge * weights, r.sum(axis=0)
         for at, Z in design.blocks(data.codes, data.rows):
@@ -133,9 +135,21 @@ def fit_labels(design: Design, data: Sample, ridge: float, start: Fit | None = N
             assert failed == 0
         s = linalg.dpotrs(factor, g - np.outer(m, g0), lower=1)[0] if d else np.zeros((0, q))
         s0 = g0 / total - m @ s
-        move = margins(design, data, Fit(s, s0))
         t, before = 1.0, value
-        while t > 1e-3:  # halve a step that does not descend
+        if several:
+            gradient, own = np.vstack([g, g0]), np.vstack([s, s0])
+            slope = (gradient * own).sum()
+            if last is not None:  # Polak-Ribiere, from the start again where it is negative
+                beta = max(0.0, (own * (gradient - last[0])).sum() / last[2])
+                own = own + beta * last[1]
+            last = gradient, own, slope
+            s, s0 = own[:-1], own[-1]
+        move = margins(design, data, Fit(s, s0))
+        if several:  # the minimum of a parabola along the direction
+            p = softmax(eta)
+            bend = w @ ((p * move**2).sum(axis=1) - (p * move).sum(axis=1) ** 2) + n * ridge * (s**2).sum()
+            t = float((gradient * own).sum() / bend) if bend > 0 else 1.0
+        for _ in range(10):  # halve a step that does not descend
             eta_t, weights_t = eta + t * move, weights + t * s
             value = w @ losses(eta_t, Y, "logistic") / n + ridge / 2 * (weights_t**2).sum()
             if value <= before:

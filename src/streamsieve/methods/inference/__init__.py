@@ -1,12 +1,12 @@
-"""Errors, p values and selections that hold, from averages and fold averages: no row is seen again.
+"""Standard errors, p-values and selections with guarantees, from averages, without reading rows again.
 
 ========== =====================================================================================
 ols        least squares with classical, robust, fold or cluster errors
 fdr        features at a false discovery rate: BH, BY, knockoffs, screen and test
-split      select on some folds, estimate on the others: honest intervals and p values
+split      select on some folds, estimate on the others: honest intervals and p-values
 knockoffs  features that beat their knockoffs
-anytime    tests that may be looked at after every row
-stability  features that random halves of the rows select again and again
+anytime    tests that are valid after every row
+stability  features that are selected from most random halves of the rows
 ========== =====================================================================================
 """
 

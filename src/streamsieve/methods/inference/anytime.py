@@ -1,4 +1,4 @@
-"""Tests that may be looked at after every row: e values of the t statistic, mixed over a normal prior."""
+"""Tests that are valid after every row: e-values of the t statistic, mixed over a normal prior."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .sums import independent
 
 @dataclass(frozen=True, eq=False)
 class Anytime:
-    """Tests of some features, valid however often they are looked at.
+    """Tests of features that stay valid however often they are inspected.
 
     Attributes
     ----------
     features : ndarray of int of shape (m,)
     coef, stderr, tvalue : ndarray of shape (m,) or (q, m)
-        Weights beside each other and those of `given`, their standard errors and t values.
+        Weights in a model of these features and `given`, their standard errors and t values.
     log_e : ndarray of the same shape
-        Logarithms of the e values: the evidence against "the weight is 0" as a bet's gain.
+        Logarithms of the e-values: the evidence against a weight of 0, as the gain of a bet.
     pvalue : ndarray of the same shape
-        min(1, 1 / e): under the null, the chance that it is ever below a is at most a.
+        min(1, 1 / e): under the null, the probability that it is ever below a is at most a.
     n : float
     feature_names : list of str or None
     """
@@ -49,9 +49,9 @@ class Anytime:
         return np.exp(-np.maximum(self.log_e, 0.0))
 
     def conf_int(self, level: float = 0.95) -> Array:
-        """Confidence sequences (m, 2) or (q, m, 2): the chance that they ever miss is at most 1 - level.
+        """Confidence sequences (m, 2) or (q, m, 2): the probability that they ever miss is at most 1 - level.
 
-        Infinite where there are too few rows to say anything.
+        Infinite if there are too few rows.
         """
         miss = 1 - check_level(level)
         c = np.exp((-2 * np.log(miss) - np.log(self.ratio)) / (self.nu + 1))
@@ -84,22 +84,23 @@ def anytime(
     se: Errors = "classical",
     fit_intercept: bool = True,
 ) -> Anytime:
-    """Test features that were named before these rows came; the rows may be looked at after each one.
+    """Test features that were chosen before these rows were seen; results may be inspected after each row.
 
     Parameters
     ----------
     averages : RunningAverages, FoldAverages or FourthMoments
-        As `se` needs them. For features that rows selected, those that came afterwards: ``now - snapshot``.
-        Averages that forget raise ValueError.
+        As `se` requires. If earlier rows selected the features, the averages of the rows since: ``now -
+        snapshot``. Averages that forget raise ValueError.
     features : list of int or of names
-        Tested beside each other.
+        Tested in one model.
     given : list of int or of names, default=()
-        Features to adjust for as well, that are not tested.
+        Features to adjust for, which are not tested.
     g : float > 0, default=100.0
-        Rows that the prior counts for: weights of 1 / sqrt(g) deviations of the noise (for a feature of
-        deviation 1) are found soonest. Any value is valid, if it is not chosen by looking.
+        Number of rows that the prior is worth: weights of 1 / sqrt(g) standard deviations of the noise (for a
+        feature of standard deviation 1) are detected soonest. Any value is valid that was not chosen by
+        looking at the data.
     se : {"classical", "folds", "cluster", "hc1"}, default="classical"
-        How errors are made, see `ols`. All but "classical" are valid for many rows only.
+        Kind of standard errors, see `ols`. All but "classical" are valid for many rows only.
     fit_intercept : bool, default=True
 
     Returns
@@ -117,8 +118,8 @@ def anytime(
     se sqrt(nu (c - 1) / (1 - c r)), c = exp((-2 log a - log r) / (nu + 1)). As nu grows, log e tends to
     (log r + (1 - r) t^2) / 2, which serves robust errors.
 
-    The scale of a feature is its deviation over the rows so far. That it moves in the first rows is within
-    what the e value leaves over.
+    The scale of a feature is its standard deviation over the rows so far. Its changes in the first rows are
+    small compared with the slack of the e-value.
     """
     if not isinstance(g, int | float | np.number) or not 0 < g < np.inf:
         raise ValueError(f"g={g!r} must be a finite number > 0.")
@@ -126,15 +127,15 @@ def anytime(
     s = standardized_of(averages, fit_intercept)
     tested = places(s, features, "features")
     if len(tested) == 0:
-        raise ValueError("features is empty; name at least one.")
+        raise ValueError("features is empty; pass at least one.")
     whole = np.union1d(tested, places(s, given, "given"))
     usable = independent(s, whole[s.usable[whole]])
     lost = np.setdiff1d(tested, usable)
     if len(lost):
         name = lost[0] if s.feature_names is None else repr(s.feature_names[lost[0]])
         raise ValueError(
-            f"Feature {name} is constant in these rows, or follows from the others that are named; leave it "
-            "out, or wait for more rows."
+            f"Feature {name} is constant in these rows, or a linear combination of the others; leave it "
+            "out, or use more rows."
         )
     model = ols(averages, usable, se=se, fit_intercept=fit_intercept)
     stderr, tvalue, nu = np.asarray(model.stderr), np.asarray(model.tvalue), float(model.nu or 0.0)
@@ -158,9 +159,9 @@ def places(s: Standardized, features: Any, what: str) -> NDArray[np.int64]:
     for feature in np.asarray(features, dtype=object).ravel().tolist():
         if isinstance(feature, str):
             if names is None:
-                raise ValueError(f"{what} names {feature!r}, and these averages only number their features.")
+                raise ValueError(f"{what} names {feature!r}, but these averages have no feature names.")
             if feature not in names:
-                raise ValueError(f"{what} names {feature!r}, which is no feature of these averages.")
+                raise ValueError(f"{what} names {feature!r}, which is not a feature of these averages.")
             feature = names[feature]
         if isinstance(feature, bool) or not isinstance(feature, int | np.integer):
             raise ValueError(f"{what} has {feature!r}; pass indices or names of features.")

@@ -1,4 +1,4 @@
-"""Arguments that several functions share: a method that selects, folds to select on, a source of chance."""
+"""Arguments that several functions share: a method that selects, folds to select on, a random generator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def selector(method: str | AveragesMethod, k: Any, options: dict[str, Any]) -> A
 
 
 def filled_folds(folds: Any, least: int, what: str) -> list[int]:
-    """The folds that hold rows; ValueError where they are too few."""
+    """The folds that hold rows; raise ValueError if they are too few."""
     if not isinstance(folds, FoldAverages):
         raise TypeError(f"{what} needs FoldAverages, got {type(folds).__name__}.")
     filled = [f for f, fold in enumerate(folds.folds_) if fold.n_samples_]
@@ -50,8 +50,8 @@ def refuse_forgetting(averages: Any, what: str) -> None:
     """Raise ValueError for averages in which old rows lose weight."""
     if getattr(averages, "forgets", False):
         raise ValueError(
-            f"{what} needs rows that all count alike, and these averages forget; keep a second set without "
-            "decay and half_life."
+            f"{what} needs rows of equal weight, and these averages forget; keep a second set without decay "
+            "and half_life."
         )
 
 

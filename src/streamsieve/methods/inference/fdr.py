@@ -34,33 +34,33 @@ def fdr(
     Parameters
     ----------
     averages : RunningAverages, FoldAverages or FourthMoments
-        As `se` needs them; "screen" needs `FoldAverages`.
+        As `se` requires; "screen" needs `FoldAverages`.
     q : float in (0, 1), default=0.1
     method : {"bh", "by", "knockoff", "screen"}, default="bh"
-        "bh": Benjamini and Hochberg (1995) on the p values of least squares on all features; needs n > p.
+        "bh": Benjamini and Hochberg (1995) on the p-values of least squares on all features; needs n > p.
         "by": Benjamini and Yekutieli (2001), under any dependence, with less power. "knockoff": see
         `knockoffs`. "screen": for n <= p, select on half of the folds, "bh" on the other half.
     se : {"classical", "folds", "cluster", "hc1"}, default="classical"
-        How errors are made, see `ols`; where the noise varies with the row, "classical" and "knockoff" lose
-        control, and "folds" keeps it.
+        Kind of standard errors, see `ols`. If the noise variance differs between rows, "classical" and
+        "knockoff" do not control the rate, "folds" does.
     fit_intercept : bool, default=True
     **options
-        Of "knockoff": `statistic`, `draws`, `random_state`. Of "screen": `by` (the method that selects,
+        For "knockoff": `statistic`, `draws`, `random_state`. For "screen": `by` (the method that selects,
         default "ofsa"), `k`, `select`, `random_state`; k is n / log n of the other half by default (Fan and
         Lv, 2008).
 
     Returns
     -------
     LinearModel
-        Of "bh", "by" and "screen" the weights of the tests, not refitted, and intervals that keep the false
-        coverage rate (`honest`). `info` has `pvalue` of all features tested. Of "knockoff" least squares on
-        the selection, with errors given it.
+        For "bh", "by" and "screen": the weights of the tests, not refitted, and intervals that control the
+        false coverage rate (`honest`); `info` has the `pvalue` of all tested features. For "knockoff": least
+        squares on the selection, with errors given the selection.
 
     Notes
     -----
-    "screen" tests whether a feature has a weight beside the others that were screened: a feature that stands
-    for one missed by the screening is no false discovery. With several targets a feature is tested for all of
-    them at once, by the smallest p value times their number.
+    "screen" tests whether a feature has a weight in the model of all screened features: a feature that
+    represents one missed by the screening does not count as a false discovery. With several targets a feature
+    is tested for all of them at once, by the smallest p-value times their number.
     """
     q = check_share("q", q)
     if method not in get_args(Method):
@@ -76,7 +76,7 @@ def fdr(
     if method == "knockoff":
         if se != "classical":
             raise ValueError(
-                f'method="knockoff" takes noise of one variance; se={se!r} is for "bh" and "by".'
+                f'method="knockoff" assumes constant noise variance; se={se!r} is for "bh" and "by".'
             )
         return knockoffs(averages, q, fit_intercept=fit_intercept, **options)
     if method == "screen":
@@ -108,7 +108,7 @@ def _screen(
 
 
 def discoveries(full: LinearModel, s: Standardized, q: float, method: str) -> LinearModel:
-    """The features of a tested model that are rejected at q; their weights and errors as they are."""
+    """The features of a tested model that are rejected at q, with unchanged weights and errors."""
     p = np.atleast_2d(np.asarray(full.pvalue))
     tested = full.support[~np.isnan(p[:, full.support]).all(axis=0)]
     smallest = np.minimum(1.0, s.q * np.nan_to_num(p[:, tested], nan=1.0).min(axis=0, initial=1.0))

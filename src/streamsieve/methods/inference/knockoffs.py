@@ -20,8 +20,8 @@ from .ols import standardized_of
 from .sums import independent
 
 STEPS = 500  # of the annealed run
-SWEEPS, CLOSE = 100, 1e-5  # at most so many sweeps for s, until none moves by more than this share
-AGAIN = 0.75  # the step is estimated anew when so many of the features are left
+SWEEPS, CLOSE = 100, 1e-5  # maximum number of sweeps for s, and the relative change below which they end
+AGAIN = 0.75  # the step is estimated again when this share of the features is left
 
 
 def knockoffs(
@@ -35,23 +35,23 @@ def knockoffs(
 ) -> LinearModel:
     """Select the features that beat their knockoffs, at a false discovery rate of q.
 
-    A knockoff is correlated with the other features as its original is, and has no weight. Neither rows nor
-    knockoff rows are needed: their averages are drawn from the distribution that the rows would give. O(p^3)
-    for each sweep of s, and two or three runs of OFSA on 2 p features for each draw. `fdr` by "bh" is rarely
-    worse, is not random, and finds fewer than 1 / q features too.
+    A knockoff has the same correlations with the other features as its original, and no weight. Neither rows
+    nor knockoff rows are needed: their averages are drawn from the distribution that the rows would give.
+    O(p^3) for each sweep of s, and two or three runs of OFSA on 2 p features for each draw. `fdr` with
+    method="bh" is rarely worse, is not random, and can also find fewer than 1 / q features.
 
     Parameters
     ----------
     averages : RunningAverages or FoldAverages
-        Of one target, with n - 1 > p and without forgetting. Between n - 1 = p and 2 p, rows of x = 0 are
-        added, whose targets are noise.
+        Averages of one target, with n - 1 > p and without forgetting. For n - 1 between p and 2 p, rows with
+        x = 0 and noise as targets are added.
     q : float in (0, 1), default=0.1
     statistic : {"ofsa", "lasso"}, default="ofsa"
-        What tells an original from its knockoff: the time at which the first of the two is removed in one
-        annealed run, or the difference of the sizes of their lasso weights, at the penalty of lowest AIC.
+        How an original is compared with its knockoff: by the time at which the first of the two is removed in
+        one annealed run, or by the difference of their absolute lasso weights at the penalty of lowest AIC.
     draws : int >= 1, default=1
-        Draws of the knockoffs. Several are joined by their e values, each at q / 2 (Ren and Barber, 2024):
-        the selection depends less on chance, but is empty below about 2 / q features.
+        Number of draws of the knockoffs. Several are combined by their e-values, each at q / 2 (Ren and
+        Barber, 2024): the selection depends less on chance, but is empty below about 2 / q features.
     fit_intercept : bool, default=True
     random_state : int, Generator or None, default=None
 
@@ -68,12 +68,12 @@ def knockoffs(
     1. s minimises sum 1 / s + tr (2 R - S)^-1 (Spector and Janson, 2022), by coordinate.
     2. C'C = 2 S - S R^-1 S, w = g / sqrt(g'g + chi^2_{m - p}) for g ~ N(0, I); the knockoffs' correlations
        with the target are r - s b + e C'w.
-    3. On [[R, R - S], [R - S, R]] each pair is swapped with probability 1/2, so that ties favour none.
+    3. On [[R, R - S], [R - S, R]] each pair is swapped with probability 1/2, so that ties favour neither.
     4. Those with W_j >= min {t : (1 + #{W <= -t}) / #{W >= t} <= q} are selected.
     """
     q, draws = check_share("q", q), check_count("draws", draws)
     if statistic not in ("ofsa", "lasso"):
-        raise ValueError(f'statistic={statistic!r} is none of "ofsa", "lasso".')
+        raise ValueError(f'statistic={statistic!r} is not one of "ofsa", "lasso".')
     refuse_forgetting(averages, "knockoffs")
     whole = standardized_of(averages, fit_intercept)
     if whole.q != 1:
@@ -157,7 +157,7 @@ def with_knockoffs(
 
 
 def statistics(G: Array, r: Array, n: float, statistic: str, rng: np.random.Generator) -> Array:
-    """W of each pair: large and positive where the original stands out, of either sign where none does."""
+    """W of each pair: large and positive if the original is stronger, of either sign if neither is."""
     p = len(r) // 2
     swap = rng.random(p) < 0.5
     order = np.concatenate([np.where(swap, np.arange(p, 2 * p), np.arange(p))] * 2)
@@ -171,8 +171,7 @@ def statistics(G: Array, r: Array, n: float, statistic: str, rng: np.random.Gene
 
 
 def survival(G: Array, r: Array) -> Array:
-    """When each feature is removed in one annealed run down to one feature; of those removed at once, the
-    smaller weight first."""
+    """The time at which each feature is removed in one annealed run; of ties, the smaller weight first."""
     m = len(r)
     left = schedule(m, 1, STEPS, 1.0, 0.1)
     at, b, Z = np.arange(m), np.zeros(m), np.zeros(m)

@@ -28,32 +28,33 @@ def ols(
     se: Errors = "classical",
     fit_intercept: bool = True,
 ) -> LinearModel:
-    """Least squares on some features, with standard errors, p values and intervals.
+    """Least squares on given features, with standard errors, p-values and intervals.
 
-    O(k^3) for k features, with folds K times that.
+    O(k^3) for k features, times K with folds.
 
     Parameters
     ----------
     averages : RunningAverages, FoldAverages or FourthMoments
         "folds" and "cluster" need `FoldAverages`, "hc1" needs `FourthMoments`.
     support : array of int or None, default=None
-        Features of the model. None: all that vary and are no linear combination of those before them.
+        Features of the model. None: all that vary and are not linear combinations of features before them.
     se : {"classical", "folds", "cluster", "hc1"}, default="classical"
-        How the errors are made. "classical": noise of one variance, independent rows. "folds": the jackknife
-        over folds, which holds where the noise varies with the row and, if the rows of a cluster share a fold
-        (`FoldAverages.fold_of`), where rows depend on each other. "cluster": the sandwich over folds, for
-        many folds with a cluster each. "hc1": the sandwich over rows, where the noise varies with the row.
+        Kind of standard errors. "classical": constant noise variance and independent rows. "folds": the
+        jackknife over folds, valid if the noise variance differs between rows and, if the rows of a cluster
+        share a fold (`FoldAverages.fold_of`), for dependent rows. "cluster": the sandwich over folds, for
+        many folds with a cluster each. "hc1": the sandwich over rows, for noise variance that differs between
+        rows.
     fit_intercept : bool, default=True
 
     Returns
     -------
     LinearModel
-        Its errors take the support as given: they are honest if nobody looked at these rows to choose it.
+        Its errors take the support as given: they are valid if the support was not chosen with these rows.
 
     Raises
     ------
     ValueError
-        Where the rows do not determine the weights: n - 1 <= k.
+        If the rows do not determine the weights: n - 1 <= k.
 
     Notes
     -----
@@ -65,7 +66,7 @@ def ols(
 
     with A = X'X and s_f = X_f'e_f, both of them sums that the averages hold. The meat of "hc1" is a quadratic
     form in the fourth moments of (1, x, y). A fold without rows does not count. A feature that varies in one
-    fold only has no error by folds (nan). Sample weights count as so many rows.
+    fold only has no error by folds (nan). A sample weight of r counts as r rows.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def ols(
 
 
 def with_errors(model: LinearModel, averages: Any, se: Errors, fit_intercept: bool = True) -> LinearModel:
-    """A model of least squares on its support, with errors made in this way."""
+    """A least squares model on its support, with errors of this kind."""
     check_errors(averages, se)
     if se == "classical":
         return model
@@ -123,7 +124,7 @@ def with_errors(model: LinearModel, averages: Any, se: Errors, fit_intercept: bo
 
 
 def check_errors(averages: Any, se: str) -> None:
-    """Raise for errors that cannot be made of these averages."""
+    """Raise for errors that cannot be computed from these averages."""
     if se not in get_args(Errors):
         raise ValueError(f"se={se!r} is none of {', '.join(map(repr, get_args(Errors)))}.")
     kinds: dict[str, tuple[type, ...]] = {"classical": get_args(Averages), "hc1": (FourthMoments,)}
@@ -143,7 +144,7 @@ def standardized_of(averages: Averages, fit_intercept: bool) -> Standardized:
 
 
 def check_support(s: Standardized, support: Any) -> NDArray[np.int64]:
-    """The features asked for, ascending; None: all."""
+    """The requested features, ascending; None: all."""
     if support is None:
         return np.arange(s.p)
     at = np.asarray(support)
@@ -152,7 +153,7 @@ def check_support(s: Standardized, support: Any) -> NDArray[np.int64]:
     if at.size == 0:
         return np.empty(0, dtype=np.int64)
     if at.ndim != 1 or at.dtype.kind not in "iu":
-        raise ValueError(f"support={support!r} is no list of features; pass their indices.")
+        raise ValueError(f"support={support!r} is not a list of features; pass their indices.")
     if at.min() < 0 or at.max() >= s.p:
         raise ValueError(f"support has features {at.min()} to {at.max()}; there are {s.p}, from 0.")
     return np.unique(at).astype(np.int64)
@@ -231,5 +232,5 @@ def _hc1(moments: FourthMoments, support: NDArray[np.int64], fit_intercept: bool
         M = inner.sums[np.minimum.outer(both, both), np.maximum.outer(both, both)].astype(np.float64)
         meat[t] = T @ M @ T.T
     left = total.n - k - fit_intercept
-    factor = total.n / left if left > 0 else np.nan  # as many weights as rows: nothing is known of errors
+    factor = total.n / left if left > 0 else np.nan  # as many weights as rows: errors cannot be estimated
     return total.bread(meat, fit_intercept) * factor, left

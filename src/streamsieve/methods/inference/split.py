@@ -1,4 +1,4 @@
-"""Select on some rows, estimate on the others: intervals and p values that the selection cannot spoil."""
+"""Select on some rows, estimate on the others: intervals and p-values that are valid after selection."""
 
 from __future__ import annotations
 
@@ -30,45 +30,46 @@ def split(
     random_state: Any = None,
     **options: Any,
 ) -> LinearModel:
-    """Select features on a part of the folds, and fit them by least squares on the rest.
+    """Select features on a part of the folds, and fit them by least squares on the others.
 
-    The rows that estimate had no part in the selection, so that intervals and p values hold whatever the
-    method. They are about 1.5 times as wide as those of all rows, at half and half.
+    The rows used for estimation were not used for selection, so that intervals and p-values are valid for any
+    method. With half of the folds for each, intervals are about 1.5 times as wide as those of all rows.
 
     Parameters
     ----------
     folds : FoldAverages
-        In which the rows of a cluster share a fold, where rows depend on each other.
+        If rows depend on each other, the rows of a cluster must share a fold.
     method : str, default="ofsa"
-        The extractor that selects, as of `path`, or a method on averages with its own parameters.
+        The extractor that selects, as in `path`, or a method on averages with its own parameters.
     k : int >= 0, "auto" or None, default=None
-        Number of features; "auto", the default of all methods, is chosen on the selecting folds too.
+        Number of features; "auto", the default of all methods, is also chosen on the selecting folds.
     select : float in (0, 1), default=0.5
         Share of the folds that select.
     splits : int >= 1, default=1
-        Draws of the folds. One gives a plain interval; with several, nothing depends on the luck of one draw,
-        p values are aggregated (see `LinearModel.pvalue`) and intervals are by majority vote.
+        Number of random splits of the folds. One gives a plain interval; with several, the result does not
+        depend on a single draw: p-values are aggregated (see `LinearModel.pvalue`) and intervals are combined
+        by majority vote.
     se : {"classical", "folds", "cluster"}, default="classical"
-        How errors are made on the held-out folds, see `ols`.
+        Kind of standard errors on the held-out folds, see `ols`.
     fit_intercept : bool, default=True
     random_state : int, Generator or None, default=None
-        Draws the folds.
+        Seed or generator that draws the folds.
     **options
         Parameters of the extractor.
 
     Returns
     -------
     LinearModel
-        `honest`; `info["held_out"]` are the folds that estimated. With several splits the features that most
-        of them selected, each with the median of its weights; `splits` are the models of each, and
-        `info["frequency"]` the share that selected each feature.
+        `honest` is true; `info["held_out"]` are the folds used for estimation. With several splits: the
+        features that most of them selected, each with the median of its weights; `splits` are the models of
+        each, and `info["frequency"]` the share that selected each feature.
 
     Notes
     -----
-    What is covered is the weight of a feature beside the others that were selected with it (the projection of
-    the target on the submodel), not its weight beside all features. It differs between submodels, and so
-    between splits. Averaging the estimates of K splits over all rows (cross-fitting) does not repair
-    selection: the coverage stays that of the naive intervals.
+    The intervals cover the weight of a feature in the model of the selected features (the projection of the
+    target on the submodel), not its weight in the model of all features. It differs between submodels, and so
+    between splits. Averaging the estimates of K splits over all rows (cross-fitting) does not correct for
+    selection: the coverage is that of naive intervals.
     """
     select, splits = check_share("select", select), check_count("splits", splits)
     chosen = selector(method, k, options)

@@ -26,19 +26,19 @@ def stability(
     random_state: Any = None,
     **options: Any,
 ) -> LinearModel:
-    """The features that are selected again and again from random halves of the rows.
+    """The features that are selected from most random halves of the rows.
 
     Parameters
     ----------
     folds : FoldAverages
     k : int >= 1, "auto" or None, default=None
-        Features to select from each half. The fewer, the tighter the bound on false ones.
+        Number of features to select from each half. The fewer, the tighter the bound on false selections.
     pairs : int >= 1, default=25
-        Draws of two complementary halves of the folds, B.
+        Number of pairs of complementary halves of the folds, B.
     threshold : float in (0.5, 1], default=0.7
-        Share of the 2 B halves that must select a feature, t.
+        Minimum share of the 2 B halves that select a feature, t.
     method : str, default="ofsa"
-        The extractor that selects, as of `path`, or a method on averages with its own parameters.
+        The extractor that selects, as in `path`, or a method on averages with its own parameters.
     fit_intercept : bool, default=True
     random_state : int, Generator or None, default=None
     **options
@@ -47,20 +47,20 @@ def stability(
     Returns
     -------
     LinearModel
-        Least squares on the stable features, on all rows; errors are given the selection. `info` has
-        `frequency` of each feature, and the expected number of false ones is at most `expected_false`, or
-        `expected_false_unimodal` (None where it does not apply).
+        Least squares on the stable features, on all rows; errors are given the selection. `info` has the
+        selection `frequency` of each feature and bounds on the expected number of false selections:
+        `expected_false`, and `expected_false_unimodal` (None if it does not apply).
 
     Notes
     -----
-    False are features that a half selects with at most the probability k / p of chance. With k the mean
-    number selected, the bounds are ::
+    A selection is false if a half selects the feature with at most the probability k / p of chance. With k
+    the mean number selected, the bounds are ::
 
         expected_false             k^2 / (p (2 t - 1))
         expected_false_unimodal    k^2 / (2 p (2 t - 1 - 1 / (2 B)))             t <= 3/4
                                    4 k^2 (1 - t + 1 / (2 B)) / (p (1 + 1 / B))   t > 3/4
 
-    The second supposes that the number of halves that select a false feature has a unimodal distribution
+    The second assumes that the number of halves that select a false feature has a unimodal distribution
     (their Theorem 2; it needs k / p <= 1 / sqrt(3)).
     """
     pairs = check_count("pairs", pairs)

@@ -18,28 +18,28 @@ from .ladder import Regularised, soft
 class AdaFOBOS(Regularised):
     """Sparse weights by adaptive forward-backward splitting (Duchi, Hazan and Singer 2011).
 
-    O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
-    jointly, one against the rest; the support is the union over them.
+    Each row costs O(nnz) per penalty, independently of p; memory is O(p) per penalty. More than two classes
+    are learned jointly, one against the rest; the support is the union over them.
 
     Notes
     -----
-    For each row ``w <- soft(w - eta g / H, eta alpha / H)``, ``H = delta + sqrt(sum of g^2)``, a step for
-    every weight. H |w| falls by eta alpha at each row that does not touch w, whatever H is: one sum a penalty
-    is enough to know a weight whenever it is read. A derived step is rms(y) / sqrt(mean number of non-zeros x
-    mean squared norm of the rows).
+    For each row ``w <- soft(w - eta g / H, eta alpha / H)``, ``H = delta + sqrt(sum of g^2)``, so that every
+    weight has its own step. H |w| falls by eta alpha at each row that does not touch w, for any H. One
+    running sum per penalty is therefore enough to compute a weight when it is read. A derived step is rms(y)
+    / sqrt(mean number of non-zeros x mean squared norm of the rows).
 
-    Differences from the paper: an intercept, by adaptive gradient steps, never penalised.
+    Differences from the paper: there is an intercept, learned by adaptive gradient steps and never penalised.
 
-    With k: the support as of now holds what the last rows have touched, and no penalty keeps it down to a
-    small k but one that weighs on the true features as well. So the answer is the k largest weights at the
-    penalty whose model was least off on the rows before it learned them.
+    With k: the current support contains the features of the last rows, and a penalty strong enough to reduce
+    it to a small k also shrinks the true features. The model is therefore the k largest weights at the
+    penalty with the smallest progressive loss, which is measured on each row before it is learned.
     """
 
     schedule = steps.SCHEDULE
     delta = Param(
         0.01,
         Real(above=0, most=1e75),
-        "What the root of the squared gradients starts from, delta in H = delta + h.",
+        "Initial value of the root of the squared gradients, delta in H = delta + h.",
         symbol="delta",
     )
 
@@ -78,7 +78,7 @@ class AdaFOBOS(Regularised):
 
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         s, n = self.state, len(rows)
-        # all weights are stored anew where `spent` has gone far
+        # when `spent` is large, all weights are stored again
         stored_anew = np.any(s.spent + n * self.eta * ladder.by_column(s) > 1000)
         return None if stored_anew or ladder.moves_within(s, n) else rows.features
 

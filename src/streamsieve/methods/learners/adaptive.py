@@ -1,4 +1,4 @@
-"""What BARDA and BAMD share: steps that each feature's own gradients shorten ([Zhai] section 4)."""
+"""What BARDA and BAMD share: steps that shrink with the gradients of each feature ([Zhai] section 4)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .steps import resolved_constraints
 ETA = Param(
     "auto",
     Or("auto", POSITIVE),
-    "Step: about what a first gradient moves a weight by, whatever its size. 'auto': 0.1, as in the paper, "
+    "Step: about the distance that a first gradient moves a weight. 'auto': 0.1, as in the paper, "
     "in units of the targets' root mean square, which also delta then is in.",
     symbol="eta",
     live=True,
 )
 ALPHA = Param(1e-4, NOT_NEGATIVE, "Strength of the penalty alpha / 2 |w|^2.", symbol="lambda", live=True)
 DELTA = Param(0.01, POSITIVE, "Added to the norm of a feature's gradients.", symbol="delta", live=True)
-# what competes for the budget cannot change while it does
+# groups cannot change once they compete for the budget
 GROUPS = replace(constraints.GROUPS, live=False)
 GROUP_CATEGORIES = replace(constraints.GROUP_CATEGORIES, live=False)
 
@@ -35,7 +35,7 @@ LOSSES = {
 
 
 def adaptive_rule(method: Any) -> dict[str, Any]:
-    """What both kernels read of the parameters."""
+    """The parameters that both kernels read."""
     eta = 0.1 if method.eta == "auto" else method.eta
     return {
         "eta": eta,
@@ -47,7 +47,7 @@ def adaptive_rule(method: Any) -> dict[str, Any]:
 
 
 def group_of_features(method: Any) -> NDArray[np.int32] | None:
-    """The number of the group of each feature, of groups that compete for the budget; None without groups.
+    """For each feature, the number of its group; None without groups.
 
     Groups are numbered by their first features, so that a state that grows keeps its numbers.
     """

@@ -12,11 +12,11 @@ from ...core.losses import Loss
 from ...core.rows import Array, Rows
 from ...core.state import Field, State, check_counts, record, resized, zeros
 
-_HEAD = 6  # numbers of a slot before its weights: `Slot` of cpp/learners/annealed_slots.hpp
-_PAGE = 4096  # features that share one count of those seen
-_ROOM = 1024  # slots that are never given back
-_FAR = 1 << 24  # slots for which room is reserved at once, if so many features may come
-_PART = 1 << 16  # new features at a time for which room is made
+_HEAD = 6  # numbers of a slot stored before its weights: `Slot` of cpp/learners/annealed_slots.hpp
+_PAGE = 4096  # features per page; a page counts its features that were seen
+_ROOM = 1024  # slots that are never released
+_FAR = 1 << 24  # slots that are reserved at once, if there may be that many features
+_PART = 1 << 16  # number of new features to make room for at a time
 _BY_SLOT = ("id", "slots", "moments", "touched")
 
 
@@ -43,7 +43,7 @@ class AnnealedModel(State):
     maturity : int
         Mini-batches after which k features are left, T in the paper.
     begin : float
-        Mini-batches before the first feature goes.
+        Mini-batches before the first feature is removed.
     n_moments : int
         Moments of the gradient that the variant keeps: 0, 1 or 2.
     """
@@ -60,7 +60,7 @@ class AnnealedModel(State):
             begin=begin,
             counted=p,  # features that the schedule counts
             clock=_clock(p),
-            slot=zeros(feature=p, dtype=np.int32),  # 1 + the slot of a feature, 0 never seen, -1 gone
+            slot=zeros(feature=p, dtype=np.int32),  # 1 + the slot of a feature; 0: never seen, -1: removed
             seen=zeros(slot=p // _PAGE + 1, dtype=np.int32),  # per page: how many are not 0 there
             bias=zeros(fixed=4, output=q),  # intercepts; their gradient sums, first and second moments
             id=zeros(slot=room, dtype=np.int64),
@@ -70,7 +70,7 @@ class AnnealedModel(State):
         )
 
     def fields(self) -> dict[str, Any]:
-        """The fields by name; arrays by slot without the room that is not in use."""
+        """The fields by name; arrays by slot without unused room."""
         used = dict.fromkeys(_BY_SLOT, self.size) | {"touched": int(self.clock["touched"])}
         return {
             name: value[: used[name]] if name in used else value for name, value in super().fields().items()
@@ -99,7 +99,7 @@ class AnnealedModel(State):
         return self.maturity <= self.batches
 
     def rows_to(self, batches: int, batch_size: int) -> int:
-        """Rows until that many batches have ended."""
+        """Number of rows until this many batches have ended."""
         return (batches - self.batches) * batch_size - int(self.clock["filled"])
 
     def maturing(self, maturity: int, begin: float) -> AnnealedModel:
@@ -112,12 +112,12 @@ class AnnealedModel(State):
     # ---------------------------------------------------------------- room
 
     def resize(self, p: int) -> None:
-        """Let features join, with the rows that come next, or take back that they have."""
+        """Add features that the next rows bring, or undo that."""
         super().resize(p)
         self.seen = resized(self.seen, ("feature",), p // _PAGE + 1)
 
     def _count_new(self) -> None:
-        """Let the schedule count the features that have joined; those gone must be told from them."""
+        """Let the schedule count the features that were added; removed ones must remain distinguishable."""
         new = len(self.slot) - self.counted
         if new <= 0 or self.mature:
             return
@@ -130,11 +130,11 @@ class AnnealedModel(State):
         self.clock["unseen"] += new
 
     def reserve(self, more: int) -> None:
-        """Room for so many more slots; given back where three quarters are not used."""
+        """Make room for this many more slots; release room if three quarters are unused."""
         unseen = int(self.clock["unseen"])
         need, room = self.size + min(more, unseen), len(self.id)
         if need > room:
-            # far more than is needed: memory that is not touched is none, and a copy is
+            # reserve far more than needed: untouched memory costs nothing, copying does
             room = min(max(need, 8 * room, _FAR), self.size + unseen)
         elif room > _ROOM and 8 * need < room and unseen == 0:
             room = max(_ROOM, need)
@@ -164,7 +164,9 @@ class AnnealedModel(State):
         if len(self.seen) != p // _PAGE + 1 or not 0 <= self.clock["limit"] <= p:
             raise ValueError("a model that anneals counts other features than there are.")
         if not 0 <= self.begin < self.maturity:
-            raise ValueError(f"features go from batch {self.begin} on, and k are left at {self.maturity}.")
+            raise ValueError(
+                f"features are removed from batch {self.begin} on, and k are left at {self.maturity}."
+            )
         limit = int(self.clock["limit"])
         unseen = np.count_nonzero(self.slot[:limit] == 0)
         if not limit <= self.counted <= p or self.clock["unseen"] != unseen:
@@ -189,7 +191,7 @@ class AnnealedModel(State):
     # ---------------------------------------------------------------- learning
 
     def learn(self, rows: Rows, loss: Loss, y: Array, w: Array | None, rule: dict[str, Any]) -> int:
-        """Learn the rows; how many were, before a step would have overflowed.
+        """Learn the rows; return how many, if a step would overflow.
 
         In parts, so that there is never room for many more new features than are in use.
         """
@@ -215,7 +217,7 @@ class AnnealedModel(State):
         return n
 
     def ended(self, loss: Loss, rule: dict[str, Any]) -> AnnealedModel:
-        """As if the unfinished batch had ended, in a copy: the model before the first one has."""
+        """A copy as if the unfinished batch had ended: the model before the first batch is complete."""
         other = self.copy()
         assert isinstance(other, AnnealedModel)
         other._count_new()

@@ -1,4 +1,4 @@
-"""Least squares of the few features that a stream has left: the running averages of SFSA's refit."""
+"""Least squares on the k features that remain: the running averages for SFSA's refit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...statistics.linear_model import ridge_refit
 from ...statistics.running import RunningAverages
 from ...statistics.standardize import standardize
 
-_BLOCK = 256  # rows that are added to the averages at a time, so that sums do not depend on the calls
+_BLOCK = 256  # rows are added to the averages in blocks of this size, so that sums do not depend on the calls
 
 
 class AveragesRefit(State):
@@ -44,7 +44,7 @@ class AveragesRefit(State):
             raise ValueError(f"a refit holds {self.filled} rows, but {_BLOCK} make a block.")
 
     def resize(self, p: int) -> None:
-        """Nothing: new features are not among those that are left."""
+        """Nothing: new features are never among the k that remain."""
 
     @property
     def enough(self) -> bool:

@@ -16,15 +16,15 @@ from .start import INIT, start_by_gradient
 class BAMD(Budgeted):
     """K features by adaptive mirror descent, truncated after every row ([Zhai] Algorithm 2).
 
-    O(nnz + k) a row, O(nnz + touched log k) where alpha is 0, whatever p is, and O(p) memory. More than two
-    classes are learned jointly, one against the rest, and share the k features.
+    Each row costs O(nnz + k), or O(nnz + touched log k) with alpha=0, independently of p; memory is O(p).
+    More than two classes are learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
-    With g_t the gradient of the row's loss and penalty at w_t and s_j the norm of those of feature j,
-    ``H = delta + s``, ``z = w - eta g / H``, and w_{t+1} is z where H |z| is among the k largest, else 0.
-    Greedy: prefer `BARDA`, which remembers the gradients of the features that it dropped. `groups` compete by
-    the mean of their features' H |z|; the paper leaves them to future work.
+    With g_t the gradient of the row's loss and penalty at w_t and s_j the norm of those of feature j, ``H =
+    delta + s``, ``z = w - eta g / H``, and w_{t+1} is z where H |z| is among the k largest, else 0. The
+    truncation is greedy: prefer `BARDA`, which remembers the gradients of dropped features. `groups` compete
+    by the mean of their features' H |z|; the paper leaves them to future work.
 
     The paper has the squared hinge, delta = 0.01, two classes, rows of norm 1 and no intercept.
 
@@ -77,7 +77,7 @@ class BAMD(Budgeted):
         s = self.state
         if not s.weight[:, 1:].any():
             return
-        # what the gradients of the rows would have summed to
+        # the sum that the gradients of the rows would have
         coef, loss = np.ascontiguousarray(s.weight[:, 1:]), self.loss_function
         slope = np.square(loss.derivative(rows.scores(coef, s.bias), y)).sum(axis=1)
         slope *= 1.0 if w is None else np.square(w)

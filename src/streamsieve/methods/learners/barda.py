@@ -17,16 +17,16 @@ from .steps import scatter
 class BARDA(Budgeted):
     """K features by adaptive dual averaging, truncated after every row ([Zhai] Algorithm 1).
 
-    O(nnz + touched log k) a row, amortised, whatever p is, and O(p) memory; the features are those that
-    sorting all p scores after every row would give. More than two classes are learned jointly, one against
-    the rest, and share the k features.
+    Each row costs O(nnz + touched log k), amortised, independently of p; memory is O(p). The selected
+    features are the same as if all p scores were sorted after every row. More than two classes are learned
+    jointly, one against the rest, and share the k features.
 
     Notes
     -----
     With g_t the gradient of the row's loss at w_t, G the sum of the gradients and s_j the norm of those of
     feature j, ``H = delta + s``, ``z = -eta G / (alpha eta t + H)``, and w_{t+1} is z where H z^2 is among
-    the k largest, else 0: a feature counts by its weight and by how much it was seen. All features go on
-    collecting gradients, so that one which was dropped can come back. `groups` compete by the mean of their
+    the k largest, else 0: features are ranked by their weight and by how much they were seen. All features
+    keep accumulating gradients, so a dropped feature can return. `groups` compete by the mean of their
     features' H z^2; the paper leaves them to future work.
 
     The paper has the squared hinge, delta = 0.01, two classes, rows of norm 1 and no intercept.
@@ -41,8 +41,9 @@ class BARDA(Budgeted):
     truncation = Param(
         "weighted",
         OneOf("weighted", "naive"),
-        "Which weights stay: those of the k largest H z^2 (Step 10 of Algorithm 1), or of the k largest |z|, "
-        "the naive truncation that the paper compares with: it prefers rare features.",
+        "Which weights are kept: those with the k largest H z^2 (step 10 of Algorithm 1), or with the k "
+        "largest "
+        "|z|, the naive truncation that the paper compares with, which prefers rare features.",
     )
 
     losses = adaptive.LOSSES

@@ -7,18 +7,18 @@ import math
 from ...core.rows import Array
 from ...core.state import State
 
-_SLACK, _THRESHOLD, _MOST = 1.0, 12.0, 4.0  # in deviations
-_FIRST = 20  # batches before the first one is tested
+_SLACK, _THRESHOLD, _MOST = 1.0, 12.0, 4.0  # in standard deviations
+_FIRST = 20  # batches before the first test
 
 
 class ChangeDetector(State):
     """A one-sided CUSUM test on the mean losses of batches, each measured before the batch is learned.
 
-    A loss is standardised by mean and deviation of those before it; what it exceeds one deviation by is
-    summed, and a sum above 12 is a change. One batch counts at most 4 deviations, so that a single outlier is
-    no change: a large change is found after 4 batches, one of two deviations after 12. On losses that are
-    independent and near normal a false alarm comes once in e^24 batches; a model that still improves makes
-    them rarer.
+    Each loss is standardised by the mean and standard deviation of the losses before it. The excess over one
+    standard deviation is summed, and a sum above 12 signals a change. One batch adds at most 4, so that a
+    single outlier does not signal a change: a large change is detected after 4 batches, a change of two
+    standard deviations after 12. For independent, nearly normal losses a false alarm occurs once in e^24
+    batches, and more rarely while the model still improves.
     """
 
     n: int
@@ -34,7 +34,7 @@ class ChangeDetector(State):
         """The first batch at which the sum exceeds the threshold; the test then ends."""
         for i, loss in enumerate(losses.tolist()):
             if self.n >= _FIRST:
-                # not below a tenth of the mean: where all is explained, any change would be many deviations
+                # at least a tenth of the mean: with a near-perfect fit any change would be many deviations
                 deviation = max(math.sqrt(self.squares / (self.n - 1)), 0.1 * self.mean, 1e-300)
                 z = min((loss - self.mean) / deviation, _MOST)
                 loss = self.mean + z * deviation

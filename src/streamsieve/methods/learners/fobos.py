@@ -17,20 +17,20 @@ from .ladder import Regularised, soft
 class FOBOS(Regularised):
     """Sparse weights by forward-backward splitting (Duchi and Singer 2009).
 
-    O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
-    jointly, one against the rest; the support is the union over them.
+    Each row costs O(nnz) per penalty, independently of p; memory is O(p) per penalty. More than two classes
+    are learned jointly, one against the rest; the support is the union over them.
 
     Notes
     -----
     For each row ``w <- soft(w - eta_t g, eta_t alpha l1_ratio) / (1 + eta_t alpha (1 - l1_ratio))``, g the
-    row's gradient times its weight. The proximal steps of the rows that do not touch a weight add up (and,
-    with l2, multiply) in one number a penalty, so that a weight is right whenever it is read.
+    row's gradient times its weight. The proximal steps of rows that do not touch a weight are accumulated in
+    one number per penalty and applied when the weight is next read.
 
-    Differences from the paper: an intercept, by plain gradient steps, never penalised.
+    Differences from the paper: there is an intercept, learned by plain gradient steps and never penalised.
 
-    With k: the support as of now holds what the last rows have touched, and no penalty keeps it down to a
-    small k but one that weighs on the true features as well. So the answer is the k largest weights at the
-    penalty whose model was least off on the rows before it learned them.
+    With k: the current support contains the features of the last rows, and a penalty strong enough to reduce
+    it to a small k also shrinks the true features. The model is therefore the k largest weights at the
+    penalty with the smallest progressive loss, which is measured on each row before it is learned.
     """
 
     l1_ratio, schedule = ladder.L1_RATIO, ladder.SQRT_SCHEDULE
@@ -70,7 +70,8 @@ class FOBOS(Regularised):
         s, n = self.state, len(rows)
         if ladder.moves_within(s, n):
             return None
-        # all weights are stored anew where `spent` or `scale` have gone far: bounds of both after n rows
+        # when `spent` or `scale` are far from their start, all weights are stored again: bounds of both after
+        # n rows
         strength = ladder.by_column(s)
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
             scale = s.scale * (1 + self.eta * strength * (1 - self.l1_ratio)) ** -n

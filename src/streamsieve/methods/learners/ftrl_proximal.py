@@ -19,10 +19,10 @@ from .steps import check_clock, chosen, scatter, variance
 class FTRLProximal(Method):
     """Sparse weights, each with a step of its own, by following the regularised leader (McMahan et al. 2013).
 
-    O(nnz) a row and O(p) memory, whatever p is; a weight is exactly zero while |z| <= alpha l1_ratio, and
-    returns to zero when z does. With k, the model is the k largest of these weights, in units of the
-    features' non-zero values, chosen whenever it is read, O(p). More than two classes are learned jointly,
-    one against the rest, and share the k features.
+    Each row costs O(nnz), and memory is O(p). A weight is exactly zero while |z| <= alpha l1_ratio, and
+    becomes zero again when z returns there. With k, the model is the k largest of these weights, in units of
+    the features' non-zero values, chosen whenever it is read, O(p). More than two classes are learned
+    jointly, one against the rest, and share the k features.
 
     Notes
     -----
@@ -31,13 +31,14 @@ class FTRLProximal(Method):
         w = 0 if |z| <= l1, else -(z - sgn(z) l1) / ((beta + sqrt(n)) / eta + l2)
         sigma = (sqrt(n + g^2) - sqrt(n)) / eta,   z <- z + g - sigma w,   n <- n + g^2
 
-    with l1 = alpha l1_ratio and l2 = alpha (1 - l1_ratio). The penalty is that of the whole stream, not of
-    each row: for the same sparsity alpha must grow with the rows, about as the root of their number.
+    with l1 = alpha l1_ratio and l2 = alpha (1 - l1_ratio). The penalty applies to the whole stream, not to
+    each row: for the same sparsity, alpha must grow about as the square root of the number of rows.
 
     Differences from the paper: any loss; with `standardize` a value is divided by the root mean square of its
-    feature's non-zero values so far, and w is the weight of the quotient, so that scale does not decide which
-    weights are zero; an intercept, as one more coordinate without penalty. A derived eta may change with each
-    row, and sqrt(n) / eta is then the root of the sum of (g / eta)^2. Each output has its own z and n.
+    feature's non-zero values so far, and w is the weight of the quotient, so that the scale of a feature does
+    not decide whether its weight is zero; an intercept, as one more coordinate without penalty. A derived eta
+    may change with each row, and sqrt(n) / eta is then the root of the sum of (g / eta)^2. Each output has
+    its own z and n.
     """
 
     k = Param(
@@ -48,14 +49,14 @@ class FTRLProximal(Method):
         f"{steps.AUTO}",
     )
     alpha = Param(
-        0.1, Real(0), "Strength of the penalty on the whole stream.", symbol="lambda_1, with l1_ratio = 1"
+        0.1, Real(0), "Strength of the penalty, for the whole stream.", symbol="lambda_1, with l1_ratio = 1"
     )
     l1_ratio = ladder.L1_RATIO
     eta = Param(
         "auto",
         Or("auto", Real(1e-50)),
-        "Step: about what a first gradient moves a weight by, whatever its size. 'auto' derives it from the "
-        "rows seen: rms(y) / (4 R), R^2 the mean squared norm of the rows.",
+        "Step: about the distance that a first gradient moves a weight. 'auto' derives it from the rows "
+        "seen: rms(y) / (4 R), R^2 the mean squared norm of the rows.",
         symbol="alpha",
     )
     beta = Param(
@@ -71,13 +72,15 @@ class FTRLProximal(Method):
     max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
 
     prepare = "centre"
-    limit = weight_limit = 1e30  # within which no square overflows where eta is derived
+    limit = weight_limit = 1e30  # limit within which no square overflows when eta is derived
 
     def check(self) -> None:
         given = Constraints.of(self).given
         if self.k is None and given:
             name = next(iter(given))
-            raise ParamError(name, given[name], "expected k beside it: without it all weights are kept.")
+            raise ParamError(
+                name, given[name], "expected k to be given as well: without it all weights are kept."
+            )
 
     def start(self, p: int, q: int) -> State:
         return State(
@@ -87,7 +90,7 @@ class FTRLProximal(Method):
             root=zeros(feature=p, output=q),  # of the sum of (g / eta)^2
             bias_z=zeros(output=q),
             bias_root=zeros(output=q),
-            least=record(weight=0.0, bias=0.0),  # beta / eta as of the last row
+            least=record(weight=0.0, bias=0.0),  # beta / eta at the last row
             targets=zeros(output=q),  # sums of their squares
         )
 

@@ -1,7 +1,7 @@
 """The at most k features that a budgeted learner keeps: a heap, worst first, updated in place by the kernels.
 
-The state of `Heap` in ``cpp/core/heap.hpp``. Beside its heaps a learner has `place` (p,): 1 + the place in
-the heap of a feature that is kept, 0 or less of all others.
+The state of `Heap` in ``cpp/core/heap.hpp``. Besides its heaps a learner has `place` (p,): 1 + the place in
+the heap of a kept feature, 0 or less for all others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ K = Param(10, Or(Int(1), "auto"), f"Number of features to keep, at most. {AUTO}"
 
 
 class Budgeted(Method):
-    """Base of the learners that keep the k best of a heap after every row: what all of them have."""
+    """Base of the learners that keep the k best features in a heap after every row."""
 
     k = K
     standardize, fit_intercept, grow, refit = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW, steps.REFIT
@@ -48,7 +48,7 @@ class Budgeted(Method):
 
 
 def new_heap(room: int, role: str = "slot") -> State:
-    """Room for so many features, none of them there yet."""
+    """Room for this many features; the heap is empty."""
     return State(
         entry=array(np.zeros(room, dtype=ENTRY), role),
         size=zeros(fixed=1, dtype=np.int64),
@@ -56,7 +56,7 @@ def new_heap(room: int, role: str = "slot") -> State:
 
 
 def row_count() -> Field:
-    """The clock of a learner whose steps depend on nothing else."""
+    """The clock of a learner whose steps depend on the row count alone."""
     return record(rows=0.0, weight=0.0)
 
 
@@ -77,7 +77,7 @@ def set_heap(heap: State, place: NDArray[np.int32], features: NDArray[np.int64],
 
 
 def resize_heap(heap: State, room: int) -> None:
-    """Give the heap room for so many features, but for no fewer than are there."""
+    """Give the heap room for this many features, at least for those that it holds."""
     room = max(room, int(heap.size[0]))
     if room != len(heap.entry):
         entry = np.zeros(room, dtype=ENTRY)
@@ -87,7 +87,7 @@ def resize_heap(heap: State, room: int) -> None:
 
 
 def check_heap(name: str, heap: State, place: NDArray[np.int32], sign: int = 1) -> None:
-    """Raise ValueError for a heap whose features are not those that `place` has, sign * (1 + place)."""
+    """Raise ValueError if the heap and `place` disagree; entries of `place` are sign * (1 + place)."""
     n = int(heap.size[0])
     if not 0 <= n <= len(heap.entry):
         raise ValueError(f"{name}: {n} features are in a heap with room for {len(heap.entry)}.")

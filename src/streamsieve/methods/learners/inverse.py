@@ -16,8 +16,8 @@ from ...statistics.ridge import block, cholesky, likeliest_ridge
 from ..averages.olsth import CROWDED
 
 BLOCK = 64  # rows between two updates of the p x p matrices: BLAS adds 64 for the price of a dozen
-DRIFT = 1e-7  # what the normal equations may miss before the inverse is made anew
-LEAST = 1e-9  # of a ridge, as a share of the variances: below, rounding would take its place
+DRIFT = 1e-7  # residual of the normal equations above which the inverse is computed again
+LEAST = 1e-9  # smallest ridge as a share of the variances: below it, rounding dominates
 
 
 class InverseMoments(State):
@@ -25,23 +25,24 @@ class InverseMoments(State):
 
     `update` costs O(p^2) a row, `ridge_weights` after one more row O(p^2), `extract` O(k^2 + k^3) more.
 
-    Rows are put aside in blocks of 64. What a block brings is added to M and taken from P by one symmetric
-    product each (Woodbury), whatever calls the rows came in and whether anybody has been reading; so the
-    state is a function of the rows alone, bit for bit. A reader within a block of c rows has ::
+    Rows are buffered in blocks of 64. A full block is added to M and subtracted from P by one symmetric
+    product each (Woodbury). This does not depend on the calls that brought the rows, nor on reads in between,
+    so that the state is a function of the rows alone, bit for bit. A read within a block of c rows gives ::
 
         beta = beta_0 + G (I + V G)^-1 (t - V beta_0),    G = P V',
 
-    with V (c, p) the rows put aside and beta_0 = P s as of the last block. A new row adds one column to G,
+    with V (c, p) the buffered rows and beta_0 = P s from the last block. A new row adds one column to G,
     one product with P: that is the O(p^2) of a row.
 
     Lambda = lam diag(var), the ridge, is set at rows 1, ..., 64, 128, 256, 512 and so on, when the variances
-    (and lam, if it is derived) are brought up to date and P is made anew, O(p^3) but ever more rarely. So it
-    fades like 1 / n beside M. A feature that begins to vary later joins with the variance of that moment.
+    (and lam, if it is derived) are updated and P is computed again, which costs O(p^3) but happens ever more
+    rarely. So it fades like 1 / n relative to M. A feature that begins to vary later joins with the variance
+    of that moment.
     """
 
     moments: Any
     inverse: Any
-    # what readers have worked out; no part of the state
+    # cached results of reads; not part of the state
     _read: tuple[Any, tuple[Array, Array]] | None = None
     _columns: tuple[Array, Array] | None = None  # G and V G, as far as `_ready`
     _ready = 0
@@ -86,7 +87,7 @@ class InverseMoments(State):
             raise ValueError("the second moments are missing.")
 
     def resize(self, p: int) -> None:
-        """Let features join, which were zero so far, or go, which are zero too."""
+        """Add features that were zero so far, or remove features that are zero."""
         if p == self.p:
             return
         super().resize(p)
@@ -161,7 +162,7 @@ class InverseMoments(State):
         return float(gap / most) if most > 0 else 0.0
 
     def _renew(self) -> None:
-        """Bring the ridge up to date and the inverse with it: O(p^3)."""
+        """Update the ridge and compute the inverse again: O(p^3)."""
         assert self.moments is not None
         if self.auto:
             self.lam = self._likeliest()
@@ -179,7 +180,7 @@ class InverseMoments(State):
         self._restart()
 
     def _join(self) -> None:
-        """Features that have begun to vary get their ridge; no row before says anything about them."""
+        """Set the ridge of features that have begun to vary; earlier rows do not inform about them."""
         if self.inverse is None:
             return
         new = np.flatnonzero((self.prior == 0) & (self.first > 0))
@@ -207,12 +208,10 @@ class InverseMoments(State):
     # ---------------------------------------------------------------- reading
 
     def _variance(self) -> Array:
-        return np.where(
-            self.first > 0, self.square / (self.total[0] or 1.0), 0.0
-        )  # or no row weighs anything
+        return np.where(self.first > 0, self.square / (self.total[0] or 1.0), 0.0)  # or all weights are zero
 
     def ridge(self) -> float:
-        """What is added to the standardised S_xx as of now."""
+        """The ridge that is currently added to the standardised S_xx."""
         return self.lam / (float(self.total[0]) or 1.0)
 
     def ridge_weights(self) -> Array:
@@ -220,7 +219,7 @@ class InverseMoments(State):
         c = self.filled
         V = self.block[:c]
         if self.inverse is None:
-            # the first block: P is diagonal, so that the variances may be those of now
+            # the first block: P is diagonal, so the current variances can be used
             G = V * reciprocal(self.lam * self._variance())
             K = V @ G.T
         else:
@@ -240,7 +239,7 @@ class InverseMoments(State):
         return self.start + G.T @ left
 
     def extract(self, k: int, standardize: bool = True) -> tuple[Array, Array]:
-        """Weights (q, p) of the k features that rank first, fitted anew, and intercepts (q,)."""
+        """Weights (q, p) of the k best features, fitted again, and intercepts (q,)."""
         as_of = (self.rows, k, standardize)
         if self._read is None or self._read[0] != as_of:
             self._read = (as_of, self._extract(k, standardize))
@@ -267,7 +266,7 @@ class InverseMoments(State):
 
 
 def times(A: Array | None, B: Array) -> Array:
-    """A B for a symmetric A of which the lower triangle is there, and few columns: dsymm is made for many."""
+    """A B for a symmetric A, stored as lower triangle, and a B of few columns, where dsymm is slow."""
     assert A is not None
     out = np.empty(B.shape, order="F")
     for o in range(B.shape[1]):
@@ -289,6 +288,6 @@ def best_rows(beta: Array, usable: NDArray[np.bool_], k: int) -> NDArray[np.int6
     if len(kept) < k:
         return kept
     least = size[kept].min() - TIE * size.max()
-    if np.count_nonzero(size >= least) > k:  # others are as good but for rounding
+    if np.count_nonzero(size >= least) > k:  # others differ by rounding only
         return np.sort(largest_rows(beta, size > 0, k))
     return kept

@@ -18,7 +18,7 @@ def _table(room: int) -> NDArray[np.int32]:
 
 
 def new_kept(room: int) -> State:
-    """Room for so many features, none kept yet."""
+    """Room for this many features; none is kept yet."""
     return State(
         entry=zeros(slot=room, fixed=3, dtype=np.int64),  # feature, place in the heap; the heap
         score=zeros(slot=room),
@@ -67,19 +67,19 @@ def _longer(a: NDArray[np.generic], n: int) -> NDArray[np.generic]:
 
 
 def check_kept(state: State, p: int) -> None:
-    """Raise ValueError for a heap and table from a file that a kernel could not follow."""
+    """Raise ValueError for a heap and table from a file that are inconsistent."""
     kept = state.kept
     room, n = len(kept.score), int(kept.size[0])
     if not 0 <= n <= room or len(kept.table) != len(_table(room)):
-        raise ValueError(f"{n} features are kept, in room for {room}.")
+        raise ValueError(f"{n} features are kept where there is room for {room}.")
     if len(kept.entry) != room or len(state.weight) != room:
-        raise ValueError("there is not the same room for all that is known of a feature kept.")
+        raise ValueError("the arrays of the kept features have different lengths.")
     features, place, heap = kept.entry[:n].T
     if n and not (features.min() >= 0 and features.max() < p):
-        raise ValueError(f"a feature is kept that is none of {p}.")
+        raise ValueError(f"a kept feature is not among {p}.")
     slots = np.arange(n)
     if not (np.array_equal(np.sort(heap), slots) and np.array_equal(heap[place], slots)):
-        raise ValueError("the heap of the features kept is not a heap.")
+        raise ValueError("the heap of the kept features is not a heap.")
     used = kept.table[kept.table != 0]
     if not np.array_equal(np.sort(used), slots + 1) or not _core.finds_kept(kept.entry[:n], kept.table):
-        raise ValueError("the table of the features kept is of other features.")
+        raise ValueError("the table of the kept features lists other features.")

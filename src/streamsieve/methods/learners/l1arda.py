@@ -17,28 +17,28 @@ from .ladder import Regularised, soft
 class L1ARDA(Regularised):
     """Sparse weights by adaptive regularised dual averaging (Duchi, Hazan and Singer 2011).
 
-    O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
-    jointly, one against the rest; the support is the union over them.
+    Each row costs O(nnz) per penalty, independently of p; memory is O(p) per penalty. More than two classes
+    are learned jointly, one against the rest; the support is the union over them.
 
     Notes
     -----
     After t rows ``w = -eta soft(G, t alpha) / H``, G the sum of the gradients and ``H = delta + sqrt(sum of
     g^2)``. A derived step is rms(y) / sqrt(mean number of non-zeros x mean squared norm of the rows).
 
-    With k, penalties whose supports are farthest from k start again, from the state of a neighbour, between
-    the last support of at most k and the first above it, or beyond the end. The answer is the largest support
-    of at most k; where supports leap from fewer than k to more, the k largest weights of the next. Of several
-    outputs, whose union of k features has few of each, the k largest weights at the penalty whose model was
-    least off on the rows before it learned them.
+    With k, several penalties run at the same time. Those whose supports are farthest from k are moved, with
+    the state of a neighbour, to where the support passes k, or beyond the end of the range. The model is the
+    largest support of at most k features; if supports jump from fewer than k to more, it is the k largest
+    weights at the next penalty. With several outputs, whose union of k features would have few of each, it is
+    the k largest weights at the penalty with the smallest progressive loss.
 
-    Differences from the paper: an intercept, by adaptive gradient steps, never penalised.
+    Differences from the paper: there is an intercept, learned by adaptive gradient steps and never penalised.
     """
 
     schedule = steps.SCHEDULE
     delta = Param(
         0.01,
         Real(above=0, most=1e75),
-        "What the root of the squared gradients starts from, delta in H = delta + h.",
+        "Initial value of the root of the squared gradients, delta in H = delta + h.",
         symbol="delta",
     )
 
@@ -67,7 +67,7 @@ class L1ARDA(Regularised):
         move(s, self.k, self.alpha, np.abs(s.sum) > self.least())
 
     def least(self) -> Array:
-        """What a sum must exceed to make a weight, by column."""
+        """Threshold that a sum must exceed to give a non-zero weight, by column."""
         least: Array = float(self.state.clock["rows"]) * ladder.by_column(self.state)
         return least
 

@@ -1,8 +1,8 @@
-"""The penalties of the regularised learners: one, or a ladder of them that run side by side and find k.
+"""The penalties of the regularised learners: one, or a ladder of several that run together to find k.
 
 Arrays with an axis 'column' have one number for each penalty and output, (p, penalties x outputs); the
 kernels (``cpp/learners/ladder.hpp``) update all of them in one pass over the rows. `Regularised` declares
-what the learners have in common; each file has its update, its state and how weights are read from it.
+what the learners have in common; each learner's file has its update, its state and how to read its weights.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .steps import AUTO, check_clock, largest
 K = Param(
     None,
     Or(Int(1), None, "auto"),
-    "Number of features to keep, at most: several penalties run side by side, and the answer is the k "
-    f"largest weights at the one that suits. None: one penalty, alpha. {AUTO}",
+    "Number of features to keep, at most: several penalties run at the same time, and the model is the k "
+    f"largest weights at the one that fits best. None: one penalty, alpha. {AUTO}",
 )
 ALPHA = Param(
     1e-3,
@@ -36,7 +36,8 @@ ALPHA = Param(
 N_PENALTIES = Param(
     20,
     Int(2, 1000),  # neighbours closer than CLOSE gain nothing: 1,000 such span a factor of 20,000
-    "How many penalties run side by side, where k is given. They start as powers of two times alpha (closer "
+    "Number of penalties that run at the same time if k is given. They start as powers of two times alpha "
+    "(closer "
     "to each other if there are more than 60) and move after rows 16, 24, 36, ..., each time half as late "
     "again.",
 )
@@ -60,7 +61,7 @@ L1_RATIO = Param(
 )
 
 STRIDE = 2.0  # between neighbours at first: 20 penalties then span a factor of half a million
-CLOSE = 1.01  # neighbours that are closer than that need none in between
+CLOSE = 1.01  # closer neighbours need no penalty in between
 RANGE = 1e9  # how far from alpha a penalty may go
 
 
@@ -72,7 +73,7 @@ class Regularised(Method):
     max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
 
     prepare = "units"
-    poor_score = True  # penalties shrink, all the more where few features are to be left
+    poor_score = True  # penalties shrink the weights, most of all if few features are kept
     attributes = {"penalty": "array of shape (n_penalties,) or (1,): The penalties now, or alpha alone."}
 
     @property
@@ -83,7 +84,9 @@ class Regularised(Method):
 
     def check(self) -> None:
         if self.k is not None and not self.alpha > 0:
-            raise ParamError("alpha", self.alpha, "with k it is where the penalties start: pass one above 0.")
+            raise ParamError(
+                "alpha", self.alpha, "with k it is the middle of the first penalties: pass a number above 0."
+            )
 
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
         return None if moves_within(self.state, len(rows)) else rows.features
@@ -115,7 +118,7 @@ def examples(options: str) -> dict[str, str]:
 
 
 class Ladder(State):
-    """The penalties as of now, and the row after which they move next, 0 for never."""
+    """The current penalties, and the row after which they move next, 0 for never."""
 
     def __init__(self, method: Any, period: int = 1) -> None:
         n = 1 if method.k is None else method.n_penalties
@@ -137,7 +140,7 @@ def n_columns(method: Any, q: int) -> int:
 
 
 def start(method: Any, q: int, period: int = 1, **own: Any) -> State:
-    """The state of a learner: clock, penalties, intercepts, errors, and what is its own."""
+    """The state of a learner: clock, penalties, intercepts, errors, and the learner's own arrays."""
     columns = n_columns(method, q)
     return State(
         clock=steps.clock(),
@@ -149,7 +152,7 @@ def start(method: Any, q: int, period: int = 1, **own: Any) -> State:
 
 
 def rule(method: Any, **own: Any) -> dict[str, Any]:
-    """What the kernels read of the parameters: those of all of them, and a learner's own."""
+    """The parameters that the kernels read: shared ones and the learner's own."""
     return {
         "eta": 0.0 if method.eta == "auto" else method.eta,
         "schedule": method.schedule,
@@ -178,7 +181,7 @@ def soft(v: Array, by: Any) -> Array:
 
 
 def learn(method: Any, kernel: Any, rows: Rows, y: Array, w: Array | None, move: Callable[[], None]) -> int:
-    """Learn rows, up to each move of the penalties; how many, before a step would have overflowed."""
+    """Learn rows, up to each move of the penalties; return how many, if a step would overflow."""
     s, done = method.state, 0
     for part, y_part, w_part in parts(s, rows, y, w):
         learned = kernel(part.kernel, method.loss_function, y_part, w_part, method.rule(), s)
@@ -191,7 +194,7 @@ def learn(method: Any, kernel: Any, rows: Rows, y: Array, w: Array | None, move:
 
 
 def parts(state: State, rows: Rows, y: Array, w: Array | None) -> Iterator[tuple[Rows, Array, Array | None]]:
-    """The rows up to each move; what is done with a part comes before the next is cut."""
+    """Yield the rows up to each move of the penalties, one part at a time."""
     at, n = 0, len(rows)
     while at < n:
         stop = min(n, at + _rows_left(state)) if state.ladder.next_move else n
@@ -214,27 +217,27 @@ def moves_within(state: State, n: int) -> bool:
 
 
 def move(state: State, k: int, alpha: float, nonzero: NDArray[np.bool_], period: int = 1) -> None:
-    """Let penalties that are far off start again where they are needed, and set the row of the next move."""
+    """Move penalties that are far from the solution, and set the row of the next move."""
     for step in planned_moves(state.ladder.penalty, supports(state, nonzero), k, alpha):
         restart(state, step)
     postpone(state, period)
 
 
 def move_by_error(state: State, k: int, alpha: float, nonzero: NDArray[np.bool_]) -> None:
-    """Let the ladder go on beyond an end where the model is best there, and set the row of the next move."""
+    """Extend the ladder beyond an end if the best model is there, and set the row of the next move."""
     for step in planned_by_error(state.ladder.penalty, least_off(state, supports(state, nonzero), k), alpha):
         restart(state, step)
     postpone(state)
 
 
 def least_off(state: State, sizes: NDArray[np.int64], k: int) -> int:
-    """The rung of the least error, of those with at least k features; else that of the smallest penalty."""
+    """The rung of smallest error with at least k features; otherwise that of the smallest penalty."""
     enough = np.flatnonzero(sizes >= k)
     return int(enough[np.argmin(errors(state)[enough])] if len(enough) else np.argmin(state.ladder.penalty))
 
 
 def errors(state: State) -> Array:
-    """How far each rung is off, from the rows before it learned them; old rows count less."""
+    """Progressive loss of each rung (on rows before it learned them); old rows count less."""
     total: Array = state.error.reshape(-1, n_outputs(state)).sum(axis=1)
     return total
 
@@ -250,7 +253,7 @@ def planned_by_error(penalty: Array, best: int, alpha: float) -> list[Move]:
 
 
 def postpone(state: State, period: int = 1) -> None:
-    """Half as late again, at a multiple of the period; what was learned before counts half."""
+    """Set the next move, 1.5 times as late, at a multiple of the period; halve the earlier losses."""
     state.error *= 0.5
     state.ladder.next_move = _round_up(-(-3 * state.ladder.next_move // 2), period)
 
@@ -264,7 +267,7 @@ class Move(NamedTuple):
 
 
 def supports(state: State, nonzero: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many features each rung has, from the weights that are not zero (p, columns)."""
+    """Number of features of each rung, from the weights (p, columns)."""
     q = n_outputs(state)
     if q > 1:
         nonzero = np.logical_or.reduce(nonzero.reshape(len(nonzero), -1, q), axis=2, dtype=np.bool_)
@@ -272,7 +275,7 @@ def supports(state: State, nonzero: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def planned_moves(penalty: Array, sizes: NDArray[np.int64], k: int, alpha: float) -> list[Move]:
-    """Moves of the rungs that are farthest off, given the support of each."""
+    """Moves of the rungs whose support is farthest from k."""
     penalty, sizes, moves = penalty.copy(), sizes.copy(), []
     order = [int(r) for r in np.argsort(-penalty, kind="stable")]
     for _ in range(max(1, len(order) // 5)):
@@ -306,7 +309,7 @@ def planned_moves(penalty: Array, sizes: NDArray[np.int64], k: int, alpha: float
 
 
 def _wider(stride: float) -> float:
-    """The next stride beyond an end: rungs that had come close must get far again in few moves."""
+    """The next stride beyond an end: rungs that are close together must be able to spread in few moves."""
     return min(max(stride, CLOSE) ** 2, max(stride, STRIDE))
 
 
@@ -330,7 +333,8 @@ def columns(state: State, rung: int) -> slice:
 def answer(state: State, weights: Array, k: int | None, by_error: bool = False) -> tuple[Array, Array]:
     """Weights (q, p) and intercepts (q,) of the model, from the weights (p, columns) at all penalties.
 
-    The k largest weights of the rung that is least off, or of that whose support is nearest to k.
+    The k largest weights of the rung with the smallest progressive loss, or of the rung whose support is
+    nearest to k.
     """
     if k is None:
         return weights.T.copy(), state.bias.copy()
@@ -346,7 +350,8 @@ def answer(state: State, weights: Array, k: int | None, by_error: bool = False) 
 def answering(penalty: Array, sizes: NDArray[np.int64], k: int) -> int:
     """The rung whose k largest weights are the answer: the largest support of at most k.
 
-    Supports may leap between neighbouring penalties: where that has fewer than k features, the next above it.
+    Supports may jump between neighbouring penalties: if that support has fewer than k features, take the next
+    rung.
     """
     fits = np.flatnonzero(sizes <= k)
     if not len(fits):
@@ -362,7 +367,7 @@ def answering(penalty: Array, sizes: NDArray[np.int64], k: int) -> int:
 
 
 def check_state(state: State, k: int | None, period: int = 1) -> None:
-    """Raise ValueError for numbers that are not finite, or counters that the loop over rows cannot follow."""
+    """Raise ValueError for numbers that are not finite, or for inconsistent counters."""
     check_finite(state)
     check_clock(state.clock)
     penalty, due, rows = state.ladder.penalty, state.ladder.next_move, int(state.clock["rows"])

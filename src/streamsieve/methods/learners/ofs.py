@@ -17,14 +17,14 @@ from .steps import check_shrink
 class OFS(Budgeted):
     """K features by steps of the hinge loss, projected and truncated (OFS, FOFS).
 
-    O(nnz + touched log k) a row whatever p is, and O(p) memory. More than two classes are learned jointly,
-    one against the rest, and share the k features.
+    Each row costs O(nnz + touched log k), independently of p; memory is O(p). More than two classes are
+    learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
     Wang, Zhao, Hoi and Jin (2014), Algorithm 2. Where ``y w'x <= 1``: ``w <- (1 - alpha eta) w + eta y x``,
     then ``w <- w min(1, 1 / (sqrt(alpha) |w|))``, and of w the k largest stay; elsewhere only the shrinkage
-    ``w <- (1 - alpha eta) w``. Weights are compared as they are: bring the features to one scale.
+    ``w <- (1 - alpha eta) w``. Weights are compared without scaling: bring the features to one scale first.
 
     Differences from the paper: of q > 2 classes each has its own hinge, the ball is that of all their
     weights, of radius sqrt(q / alpha), and features are ranked by the norm of their weights;
@@ -59,7 +59,7 @@ class OFS(Budgeted):
     def start(self, p: int, q: int) -> State:
         return State(
             clock=heap.row_count(),
-            norm=record(squares=0.0, last_squares=0.0, last_row=0.0),  # of weight, and when last summed up
+            norm=record(squares=0.0, last_squares=0.0, last_row=0.0),  # of weight, and its last recomputation
             kept=new_heap(min(self.k, p)),
             place=zeros(feature=p, dtype=np.int32),
             weight=zeros(feature=p, output=q),  # times scale: shrinkage and projection are one product

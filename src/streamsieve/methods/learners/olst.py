@@ -11,12 +11,12 @@ from .inverse import InverseMoments
 
 
 class OLST(Method):
-    """Least squares, the k largest weights, least squares on those: the model anew after every row.
+    """Least squares on all features, then on the k with the largest weights, after every row ([Susan]).
 
-    O(p^2) a row and O(p^2) memory, O(p^2 + k^3) to read the model after every row; a batch that is wider than
-    those before (`grow`, `learn_one`) costs as much as one row more. Where only the last model matters,
-    `OLSth` does the same from running averages and can choose k too. Labels are fitted as -1 and +1, of more
-    than two classes one against the rest; they share the k features.
+    Each row costs O(p^2), and memory is O(p^2); reading the model costs O(p^2 + k^3). A batch that is wider
+    than those before (`grow`, `learn_one`) costs as much as one more row. If only the last model matters,
+    `OLSth` computes the same from running averages and can also choose k. Labels are fitted as -1 and +1;
+    more than two classes are learned one against the rest and share the k features.
 
     Notes
     -----
@@ -27,10 +27,11 @@ class OLST(Method):
     3. least squares on those.
 
     Differences from the paper: it takes a ridge in step 1 and does not say which. Here ``lambda_j`` is
-    ``ridge sigma_j^2 / n``, with sigma_j (and a derived ridge) as of the last of the rows 64, 128, 256, ...,
-    where the inverse is made anew (O(p^3), so that no rounding error piles up either) and as of now before
-    row 64; a feature that begins to vary in between has the sigma of that row. Step 3 keeps the ridge while
-    there are at most 4 rows for each of the k features: around n = k least squares interpolates noise.
+    ``ridge sigma_j^2 / n``, with sigma_j (and a derived ridge) at the last of the rows 64, 128, 256, ...,
+    where the inverse is computed again (O(p^3); rounding errors cannot accumulate either), and at the current
+    row before row 64; a feature that begins to vary in between has the sigma of that row. Step 3 keeps the
+    ridge while there are at most 4 rows for each of the k features: around n = k least squares interpolates
+    noise.
     """
 
     k = steps.FIXED_K
@@ -38,11 +39,15 @@ class OLST(Method):
         "auto",
         Or("auto", Real(0)),
         "Ridge of the first step, in rows: after n rows ridge / n is added to the diagonal of the "
-        "standardised S_xx. 0 is least squares, to a ridge of 1e-9 of the variances. 'auto' takes p / 10, "
-        "and from row 64 on the ridge of largest marginal likelihood at row 64, 128, ... if it is more.",
+        "standardised S_xx. 0 is least squares, up to a ridge of 1e-9 of the variances. 'auto' is p / 10 "
+        "and, "
+        "from row 64 on, the ridge of largest marginal likelihood at row 64, 128, ... if that is larger.",
     )
     standardize = Param(
-        True, Bool(), "Rank by sigma_j |beta_j|, so that scale does not decide; without it by |beta_j|."
+        True,
+        Bool(),
+        "If True, rank by sigma_j |beta_j|, so that the scale of a feature does not matter; if False, by "
+        "|beta_j|.",
     )
     fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
 
@@ -50,7 +55,7 @@ class OLST(Method):
     uses_blas = True
     weight_notes = {}
     attributes = {
-        "current_ridge": "float: What is added to the diagonal of the standardised S_xx in the first step."
+        "current_ridge": "float: Ridge of the first step, on the diagonal of the standardised S_xx."
     }
     examples = {
         "classification": """
@@ -80,7 +85,7 @@ class OLST(Method):
 
     @property
     def current_ridge(self) -> float:
-        """Ridge of the first step as of now, on the diagonal of the standardised S_xx; fades like 1 / n."""
+        """Current ridge of the first step, on the diagonal of the standardised S_xx; fades like 1 / n."""
         return self.state.ridge()
 
     @property

@@ -15,17 +15,16 @@ from .siht import SIHT
 class OLSTThenTSGD(SIHT):
     """OLST for the first C rows, then truncated gradient steps from the support that it found.
 
-    O(p^2) a row and O(p^2) memory for C rows; from then on those of `SIHT`, O(nnz + touched log k) and O(p),
-    with a start that knows most of the features. More than two classes are learned jointly, one against the
-    rest, and share the k features.
+    The first C rows cost O(p^2) each, with O(p^2) memory. Later rows cost as in `SIHT`, O(nnz + touched log
+    k) with O(p) memory, and start from a support that has most of the true features. More than two classes
+    are learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
-    [Susan] 3.2. The model is that of `OLST` up to row C; then, from its weights,
-    ``w <- Truncate(w - eta r loss'(x'w + b, y) x, k)`` as in `SIHT`, whose scale of features and length of
-    steps have seen the first C rows too. To begin from another model, see `start_from`. The first C rows are
-    fitted by least squares whatever the loss: until the steps have had their say, scores are of the size of
-    the labels.
+    [Susan] 3.2. The model is that of `OLST` up to row C; then, from its weights, ``w <- Truncate(w - eta r
+    loss'(x'w + b, y) x, k)`` as in `SIHT`, where the scales of the features and the step sizes also use the
+    first C rows. To start from another model, see `start_from`. The first C rows are fitted by least squares
+    for every loss; right after them, scores have the size of the labels.
 
     Differences from the paper: as for `OLST` and `SIHT`; steps are derived from the rows
     (``schedule="doubling"`` with an `eta` is the paper's).
@@ -34,11 +33,11 @@ class OLSTThenTSGD(SIHT):
     C = Param(
         500,
         Int(1),
-        "Rows that OLST learns, at O(p^2) each. The rest builds on the support that it finds.",
+        "Number of rows that OLST learns, at O(p^2) each; later rows start from the support that it finds.",
         live=True,
     )
     ridge: Any = OLST.params["ridge"]
-    init: Any = "zero"  # no parameter: OLST is the start
+    init: Any = "zero"  # not a parameter: OLST is the start
 
     uses_blas = True
     weight_notes = {
@@ -74,7 +73,7 @@ class OLSTThenTSGD(SIHT):
         olst = self.state.olst
         if olst is None:
             return super().learn(rows, y, w)
-        first = max(0, min(len(rows), self.C - olst.rows))  # C may have been lowered meanwhile
+        first = max(0, min(len(rows), self.C - olst.rows))  # C may have been lowered in the meantime
         head, weights = rows[:first], None if w is None else w[:first]
         self.measure(head, weights)
         olst.update(head, y[:first], weights)
@@ -89,7 +88,7 @@ class OLSTThenTSGD(SIHT):
         return self.state.olst is None
 
     def end_pass(self) -> None:
-        """OLST learns no row twice: the passes of `fit` after the first take steps."""
+        """OLST never learns a row twice: later passes of `fit` make gradient steps."""
         if self.state.olst is not None:
             self.set_weights(*self.state.olst.extract(self.k, self.standardize))
 

@@ -16,9 +16,9 @@ from .start import INIT, start_by_gradient
 class PassiveAggressive(Budgeted):
     """K features by the least change that corrects each row, truncated (passive-aggressive).
 
-    O(nnz + touched log k) a row whatever p is, and O(p) memory. There is no step to choose: a row whose loss
-    is zero changes nothing, and any other moves the weights just so far that it becomes zero, or as far as
-    `C` allows. More than two classes are learned jointly, one against the rest, and share the k features.
+    Each row costs O(nnz + touched log k), independently of p; memory is O(p). There is no step to choose: a
+    row whose loss is zero changes nothing; any other row moves the weights until its loss is zero, or as far
+    as `C` allows. More than two classes are learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
@@ -32,10 +32,20 @@ class PassiveAggressive(Budgeted):
     times the `C`. Curves and tests of regressors measure the squared loss.
     """
 
-    C = Param(1.0, POSITIVE, "The larger, the more one row may change the model.", symbol="C", live=True)
+    C = Param(
+        1.0,
+        POSITIVE,
+        "Limit of a step: the larger, the more one row may change the model.",
+        symbol="C",
+        live=True,
+    )
     variant = Param("PA-I", OneOf("PA-I", "PA-II"), "How `C` bounds a step (see Notes).", live=True)
     epsilon = Param(
-        0.1, NOT_NEGATIVE, "Regression: errors up to this change nothing.", symbol="epsilon", live=True
+        0.1,
+        NOT_NEGATIVE,
+        "For regression: errors up to this size change nothing.",
+        symbol="epsilon",
+        live=True,
     )
     init = INIT
 

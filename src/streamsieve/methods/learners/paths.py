@@ -15,14 +15,14 @@ from .ladder import soft
 from .steps import clock
 
 _ROOM = 64  # slots at least
-_HISTORY = 512  # stages that the history holds; when it is full, every second one goes
-_SIGHTINGS = 20  # of a feature in a burst: a change over one or two rows is the noise of these rows
-_SAMPLE = 256  # rows of the first block that tell how often features are seen
+_HISTORY = 512  # stages that the history holds; when it is full, every second one is dropped
+_SIGHTINGS = 20  # sightings of a feature in a burst: a change over one or two rows is mostly noise
+_SAMPLE = 256  # rows of the first block used to estimate how often features are seen
 _SHORTEST = 50  # rows of a burst, at least, where its size is derived
 _BY_SLOT, _BY_PATH_AND_SLOT = ("id", "alive", "tally", "values", "unit"), ("weights", "touched")
 _BY_RECORD = ("change", "which")
 
-#: What is known of a stage that has ended: `Stage` of cpp/learners/stabilized.hpp.
+#: Record of a stage that has ended: `Stage` of cpp/learners/stabilized.hpp.
 STAGE = {"stage": 0.0, "stable": 0.0, "gravity": 0.0, "rejection": 0.0, "burst_size": 0.0}
 
 
@@ -100,7 +100,7 @@ class Paths(State):
     # ---------------------------------------------------------------- room
 
     def _make_room(self, slots: int, n_records: int) -> None:
-        """Room for so many features, and for so many changes of each path in a stage."""
+        """Make room for this many features, and for this many changes of each path in a stage."""
         if slots > len(self.id):
             room = -(-max(slots, 2 * len(self.id)) // 16) * 16
             self._lengthen(_BY_SLOT, 0, room)
@@ -118,7 +118,7 @@ class Paths(State):
                 setattr(self, name, new)
 
     def check(self, n_bursts: int) -> None:
-        """Raise ValueError for state from a file whose indices the kernel could not follow."""
+        """Raise ValueError for state from a file with invalid indices."""
         check_counts(
             self.clock, ("filled", "bursts", "stage", "burst_size", "size", "dead", "seen", "blocks")
         )
@@ -127,7 +127,7 @@ class Paths(State):
         rooms = {len(getattr(self, name)) for name in _BY_SLOT if getattr(self, name) is not None}
         rooms |= {getattr(self, name).shape[1] for name in _BY_PATH_AND_SLOT}
         if rooms != {room} or self.change.shape != self.which.shape:
-            raise ValueError("there is not the same room for all that is known of a feature.")
+            raise ValueError("the arrays of the features have different lengths.")
         if not (0 <= dead <= n <= room and 0 <= self.n_history <= _HISTORY and self.stride >= 1):
             raise ValueError(f"{n} features with {dead} purged do not fit in room for {room}.")
         if not 0 <= self.first_burst <= c["burst_size"] >= c["filled"] >= 0:
@@ -159,7 +159,7 @@ class Paths(State):
         rule: dict[str, Any],
         pass_rows: float = np.inf,
     ) -> int:
-        """All paths over blocks of the rows; how many, before a step overflowed.
+        """Run all paths over blocks of the rows; return how many rows, if a step overflowed.
 
         `pass_rows` are the rows of a pass of `fit`, which bound a derived burst: a stage ends within a pass.
         """
@@ -228,7 +228,7 @@ def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]
 def _rows_to_see(rows: Rows) -> int:
     """Rows of a burst that sees the feature of a typical value of these rows `_SIGHTINGS` times."""
     times = rows.column_sums()[:, 0]
-    # of another row than the value's own, the chance to have its feature
+    # probability that another row has the feature of this value
     pairs = max(1.0, float(np.dot(times, times - 1.0)))
     values = max(1.0, float(times.sum()))
     return int(np.ceil(_SIGHTINGS * values * max(1, len(rows) - 1) / pairs))

@@ -17,8 +17,8 @@ from .ladder import Regularised, soft
 class RDA(Regularised):
     """Sparse weights by regularised dual averaging (Xiao 2010).
 
-    O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
-    jointly, one against the rest; the support is the union over them.
+    Each row costs O(nnz) per penalty, independently of p; memory is O(p) per penalty. More than two classes
+    are learned jointly, one against the rest; the support is the union over them.
 
     Notes
     -----
@@ -28,19 +28,22 @@ class RDA(Regularised):
     drops the factor -sqrt(t) / gamma. With l1_ratio below 1 the l1 part is t alpha l1_ratio, and the weight
     is divided by ``1 + eta_t t alpha (1 - l1_ratio)``.
 
-    With k, penalties whose supports are farthest from k start again, from the state of a neighbour, between
-    the last support of at most k and the first above it, or beyond the end. The answer is the largest support
-    of at most k; where supports leap from fewer than k to more, the k largest weights of the next. Of several
-    outputs, whose union of k features has few of each, the k largest weights at the penalty whose model was
-    least off on the rows before it learned them.
+    With k, several penalties run at the same time. Those whose supports are farthest from k are moved, with
+    the state of a neighbour, to where the support passes k, or beyond the end of the range. The model is the
+    largest support of at most k features; if supports jump from fewer than k to more, it is the k largest
+    weights at the next penalty. With several outputs, whose union of k features would have few of each, it is
+    the k largest weights at the penalty with the smallest progressive loss.
 
     Differences from the paper: eta stands for 1 / gamma, and beta_t = 1 / eta_t for any schedule; a derived
-    step never grows, as beta_t must not fall. An intercept, by plain gradient steps, never penalised.
+    step never grows, because beta_t must not fall. There is an intercept, learned by plain gradient steps and
+    never penalised.
     """
 
     l1_ratio, schedule = ladder.L1_RATIO, ladder.SQRT_SCHEDULE
     rho = Param(
-        0.0, Real(0, 1e75), "Enhances sparsity: adds rho |w|_1 / eta_t to the penalty of all rows together."
+        0.0,
+        Real(0, 1e75),
+        "Increases sparsity: adds rho |w|_1 / eta_t to the sum of the penalties of all rows.",
     )
 
     def start(self, p: int, q: int) -> State:
@@ -65,7 +68,7 @@ class RDA(Regularised):
         move(s, self.k, self.alpha, np.abs(s.sum) > self.least())
 
     def least(self) -> Array:
-        """What a sum must exceed to make a weight, by column; infinite while there has been no step."""
+        """Threshold of the sums for a non-zero weight, by column; infinite before the first step."""
         s = self.state
         step = float(s.last["step"])
         rho = self.rho / step if step > 0 else np.inf

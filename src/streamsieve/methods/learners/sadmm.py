@@ -26,7 +26,8 @@ SKIPPED = np.dtype([(name, np.float64) for name in ("step", "fall", "shrink", "a
 class SADMM(Regularised):
     """Sparse weights by the stochastic alternating direction method of multipliers.
 
-    O(nnz) and a little more a row and penalty; with form="rda" O(nnz x rows since a feature last occurred).
+    Each row costs slightly more than O(nnz) per penalty; with form="rda", O(nnz x rows since a feature last
+    occurred).
     More than two classes are learned jointly, one against the rest; the support is the union over them.
 
     Notes
@@ -38,16 +39,16 @@ class SADMM(Regularised):
     - form="rda": ``w <- eta_t (U + u - G) / (1 + eta_t rho)``, G and U the sums of the gradients and of u:
       RDA-ADMM, whose mean of w - z is -u / (rho t).
 
-    A weight that no row touches still moves. What it has missed is made up for when it is next touched: with
-    "opg" by sums and products over the rows skipped, which all weights share, but for a few rows after the
-    last touch; with "rda" row by row. Every 4,096 rows all weights are brought up to date, O(p).
+    A weight changes even at rows that do not contain its feature. These updates are made when the feature
+    next occurs: with "opg" mostly by sums and products over the skipped rows, which all weights share; with
+    "rda" row by row. Every 4,096 rows all weights are updated, O(p).
 
-    Differences from the papers: an intercept, by plain gradient steps, never penalised; numbers below 1e-100
-    are zero.
+    Differences from the papers: there is an intercept, learned by plain gradient steps and never penalised;
+    numbers below 1e-100 are set to zero.
 
-    With a rho as large as 1, or steps that fade, the support holds what the last rows have touched; the
-    defaults let z average over many rows. With k the answer is the k largest weights at the penalty whose
-    model was least off on the rows before it learned them.
+    With a rho as large as 1, or with fading steps, the support contains mostly features of the last rows;
+    with the defaults z averages over many rows. With k, the model is the k largest weights at the penalty
+    with the smallest progressive loss, which is measured on each row before it is learned.
     """
 
     schedule = Param(
@@ -64,7 +65,7 @@ class SADMM(Regularised):
         symbol="rho",
     )
     form = Param("opg", OneOf("opg", "rda"), "Whether w takes proximal gradient steps or is a dual average.")
-    max_iter = steps.max_iter(10)  # a pass takes long: each ends with the weights of all features
+    max_iter = steps.max_iter(10)  # passes are slow: each ends by updating the weights of all features
 
     examples = ladder.examples("alpha=0.001")
 
@@ -79,7 +80,7 @@ class SADMM(Regularised):
             q,
             weight=table(),  # w
             split=table(),  # s = w - u / rho, of which z and u are the two parts
-            then=table(),  # the row up to which they are right
+            then=table(),  # the row up to which they are valid
             sum=table() if self.form == "rda" else None,  # of the gradients
             dual=table() if self.form == "rda" else None,  # sum of u
             last=record(step=0.0),
@@ -99,7 +100,7 @@ class SADMM(Regularised):
         ladder.move_by_error(s, self.k, self.alpha, self.columns() != 0)
 
     def columns(self) -> Array:
-        """Weights at all penalties, (p, penalties x outputs): z as of now."""
+        """Weights at all penalties, (p, penalties x outputs): the current z."""
         s = self.state.copy()
         _core.sadmm_settle(self.rule(), s)
         return soft(s.split, ladder.by_column(s) / self.rho)
@@ -117,7 +118,7 @@ class SADMM(Regularised):
         ladder.check_state(s, self.k)
         for name in ("sum", "dual"):
             ladder.check_optional(name, getattr(s, name), s.weight, self.form == "rda")
-        # the kernel walks from `then` to now, row by row
+        # the kernel steps from `then` to the current row, row by row
         rows = int(s.clock["rows"])
         tables = [s.weight, s.split, *([s.sum, s.dual] if self.form == "rda" else [])]
         then = s.then[np.any(tables, axis=0)]

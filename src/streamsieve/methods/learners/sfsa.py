@@ -16,17 +16,19 @@ from .averages_refit import AveragesRefit
 from .change import ChangeDetector
 from .steps import check_shrink, scatter, step_rule
 
-_FIRST = 4  # mini-batches to the first maturity where neither that nor the number of rows is known
-_SHARE = 0.9  # of the rows, where their number is known; the rest is for the weights of what was chosen
+_FIRST = 4  # mini-batches until the first maturity, if neither it nor the number of rows is known
+_SHARE = (
+    0.9  # share of the rows, if their number is known; the rest is for the weights of the chosen features
+)
 _MOMENTS = {"plain": 0, "momentum": 1, "nesterov": 1, "adam": 2}
 
 
 class SFSA(Method):
     """Gradient steps by mini-batch while features are removed on a schedule ([Sun] Algorithm 1).
 
-    O(nnz) a row and O(p) memory; a feature that has been removed costs a look-up, one never seen nothing. The
-    answer is the latest model that has matured; before the first has, the k largest weights so far. More than
-    two classes are learned jointly, one against the rest, and share the k features.
+    Each row costs O(nnz), and memory is O(p); a removed feature costs one look-up, a feature never seen costs
+    nothing. The model is the latest one that has matured; before any has, the k largest weights so far. More
+    than two classes are learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
@@ -37,20 +39,20 @@ class SFSA(Method):
 
     (t and T less the warmup). A removed feature does not return. Ties go to the lower index.
 
-    *The warmup*. Before the first feature is removed rows are learned one by one, by the steps of `SGD`: as
-    many rows as a mini-batch has take weights farther than one step for all of them can.
+    *The warmup*. Before the first feature is removed, rows are learned one by one with the steps of `SGD`,
+    because single steps move the weights farther than one step for each mini-batch.
 
-    *The ladder* (Fig. 2.1). Models mature after T, 2 T, 4 T, ... mini-batches. Each keeps all features until
-    the one before it has matured (longer with a longer `warmup`), so that one loses features at a time. Until
-    the first of two loses features they are the same, and are learned once. A model that has matured answers,
-    and goes on learning its k weights.
+    *The ladder* (Fig. 2.1). Models mature after T, 2 T, 4 T, ... mini-batches. Each model keeps all features
+    until the one before it has matured (longer with a longer `warmup`), so that only one model removes
+    features at a time. Two models are the same until the first removes features, and are learned once. The
+    latest mature model makes the predictions, and goes on learning its k weights.
 
     *Rows in memory* ([Sun] ch. 6). `fit` makes shuffled passes, and features are removed over all of them
     with ``ladder=False`` and a maturity of E n / batch_size over E epochs.
 
-    *Features that join* (`grow`, `learn_one`) are added to the models that are not mature; schedules count
-    them from then on. A model that has matured keeps its k features, so that a newcomer reaches the answer
-    with the next one, after at most twice the rows of the last; without `ladder` there is none.
+    *New features* (`grow`, `learn_one`) are added to the models that are not mature; schedules count them
+    from then on. A mature model keeps its k features, so that a new feature can be selected only by the next
+    one, after at most twice the rows of the last; without `ladder` there is no next one.
 
     *The step* of a mini-batch, unless given: 1 / (L (Lambda + R^2 / b)), R^2 the mean squared norm of the
     rows over the features that remain, Lambda a bound of the largest eigenvalue of their second moments from
@@ -62,20 +64,20 @@ class SFSA(Method):
     1 - eta alpha, as AdamW has it.
 
     *Restarts.* The mean loss of each batch is measured before it is learned, and standardised by those before
-    it. A one-sided CUSUM test sums what exceeds one deviation, no batch counting more than four; a sum above
-    12 is a change. A large change is found in 100 rows or so.
+    it. A one-sided CUSUM test sums the excess over one standard deviation, at most four for each batch; a sum
+    above 12 signals a change. A large change is found in about 100 rows.
 
-    *The refit* of a stream. Of k features running averages are cheap, and least squares is exact where
-    gradient steps are not. They begin at maturity; until they have enough rows, the refit of the model that
-    answered before serves.
+    *The refit* of a stream. Running averages of k features are cheap, and least squares is exact where
+    gradient steps are not. They start at maturity; until they have enough rows, the refit of the previous
+    model is used.
 
     Differences from the paper: the warmup, since ranks of the first batches are noise (``warmup=0`` has
     none). Models of the ladder lose features one after the other (``ladder=False`` has one). With
     `standardize` also the steps are in units of the features (their root mean square; with a given `eta`,
-    that of their values that are not 0); ``standardize="ranks"`` is Remark 1, whose sigma has the square root
-    that its print forgets. Features never seen are removed before any that was. On rows with few values
-    removal waits until a quarter of the features seen is due, unless `exact_schedule`. Several targets share
-    the k features, by the norm of their weights.
+    that of their values that are not 0); ``standardize="ranks"`` is Remark 1, with the square root in sigma
+    that is missing in print. Features never seen are removed first. On sparse rows features are removed once
+    a quarter of the features seen is due, unless `exact_schedule` is True. Several targets share the k
+    features, by the norm of their weights.
     """
 
     k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA
@@ -89,10 +91,10 @@ class SFSA(Method):
     ladder = Param(
         True,
         Bool(),
-        "When a model has matured, let the next one mature after twice the batches: T, 2 T, 4 T, ... The "
-        "latest that has matured answers. Without it there is one, and `maturity` must be given.",
+        "If True, models mature after T, 2 T, 4 T, ... batches, and the latest mature one is the model. If "
+        "False, there is one model, and `maturity` must be given.",
     )
-    annealing = Param(10.0, Real(0), "The larger, the sooner most features are removed.", symbol="mu")
+    annealing = Param(10.0, Real(0), "The larger, the earlier most features are removed.", symbol="mu")
     warmup = Param(
         0.5,
         Real(0, below=1),
@@ -103,9 +105,10 @@ class SFSA(Method):
     exact_schedule = Param(
         False,
         Bool(),
-        "If True, keep M_t features after every batch, as printed, which costs O(p) a batch. If False, and a "
-        "batch has less than twice as many values as there are features with a weight, remove features when "
-        "a quarter of them is due, which makes a removal O(1); at maturity there are k.",
+        "If True, keep M_t features after every batch, as printed, which costs O(p) per batch. If False, "
+        "and a "
+        "batch has fewer than twice as many values as there are features with a weight, remove features when "
+        "a quarter of them is due, which costs O(1) per removal; at maturity k are left.",
     )
     batch_size = Param(25, Int(1), "Rows of a mini-batch.")
     variant = Param(
@@ -117,8 +120,9 @@ class SFSA(Method):
     restart = Param(
         False,
         Bool(),
-        "Begin a new ladder when the loss of the answering model rises out of its past range (see Notes); "
-        "the old answer serves until a new one has matured.",
+        "Start a new ladder when the loss of the mature model leaves its past range (see Notes); the old "
+        "model "
+        "is used until a new one has matured.",
     )
     refit = Param(
         True,
@@ -135,7 +139,7 @@ class SFSA(Method):
     max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
 
     attributes = {
-        "current_maturity": "int: Mini-batches after which the latest model has matured, 0 while none has.",
+        "current_maturity": "int: Mini-batches until the latest mature model matured; 0 without one.",
         "n_restarts": "int: Changes that `restart` has found.",
     }
 
@@ -148,15 +152,15 @@ class SFSA(Method):
                 "maturity", "auto", "with ladder=False a single model needs its maturity, in mini-batches."
             )
 
-    _planned_rows: float = 0  # where `fit` knows how many will come
+    _planned_rows: float = 0  # if `fit` knows the number of rows
 
     def start(self, p: int, q: int) -> State:
         return State(
             growing=self._new_model(p, q, self._first_maturity(self._planned_rows)),  # the next to mature
             following=optional(),  # with a ladder: the one after it, from where `growing` loses features
             answer=optional(),
-            averages=optional(),  # of the features of the answer
-            previous=optional(),  # those of the answer before, until there are enough rows
+            averages=optional(),  # of the features of the mature model
+            previous=optional(),  # those of the previous mature model, until there are enough rows
             detector=ChangeDetector() if self.restart else None,
             n_restarts=0,
         )
@@ -178,7 +182,7 @@ class SFSA(Method):
     def check_state(self) -> None:
         s = self.state
         if s.growing is s.answer is None:
-            raise ValueError("there is no model to answer.")
+            raise ValueError("there is no mature model and no growing one.")
         if (s.detector is not None) != self.restart or s.n_restarts < 0:
             raise ValueError("changes are looked for without `restart`, or the other way round.")
         for model in (s.growing, s.following, s.answer):
@@ -237,7 +241,7 @@ class SFSA(Method):
         return n
 
     def _begin_following(self) -> None:
-        """Before the growing model loses its first feature, let the next one of the ladder go on from it."""
+        """Before the growing model removes its first feature, start the next one of the ladder from it."""
         s = self.state
         if self.ladder and s.following is None and s.growing.batches >= int(s.growing.begin):
             maturity = 2 * s.growing.maturity
@@ -252,7 +256,7 @@ class SFSA(Method):
         return int(s.growing.rows_to(int(s.growing.begin) if begins else s.growing.maturity, self.batch_size))
 
     def _promote(self) -> None:
-        """The model that has matured answers; the next one matures after twice the batches."""
+        """Use the model that has matured; the next one matures after twice the batches."""
         s = self.state
         s.answer, s.growing, s.following = s.growing, s.following, None
         s.answer.reserve(0)
@@ -264,7 +268,7 @@ class SFSA(Method):
             s.averages = AveragesRefit(s.answer.features, self.q)
 
     def _restart(self) -> None:
-        """Begin anew after a change; the old model answers until a new one has matured."""
+        """Start again after a change; the old model is used until a new one has matured."""
         s = self.state
         s.growing, s.following = self._new_model(self.p, self.q, self._first_maturity(0)), None
         s.n_restarts += 1
@@ -285,7 +289,7 @@ class SFSA(Method):
     def _follow(
         self, rows: Rows, y: Array, w: Array | None, a: int, b: int, rule: dict[str, Any]
     ) -> tuple[int, int | None]:
-        """Let the answering model learn rows a to b: how far it got, and after how many it found a change."""
+        """Let the mature model learn rows a to b; return the rows learned, and those before a change."""
         s = self.state
         part, targets, weights = rows[a:b], y[a:b], None if w is None else w[a:b]
         filled = int(s.answer.clock["filled"])

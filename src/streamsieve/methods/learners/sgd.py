@@ -1,4 +1,4 @@
-"""Stochastic gradient descent: the baseline, and the ground the truncated learners stand on."""
+"""Stochastic gradient descent: the baseline, and the basis of the truncated learners."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .steps import ALPHA, ETA, FIT_INTERCEPT, GROW, SCHEDULE, UNITS, check_shrin
 
 
 class SGD(Method):
-    """Stochastic gradient descent on all features: the baseline, no selection.
+    """Stochastic gradient descent on all features: the baseline, without selection.
 
-    O(nnz) a row, O(p) memory. More than two classes are learned jointly, one against the rest.
+    Each row costs O(nnz); memory is O(p). More than two classes are learned jointly, one against the rest.
 
     Notes
     -----

@@ -17,15 +17,15 @@ from .steps import check_shrink, largest, scatter, step_rule, variance
 class SIHT(Method):
     """A gradient step and a truncation to the k best for every row ([Susan] section 3).
 
-    O(nnz + touched log k) a row, whatever p is: only k weights are ever not zero. More than two classes are
-    learned jointly, one against the rest, and share the k features.
+    Each row costs O(nnz + touched log k), independently of p: at most k weights are non-zero. More than two
+    classes are learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
     For each row, ``w <- Truncate(w - eta (r loss'(x'w + b, y) x + alpha w), k)``, r the row's weight: all but
     the k weights with the largest sigma_j |w_j| are set to zero. A feature that is not kept starts from zero
-    whenever it comes, and only stays if one step takes it past the worst that is kept. The answer depends
-    on where it starts, so prefer `TSGD` where correlated features must be told apart.
+    each time it occurs, and is kept only if one step takes it past the weakest kept feature. The result
+    depends on the start, so prefer `TSGD` if correlated features must be distinguished.
 
     Differences from the paper: with `standardize` steps and ranks are in units of the features (sigma_j
     |w_j|), and several targets share the k features, ranked by the norm of their weights.
@@ -85,7 +85,7 @@ class SIHT(Method):
         check_kept(self.state, self.p)
 
     def measure(self, rows: Rows, w: Array | None) -> None:
-        """Let moments and clock see rows that are not learned."""
+        """Update moments and clock by rows that are not learned."""
         _core.measure(rows.kernel, w, step_rule(self), self.state, self.k)
 
     def set_weights(self, coef: Array, intercept: Array) -> None:

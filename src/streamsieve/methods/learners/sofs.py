@@ -16,17 +16,17 @@ from .heap import POSITIVE, Budgeted, heap_features, new_heap
 
 
 class SOFS(Budgeted):
-    """The k features whose weights are surest, by diagonal AROW (SOFS).
+    """The k features whose weights have the smallest variance, by diagonal AROW (SOFS).
 
-    O(nnz + touched log k) a row whatever p is, and O(p) memory. More than two classes are learned jointly,
-    one against the rest, and share the k features.
+    Each row costs O(nnz + touched log k), independently of p; memory is O(p). More than two classes are
+    learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
-    Wu, Hoi, Mei and Yu (2017). Weights w and their variances S, 1 at first. Where ``y w'x < 1``:
-    ``a = (1 - y w'x) / (x'S x + gamma)``, ``w <- w + a y S x``, ``S_j <- 1 / (1 / S_j + x_j^2 / gamma)``, and
-    the k weights with the smallest S_j stay. That is how often and how large a feature was where the model
-    erred, not how large its weight is.
+    Wu, Hoi, Mei and Yu (2017). Weights w and their variances S, 1 at first. Where ``y w'x < 1``: ``a = (1 - y
+    w'x) / (x'S x + gamma)``, ``w <- w + a y S x``, ``S_j <- 1 / (1 / S_j + x_j^2 / gamma)``, and the k
+    weights with the smallest S_j are kept. S_j depends on how often and how large a feature was at errors of
+    the model, not on the size of its weight.
 
     Differences from the paper: of q > 2 classes each has its own variances, and features are ranked by the
     sum of 1 / S_j over classes; ``fit_intercept`` adds a feature that is always 1 and is not counted; a row
@@ -43,7 +43,7 @@ class SOFS(Budgeted):
     )
 
     losses = {"classification": ("hinge",)}
-    can_overflow = True  # truncation takes away what bounds AROW's weights
+    can_overflow = True  # truncation removes the bound on AROW's weights
     examples = {
         "classification": """
         >>> import numpy as np
@@ -78,7 +78,7 @@ class SOFS(Budgeted):
         seen = rows.features
         if seen is None or len(seen) >= self.p:
             return None
-        return np.concatenate([seen, heap_features(self.state.kept)])  # a kept feature may have to go
+        return np.concatenate([seen, heap_features(self.state.kept)])  # a kept feature may be removed
 
     def overflow_error(self, where: str = "") -> ValueError:
         return ValueError(

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from ...core.method import Extent, Method
 from ...core.params import Int, OneOf, Or, Param, ParamError, Real
 from ...core.rows import Array, Rows, threads
-from ...core.state import RowBuffer, State
-from ...core.transaction import Undo
+from ...core.state import RowBuffer, State, Undo
 from . import steps
 from .paths import STAGE, Paths
 from .steps import scatter
 
-_CALL = 64  # blocks of a call of the kernel, at most: in between Python handles signals
+_CALL = 64  # maximum number of blocks per kernel call, so that Python can handle signals
 
 #: The algorithms of [Ma] as printed: each adds to the one before.
 ALGORITHMS: dict[int, dict[str, Any]] = {
@@ -29,7 +28,7 @@ ALGORITHMS: dict[int, dict[str, Any]] = {
 
 @classmethod  # type: ignore[misc]
 def as_printed(cls: Any, algorithm: int, **params: Any) -> Any:
-    """The estimator with the parameters that make it an algorithm of [Ma] as printed.
+    """An estimator with the parameters of one of the algorithms of [Ma], as printed.
 
     1: bursts with universal truncation, the truncated gradient of Langford et al. 2: bursts with informative
     truncation. 3: these on several paths, with stability selection. 4: with an adaptive gravity. For all of
@@ -47,29 +46,30 @@ def as_printed(cls: Any, algorithm: int, **params: Any) -> Any:
     if algorithm < 4 and "gravity" not in params:
         raise ParamError("gravity", None, f"expected a number: algorithm {algorithm} has a fixed g_0.")
     if algorithm == 4 and "gravity" in params:
-        raise ParamError("gravity", params["gravity"], "expected none: algorithm 4 adapts g_0.")
+        raise ParamError("gravity", params["gravity"], "expected no value: algorithm 4 adapts g_0.")
     printed = {"standardize": False, "fit_intercept": False, "refit": False, "min_bursts": 0.0}
     return cls(**(printed | {"burst_growth": 1e9} | ALGORITHMS[algorithm] | params))
 
 
 class StabilizedSGD(Method):
-    """Truncated gradient steps, stabilized by selection over many short runs ([Ma] Algorithm 4).
+    """Truncated gradient steps, stabilized by selection over runs in different orders ([Ma] Algorithm 4).
 
-    O(nnz) a row and path, where purged features cost nothing; memory for each path follows the stable set.
-    Paths run on threads; their number does not change the model. Rows are held until there are `block_size`
-    of them; then every path goes over that block in an order of its own, so that it does not matter how a
-    stream is cut into calls. A model that is read in between is that of all rows so far, as if the block and
-    the burst had ended: this learns the rows that are held once more. More than two classes are learned
-    jointly, one against the rest, and share the features.
+    Each row costs O(nnz) per path, and purged features cost nothing; memory is proportional to the stable
+    set, per path. Paths run on threads; their number does not change the model. Rows are buffered until there
+    are `block_size` of them; then every path learns that block in its own order, so that the result does not
+    depend on how a stream is cut into calls. A model that is read in between is that of all rows so far, as
+    if the block and the burst had ended; for this the buffered rows are learned in a copy. More than two
+    classes are learned jointly, one against the rest, and share the features.
 
     Notes
     -----
-    M paths go over the rows, each in its own order. A burst of K steps ``w <- w - eta g`` ends with the
+    M paths learn the rows, each in its own order. A burst of K steps ``w <- w - eta g`` ends with the
     informative truncation (Algorithm 2): each feature j that it saw k_j times is brought closer to zero by
     ``g_0 k_j``. After a stage of n_K bursts of all paths (Algorithms 3 and 4):
 
     - the selection probability of a feature is the share of bursts that left it non-zero, of those that saw
-      it (8); what was seen in delta_K (`min_bursts`) or less is carried over to the next stage (16);
+      it (8); counts of features seen in at most delta_K (`min_bursts`) bursts are carried over to the next
+      stage (16);
     - features below pi_0 (`threshold`) are purged for good (9), (10);
     - the rejection rate beta falls with the share d of features purged, of those that may be, from beta_0
       (`rejection`) to 0 (12): with gamma (`rejection_decay`) as
@@ -77,36 +77,35 @@ class StabilizedSGD(Method):
     - the gravity g_0 is the beta-quantile of ``|change of w_j| / k_j`` over the bursts of the stage (11);
     - bursts get longer, ``K_0 log(1 / (burst_growth (1 - d)))`` rows, never less than K_0 (`burst_size`).
 
-    The answer is the mean over the paths. In the first stage g_0 is 0, unless `gravity` gives it, for all
+    The model is the mean over the paths. In the first stage g_0 is 0, unless `gravity` gives it, for all
     stages. The paper's losses are 'hinge' and 'logistic'. `as_printed` has its algorithms 1 to 4.
 
-    Differences from the paper: (11) and (12) are read as they must be meant, quantile and share purged.
-    Shares are of the features seen so far, so that columns that are always zero do not count, and all but k
-    (or one) may be purged: where no more may go nothing is rejected, and what goes on is plain SGD. Of n
-    stable features no more than ``1 - 5 / n`` of the changes are rejected (`rejection_spared`), so that few
-    that all matter stay.
-    (16) is evaluated above delta_K and carried over up to it, so that no count is lost. With `standardize`
-    steps are taken in units of the root mean square of a feature's non-zero values, and changes are weighed
-    by its deviation in that unit: with data scaled to variance 1, and without that, a feature is kept for
-    being rare, since its values are large. The first bursts are as long as it takes to see a typical feature
-    20 times, where the paper has 5 rows for all data: a change over one or two rows is their noise, the
-    gravity its quantile, and weak signals are lost. The quantile is that of changes other than zero: a
-    feature whose rows all had no loss was not updated. An intercept, never truncated. Steps need not be
-    given: they are derived as those of `SGD` are, from the features that are stable and the last 256 rows
-    or so.
-    Several targets share the features: a change is the largest over them.
+    Differences from the paper: (11) and (12) are interpreted as quantile and share purged. Shares are
+    relative to the features seen so far, so that columns that are always zero do not count. All but k (or
+    one) features may be purged; when no more may be, nothing is rejected, and learning continues as plain
+    SGD. Of n stable features no more than ``1 - 5 / n`` of the changes are rejected (`rejection_spared`), so
+    that a few features that all matter are kept. (16) is evaluated above delta_K and carried over up to it,
+    so that no count is lost. With `standardize` steps are taken in units of the root mean square of a
+    feature's non-zero values, and changes are weighed by its deviation in that unit: otherwise, with data
+    scaled to variance 1, rare features would be kept because their values are large. The first bursts are as
+    long as it takes to see a typical feature 20 times, where the paper has 5 rows for all data: a change over
+    one or two rows is mostly noise, the gravity would be a quantile of noise, and weak signals would be lost.
+    The quantile is that of changes other than zero: a feature whose rows all had no loss was not updated.
+    There is an intercept, never truncated. Steps may be derived as for `SGD`, from the stable features and
+    about the last 256 rows. Several targets share the features: a change is the largest over them.
 
-    The paper has no k. Rejection ends while some hundred features are stable, whose weights share the fit of
-    the rows more evenly with every pass: cut to few they predict worse the longer `fit` goes on. It ends,
-    therefore, by eliminating stable features, refitting those that are left (`refit`).
+    The paper has no k. Rejection ends while about a hundred features are stable, and with every pass the fit
+    is spread more evenly over them, so that truncating them to k predicts worse the longer `fit` runs. `fit`
+    therefore ends by eliminating stable features and refitting those that are left (`refit`).
     """
 
     k = Param(
         None,
         Or(None, Int(1), "auto"),
-        "Number of features to keep, at most: purging stops at k, and the answer is cut to k by selection "
-        "probability, then weight; `fit` with `refit` chooses the k of the stable features by elimination. "
-        f"None: what is stable. {steps.AUTO}",
+        "Number of features to keep, at most: purging stops at k, and the model is reduced to k by "
+        "selection probability, then weight; `fit` with `refit` chooses the k of the stable features by "
+        "elimination. "
+        f"None: all stable features. {steps.AUTO}",
     )
     max_iter = steps.max_iter(60)
     tol = Param(
@@ -128,22 +127,22 @@ class StabilizedSGD(Method):
     burst_growth = Param(
         0.3,
         Real(above=0),
-        "How bursts grow as features go, the smaller the longer: to burst_size log(1 / (burst_growth d)) "
-        "rows, at least burst_size, d the share of features kept.",
+        "Growth of the bursts as features are purged, the smaller the longer: to burst_size log(1 / "
+        "(burst_growth d)) rows, at least burst_size, where d is the share of features kept.",
         symbol="alpha",
     )
     n_bursts = Param(5, Int(1), "Bursts of a stage.", symbol="n_K")
     truncation = Param(
         "informative",
         OneOf("informative", "universal"),
-        "What a burst takes off a weight: the gravity times the rows in which it saw the feature (Algorithm "
-        "2), or times all its rows, whether it saw the feature or not (Algorithm 1), which costs O(stable "
-        "features) a burst.",
+        "Amount by which a burst shrinks a weight: the gravity times the rows that contain the feature "
+        "(Algorithm 2), or times all its rows (Algorithm 1), which costs O(stable features) per burst.",
     )
     gravity = Param(
         "auto",
         Or("auto", Real(0)),
-        "What a burst takes off a weight for each row. 'auto' derives it from `rejection`, for each stage.",
+        "Amount by which a weight shrinks for each row of a burst. 'auto' derives it from `rejection`, for "
+        "each stage.",
         symbol="g_0",
     )
     rejection = Param(
@@ -155,14 +154,14 @@ class StabilizedSGD(Method):
     rejection_spared = Param(
         5,
         Int(0),
-        "Of few features less is rejected: the changes of so many (or k, if that is less) are spared, in the "
-        "mean. 0 is the paper's rule.",
+        "Number of features (or k, if smaller) whose changes are spared on average, so that less is "
+        "rejected when few features are left. 0 is the paper's rule.",
     )
     rejection_decay = Param(
         0.0,
         Real(),
-        "How the rejection rate falls as features go: above 0 exponentially, 0 linearly, below 0 "
-        "logarithmically, which keeps it up longest.",
+        "How the rejection rate falls as features are purged: above 0 exponentially, 0 linearly, below 0 "
+        "logarithmically, which is slowest.",
         symbol="gamma",
     )
     threshold = Param(
@@ -171,10 +170,10 @@ class StabilizedSGD(Method):
     min_bursts = Param(
         5.0,
         Real(0),
-        "Bursts that must have seen a feature before its selection probability counts: more than that.",
+        "A feature's selection probability counts once more than this many bursts have seen it.",
         symbol="delta_K",
     )
-    block_size = Param(1024, Int(1), "Rows that a path puts in its own order at a time.")
+    block_size = Param(1024, Int(1), "Rows of a block, which each path learns in its own order.")
     n_jobs = Param(-1, Or(Int(1), Int(-1, -1)), "Threads that share the paths, -1 for all processors.")
     refit, eta, schedule = steps.REFIT, steps.ETA, steps.SCHEDULE
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
@@ -183,7 +182,7 @@ class StabilizedSGD(Method):
         "selection_probabilities": "array of shape (p,): Share of the bursts that left a feature non-zero, "
         "of those that saw it, when it last counted; 1 while it has not, 0 once the feature is purged.",
         "n_stable": "int: Features seen and not purged.",
-        "current_gravity": "float: What a burst takes off a weight for each row, g_0 of the current stage.",
+        "current_gravity": "float: Shrinkage of a weight for each row of a burst, g_0 of the current stage.",
         "current_rejection": "float: The share of changes below the gravity, beta of the current stage.",
         "first_burst": "int: Rows of a burst at first, as given or derived; 0 before the first block.",
         "history": "dict of arrays: 'stage', 'stable', 'gravity', 'rejection' and 'burst_size' after each "
@@ -195,7 +194,7 @@ class StabilizedSGD(Method):
     prepare = "centre"
     _pass_rows: float = np.inf  # of a pass of `fit`, within which the first stage ends
 
-    stops_by = "weights"  # the loss rises as features go
+    stops_by = "weights"  # the loss rises as features are purged
 
     def start(self, p: int, q: int) -> State:
         return State(
@@ -225,7 +224,7 @@ class StabilizedSGD(Method):
         s._settled = None
         while at < n:
             held = len(s.buffer)
-            direct = held == 0 and n - at >= block  # whole blocks, not held before
+            direct = held == 0 and n - at >= block  # whole blocks, not buffered before
             stop = at + min(_CALL, (n - at) // block) * block if direct else min(n, at + block - held)
             part = rows[at:stop], y[at:stop], None if w is None else w[at:stop]
             if not direct:
@@ -265,7 +264,7 @@ class StabilizedSGD(Method):
         return None  # the end of a stage purges features that its rows do not have
 
     def undo(self, rows: Rows, y: Array, w: Array | None) -> Undo:
-        # rows that do not fill a block are held, which cannot fail
+        # rows that do not fill a block are buffered, which cannot fail
         fills = len(self.state.buffer) + len(rows) >= self.block_size
         return super().undo(rows, y, w) if fills else Undo()
 
@@ -279,7 +278,7 @@ class StabilizedSGD(Method):
             self._pass_rows = extent.rows
 
     def end_pass(self) -> None:
-        """Let the rows that are held be a block of their own."""
+        """Learn the buffered rows as a block of their own."""
         s = self.state
         if len(s.buffer):
             part = s.buffer.joined()
@@ -291,15 +290,16 @@ class StabilizedSGD(Method):
     def _mean(self, paths: Paths) -> tuple[NDArray[np.int64], Array, Array]:
         return paths.mean(self.truncation == "universal")
 
-    def iterate(self) -> Array:
-        paths = self.state.paths
+    def unselected(self) -> Array:
+        """Weights of all stable features, of which the model has k."""
+        paths = self._settled()
         slots, weights, _ = self._mean(paths)
         return scatter(paths.id[slots], weights, self.p)
 
     # ---------------------------------------------------------------- reading
 
     def _settled(self) -> Paths:
-        """The paths as if the rows that are held were a block."""
+        """The paths as if the buffered rows were a block."""
         s = self.state
         paths: Paths = s.paths
         if not len(s.buffer):
@@ -326,12 +326,6 @@ class StabilizedSGD(Method):
         at = slots[kept]
         return scatter(paths.id[at], weights[kept] * paths.unit["scale"][at, None], self.p), bias
 
-    def candidates(self) -> NDArray[np.intp]:
-        """All stable features, of which the model has k."""
-        paths = self._settled()
-        slots, weights, _ = self._mean(paths)
-        return np.sort(paths.id[slots[weights.any(axis=1)]]).astype(np.intp)
-
     @property
     def selection_probabilities(self) -> Array:
         """Selection probability of each feature: [Ma] (8) and (16)."""
@@ -349,7 +343,7 @@ class StabilizedSGD(Method):
 
     @property
     def current_gravity(self) -> float:
-        """g_0, what a burst takes off a weight for each row."""
+        """g_0, the amount by which a weight shrinks for each row of a burst."""
         return float(self._settled().clock["gravity"])
 
     @property
@@ -370,5 +364,5 @@ class StabilizedSGD(Method):
 
     @property
     def n_rows(self) -> int:
-        """Rows learned, those that are held among them."""
+        """Rows learned, including buffered ones."""
         return int(self.state.paths.head["rows"][0]) + len(self.state.buffer)

@@ -13,45 +13,45 @@ from .steps import chosen
 INIT = Param(
     "gradient",
     OneOf("gradient", "zero"),
-    "Where `fit` of data in memory starts from. 'gradient': a step along the gradient of all rows, cut to "
-    "the k features with the largest; 'zero': nothing, as `partial_fit` does and the paper has it. What is "
-    "kept first is seldom replaced.",
+    "Start of `fit` for data in memory. 'gradient': a step along the gradient of all rows, restricted to "
+    "the k features with the largest gradients; 'zero': zero weights, as in `partial_fit` and in the paper. "
+    "The features kept first are seldom replaced.",
 )
 
 
 def start_from(
     self: Any, model: Any, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
 ) -> Any:
-    """Forget everything and continue from a model that was fitted on a first batch; go on by `partial_fit`.
+    """Forget everything and start from a model that was fitted on a first batch; continue with `partial_fit`.
 
-    A good start is what truncated gradient descent needs to find the true features ([Susan] 3.1).
+    Truncated gradient descent needs a good start to find the true features ([Susan] 3.1).
 
     Parameters
     ----------
     model : LinearModel, fitted linear estimator or (coef, intercept)
         Its k largest weights are the start.
     X, y : arrays, as for `partial_fit`
-        The first batch: not learned, but it tells the scale of the features and the length of steps.
+        The first batch: not learned, but used for the scale of the features and the length of the steps.
     classes : sequence or None
-        All labels that the stream will bring, if y does not hold them; only where labels are learned.
+        For classifiers: all labels of the stream, if y does not contain all of them.
     sample_weight : array of shape (n,) or None
     """
     return self._partial_fit(X, y, classes, sample_weight, None, start=model)
 
 
 def start_by_gradient(method: Any, rows: Rows, y: Array, w: Array | None) -> None:
-    """Begin `fit` with a step of least squares on all rows, cut to k features before its length is chosen.
+    """Start `fit` with a least-squares step on all rows, on k features chosen before its length.
 
     That is the first step of normalised iterative hard thresholding (Blumensath and Davies 2010), in units of
-    the features where the method has units. The step of one row cannot tell a true feature from noise, and
-    what is kept first is seldom replaced.
+    the features if the method has units. The step of one row cannot distinguish a true feature from noise,
+    and the features kept first are seldom replaced.
     """
     weight = np.ones(len(rows)) if w is None else w / w.max()
     centre = weight @ y / weight.sum() if method.fit_intercept else np.zeros(y.shape[1])
     y = y - centre
     largest_y = np.abs(y).max() or 1.0
     y /= largest_y
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is no start
+    with np.errstate(over="ignore", invalid="ignore"):  # no start if it overflows
         mean, unit, gradient = first_gradient(method, rows, y, weight)
         kept = chosen(method, np.square(gradient).sum(axis=1))
         coef = np.zeros_like(gradient)
@@ -72,6 +72,6 @@ def first_gradient(method: Any, rows: Rows, y: Array, weight: Array) -> tuple[Ar
     total, square, gradient = sums[:, 1], sums[:, 2], sums[:, 3:]
     mean = total / weight.sum() if method.fit_intercept else np.zeros(p)
     spread = square - mean * total if method.fit_intercept else square
-    varies = spread > 1e-12 * square  # of a constant column rounding is left
+    varies = spread > 1e-12 * square  # a constant column leaves rounding errors
     unit = np.sqrt(np.where(varies, spread, 1.0))[:, None] if method.standardize else np.ones((p, 1))
     return mean, unit, np.where(varies[:, None], gradient, 0.0) / unit

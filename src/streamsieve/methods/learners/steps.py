@@ -16,8 +16,8 @@ from ...statistics.constraints import Constraints, Resolved
 MOST_CHOSEN = 200  # features that 'auto' selects, at most: each size is fitted and compared
 #: What 'auto' means for a number of features, where `fit` can choose it (training/size.py).
 AUTO = (
-    "'auto': `fit`, of data in memory, chooses: with more rows than features the model of least EBIC, else "
-    "the fewest features whose models predict left-out rows about as well as the best; at most "
+    "'auto': `fit` chooses it for data in memory: with more rows than features the model with the smallest "
+    "EBIC, otherwise the fewest features that predict held-out rows about as well as the best model; at most "
     f"{MOST_CHOSEN}."
 )
 FIXED_K = Param(10, Int(1), "Number of features to keep, at most.")
@@ -25,31 +25,36 @@ K = Param(10, Or(Int(1), "auto"), f"{FIXED_K.text} {AUTO}")
 ETA = Param(
     "auto",
     Or("auto", Real(above=0)),
-    "Step. 'auto' derives it from the rows seen: 1 / (4 L R^2), R^2 the mean squared norm of the rows, L the "
-    "curvature of the loss, and never so long that a row overshoots its own target.",
+    "Step size. 'auto' derives it from the rows seen: 1 / (4 L R^2), where R^2 is the mean squared norm of "
+    "the rows and L the curvature of the loss, and never so large that a row overshoots its own target.",
 )
 SCHEDULE = Param(
     "constant",
     OneOf("constant", "sqrt", "doubling"),
-    "How the step fades with the row t: not at all, as 1 / sqrt(t), or as log(a) / a, a doubling whenever t "
-    "has passed it ([Susan] section 4).",
+    "How the step decreases with the row t: not at all, as 1 / sqrt(t), or as log(a) / a, where a doubles "
+    "whenever t passes it ([Susan] section 4).",
 )
 ALPHA = Param(0.0, Real(0), "Strength of the penalty alpha / 2 |w|^2.")
-FIT_INTERCEPT = Param(True, Bool(), "Fit an intercept; it is never penalised, truncated nor counted.")
+FIT_INTERCEPT = Param(
+    True, Bool(), "Whether to fit an intercept; it is never penalised, truncated or counted."
+)
 STANDARDIZE = Param(
     True,
     Bool(),
-    "If True, take steps and compare weights in units of each feature, from running moments, so that scale "
-    "does not decide. With an intercept, columns whose mean exceeds their deviation are centred, and the "
-    "intercept of rows that are mostly zero starts from the targets, by a sample of the rows (of a stream "
-    "the first 100). If False, rows are used exactly as given: not scaled, not centred, and the intercept "
+    "If True, take steps and compare weights in units of each feature, from running moments, so that the "
+    "scale of a feature does not matter. With an intercept, columns whose mean exceeds their deviation are "
+    "centred, and the "
+    "intercept of rows that are mostly zero starts from the targets, estimated from a sample of the rows "
+    "(for a stream, from the first 100). If False, rows are used exactly as given: not scaled, not centred, "
+    "and the intercept "
     "starts at 0.",
 )
 UNITS = Param(
     True,
     Bool(),
     "If True, divide each column by the root mean square of its non-zero values, from a sample of the rows "
-    "(of a stream the first 100), so that scale does not decide. With an intercept, columns whose mean "
+    "(for a stream, the first 100), so that the scale of a feature does not matter. With an intercept, "
+    "columns whose mean "
     "exceeds their deviation are centred, and the intercept of rows that are mostly zero starts from the "
     "targets, by the same rows. If False, rows are used exactly as given: not scaled, not centred, and the "
     "intercept starts at 0.",
@@ -59,37 +64,37 @@ TOL = Param(
     1e-3,
     Real(0),
     f"`fit` stops after {PATIENCE} passes in a row in which the mean loss has not fallen by more than this "
-    "share of what it was at first. The loss of a pass is that of its rows before it learns them.",
+    "share of the first loss. The loss of a pass is measured on each row before it is learned.",
     live=True,
 )
 SHUFFLE = Param(
     True,
     Bool(),
-    "Put rows held in memory in a new order before each pass of `fit`.",
+    "Whether to shuffle rows in memory before each pass of `fit`.",
     live=True,
 )
-RANDOM_STATE = Param(0, Int(0, 2**64 - 1), "Seed of the orders.")
+RANDOM_STATE = Param(0, Int(0, 2**64 - 1), "Seed for shuffling.")
 REFIT = Param(
     True,
     Bool(),
-    "At the end of `fit`, fit the k selected features once more, on their own and by the loss of the task "
-    "(logistic for labels, unless loss='squared'), with a ridge derived from the rows. Steps choose "
-    "features well long before their weights have converged, and penalties shrink them; without it the "
-    "weights are the method's own, as they are after `partial_fit`.",
+    "At the end of `fit`, fit the k selected features again, alone and with the loss of the task (logistic "
+    "for labels, unless loss='squared'), with a ridge derived from the rows. Gradient steps select features "
+    "well long before their weights have converged, and penalties shrink the weights. If False, the weights "
+    "are the method's own, as after `partial_fit`.",
 )
 
 
 def max_iter(default: int) -> Any:
     """The parameter `max_iter`."""
-    return Param(default, Int(1), "Passes over the data that `fit` makes, at most.", live=True)
+    return Param(default, Int(1), "Maximum number of passes that `fit` makes over the data.", live=True)
 
 
 MAX_ITER = max_iter(100)
 GROW = Param(
     False,
     Bool(),
-    "Let a sparse batch be wider than those before: the state grows, `n_features_in_` moves on, and narrower "
-    "batches are read as if the missing columns were zero.",
+    "If True, a sparse batch may be wider than those before: the state and `n_features_in_` grow, and "
+    "narrower batches are read as if the missing columns were zero.",
 )
 
 
@@ -101,7 +106,7 @@ def clock() -> Field:
 
 
 def check_clock(clock: NDArray[Any]) -> None:
-    """Raise ValueError for a clock from a file that no stream leads to: kernels and loops count by it."""
+    """Raise ValueError for a clock from a file that no stream could produce: kernels and loops rely on it."""
     values = {name: float(clock[name]) for name in clock.dtype.names or ()}
     if not all(0 <= value < np.inf for value in values.values()):
         raise ValueError(f"clock={values}; expected finite numbers, none below 0.")
@@ -117,7 +122,7 @@ def moments(p: int, standardize: bool) -> Field | None:
 
 
 def step_rule(method: Any) -> dict[str, Any]:
-    """What every kernel reads of the steps; eta 0 is to be derived."""
+    """The step parameters that every kernel reads; eta=0 means that it is derived."""
     return {
         "eta": 0.0 if method.eta == "auto" else method.eta,
         "schedule": method.schedule,
@@ -127,7 +132,7 @@ def step_rule(method: Any) -> dict[str, Any]:
 
 
 def check_shrink(method: Any) -> None:
-    """A step shrinks the weights by eta alpha, which must leave something of them."""
+    """Raise ParamError if eta alpha >= 1: a step would shrink the weights to zero or beyond."""
     if method.eta != "auto" and method.eta * method.alpha >= 1:
         raise ParamError(
             "eta",
@@ -149,7 +154,7 @@ def variance(state: State) -> Array | float:
 
 
 def squares(weight: Array) -> Array:
-    """Sum of the squared weights (p, q) of each feature, in a unit in which they do not overflow."""
+    """Sum of the squared weights (p, q) of each feature, scaled so that squares do not overflow."""
     most = np.abs(weight).max(initial=0.0)
     if most > 1e100:
         weight = weight / most
@@ -164,7 +169,7 @@ def largest(score: Array, k: int) -> NDArray[np.int64]:
 
 
 def resolved_constraints(method: Any, p: int) -> Resolved | None:
-    """The constraints of a method by feature; None where there are none."""
+    """The constraints of a method by feature; None without constraints."""
     constraints = Constraints.of(method)
     if not constraints.given:
         return None
@@ -174,9 +179,10 @@ def resolved_constraints(method: Any, p: int) -> Resolved | None:
 
 
 def chosen(method: Any, score: Array) -> NDArray[np.int64]:
-    """The features of a method whose model is chosen when it is read: the k with the largest scores above 0.
+    """The selected features of a method that chooses them when read: the k with the largest scores above 0.
 
-    Scores are squares of weights. Features to keep come first; groups go by the mean of their scores, whole.
+    Scores are squares of weights. Features to keep come first; groups are ranked by the mean of their scores
+    and selected as a whole.
     """
     resolved = resolved_constraints(method, len(score))
     if resolved is None:

@@ -17,18 +17,20 @@ from .ladder import Regularised, soft
 class TruncatedGradient(Regularised):
     """Sparse weights by truncated gradient steps (Langford, Li and Zhang 2009).
 
-    O(nnz) a row and penalty, whatever p is; O(p) memory a penalty. More than two classes are learned
-    jointly, one against the rest; the support is the union over them.
+    Each row costs O(nnz) per penalty, independently of p; memory is O(p) per penalty. More than two classes
+    are learned jointly, one against the rest; the support is the union over them.
 
     Notes
     -----
     For each row ``w <- w - eta_t g``; after every K-th, weights of at most theta are brought closer to zero
-    by ``K eta_t alpha``, alpha being the gravity g_0. A weight that no row touches is either beyond theta all
-    the time or never, so what it has missed is a difference of one running sum.
+    by ``K eta_t alpha``, alpha being the gravity g_0. Between two rows that contain its feature, a weight
+    stays either beyond theta or within it, so the truncations it has missed are a difference of one running
+    sum.
 
-    Differences from the paper: an intercept, never truncated; a model read m rows after a truncation is
-    read as if one by ``m eta_t alpha`` had come since, or it would not be sparse. With k the answer is the k
-    largest weights at the penalty whose model was least off on the rows before it learned them.
+    Differences from the paper: there is an intercept, never truncated; a model that is read m rows after a
+    truncation is first truncated by ``m eta_t alpha``, since it would not be sparse otherwise. With k, the
+    model is the k largest weights at the penalty with the smallest progressive loss, which is measured on
+    each row before it is learned.
     """
 
     schedule = steps.SCHEDULE
@@ -36,7 +38,7 @@ class TruncatedGradient(Regularised):
     theta = Param(
         None,
         Or(Real(above=0), None),
-        "Weights beyond it are left alone by a truncation; None for no such bound.",
+        "Weights beyond it are not truncated; None: all weights are.",
         symbol="theta",
     )
 
@@ -59,7 +61,7 @@ class TruncatedGradient(Regularised):
         return ladder.learn(self, _core.truncated_gradient, rows, y, w, self.move)
 
     def move(self) -> None:
-        """Move the penalties; what the old ones still have to do to the weights is done before."""
+        """Move the penalties, after applying the outstanding truncations of the old ones."""
         s = self.state
         pull = float(s.gravity["pull"])
         if s.then is not None:
@@ -86,7 +88,7 @@ class TruncatedGradient(Regularised):
     def columns(self) -> Array:
         """Weights at all penalties, (p, penalties x outputs)."""
         s = self.state
-        # Between truncations no touched weight is zero: what is read has the gravity of the rows since.
+        # Between truncations no touched weight is zero: truncate by the gravity of the rows since.
         since = float(s.clock["rows"]) % self.K * float(s.gravity["step"])
         return self.pulled(float(s.gravity["pull"]) + since)
 

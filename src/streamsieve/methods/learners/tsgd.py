@@ -17,24 +17,24 @@ from .steps import check_shrink, chosen, scatter, squares, step_rule, variance
 class TSGD(Method):
     """The k largest weights of stochastic gradient descent on all features ([Sun] Algorithm 2).
 
-    All weights are learned, O(nnz) a row and O(p) memory; the k with the largest sigma_j |beta_j| are the
-    model, chosen whenever it is read, O(p). More than two classes are learned jointly, one against the rest,
-    and share the k features.
+    All weights are learned: each row costs O(nnz), and memory is O(p). The model is the k weights with the
+    largest sigma_j |beta_j|, chosen when it is read, O(p). More than two classes are learned jointly, one
+    against the rest, and share the k features.
 
     Notes
     -----
     Differences from the paper: with `standardize` the step of feature j is divided by its mean square so far
-    (what normalising the data first would do, which a stream does not allow; with a given `eta`, by that of
-    its non-zero values), so that rare features are found as frequent ones are; and a weight
-    follows its unit for the first 64 of them, lest a first value that is tiny by chance leaves a huge one;
-    several targets share the k features, ranked by the norm of their weights.
+    (as if the data had been normalised first, which a stream does not allow; with a given `eta`, by that of
+    its non-zero values), so that rare features are found as well as frequent ones; the weight is rescaled
+    with its unit for the first 64 values, because a tiny first value would leave a huge weight; several
+    targets share the k features, ranked by the norm of their weights.
     """
 
     k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
     keep, groups, group_categories = KEEP, GROUPS, GROUP_CATEGORIES
     refit = steps.REFIT
-    # of weights that have come to fit few rows the k largest are worse features than after some passes
+    # after many passes over few rows the weights overfit, and their k largest are worse features
     max_iter = steps.max_iter(5)
     tol, shuffle, random_state = steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
 
@@ -64,7 +64,7 @@ class TSGD(Method):
         return scatter(kept, s.weight[kept] * s.scale, self.p), s.bias.copy()
 
     def measure(self, rows: Rows, w: Array | None) -> None:
-        """Let moments and clock see rows that are not learned."""
+        """Update moments and clock by rows that are not learned."""
         _core.measure(rows.kernel, w, step_rule(self), self.state, 0)
 
     def set_weights(self, coef: Array, intercept: Array) -> None:

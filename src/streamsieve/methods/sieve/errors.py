@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core import linalg
-from ...core.losses import LOSSES
 from ...core.rows import Array
 from ...statistics.folds import FOLDS
 from .read import Reading, folds_of
@@ -28,7 +27,8 @@ DEPENDENT = 1e-10  # share of a feature's variance that the others leave, below 
 def refit(sieve: Sieve, found: Reading) -> tuple[Reading, tuple[Array, float]]:
     """The model without ridge, and its standard errors (q, features) with their degrees of freedom.
 
-    Of a likelihood without maximum the weights stay as they are, and have no errors.
+    Of a likelihood without one maximum the weights stay as they are, and have no errors: the classes are
+    separated, or features depend on each other.
     """
     store, (fold, part, _) = sieve.state.store, folds_of(sieve)
     columns = np.searchsorted(store.columns, found.features).astype(np.int32)
@@ -40,7 +40,10 @@ def refit(sieve: Sieve, found: Reading) -> tuple[Reading, tuple[Array, float]]:
     )
     fits = []
     if sieve.loss == "squared":
-        B, b, stderr, nu = least_squares(sieve, problem, columns)
+        squares = least_squares(sieve, problem, columns)
+        if squares is None:
+            return found, (np.full_like(found.coef, np.nan), np.nan)
+        B, b, stderr, nu = squares
     else:
         for t in range(sieve.q):
             fits.append(Likelihood(sieve, problem, columns, t).refit(np.append(B[t], b[t]), str(sieve.se)))
@@ -53,14 +56,17 @@ def refit(sieve: Sieve, found: Reading) -> tuple[Reading, tuple[Array, float]]:
     return found._replace(coef=coef, intercept=intercept), (stderr * unit, float(np.max(nu)))
 
 
-def least_squares(sieve: Sieve, problem: Problem, columns: Ints) -> tuple[Array, Array, Array, Any]:
-    """Weights (q, k), intercepts, errors (q, k) and degrees of freedom, in standardised units."""
+def least_squares(sieve: Sieve, problem: Problem, columns: Ints) -> tuple[Array, Array, Array, Any] | None:
+    """Weights (q, k), intercepts, errors (q, k) and degrees of freedom, in standardised units.
+
+    None where columns depend on each other linearly.
+    """
     sums, k = Sums(problem, columns), len(columns)
     G, C, mean, mean_t = sums.train(None)
     n, square = sum(H[-1, -1] for H in sums.H), sum(sums.yy)
     L, failed = linalg.dpotrf(G.T, lower=1, clean=0)
     if failed or (L.diagonal() ** 2 <= DEPENDENT * G.diagonal()).any():
-        raise ValueError("The selected features depend on each other linearly; pass a smaller k.")
+        return None
     B, _ = linalg.dpotrs(L, C, lower=1)
     M, _ = linalg.dpotrs(L, np.eye(k, order="F"), lower=1)
     left = np.maximum(square / n - mean_t**2 - (B * C).sum(axis=0), 0.0)
@@ -76,8 +82,8 @@ class Likelihood:
         self.problem, self.columns, self.labels, k = problem, columns, sieve.labels, len(columns)
         if sieve.se == "folds" and problem.summary is not None:
             raise ValueError(
-                f"se='folds': of {sieve.state.rows} rows {problem.store.n} are still held, the others are "
-                f"summed up in memory={sieve.memory!r}; pass more memory, or se='classical'."
+                f"se='folds': of {sieve.state.rows} rows {problem.store.n} are still stored, the others are "
+                f"summarised in memory={sieve.memory!r}; pass more memory, or se='classical'."
             )
         row = sieve.row_weight
         self.y, self.weight = problem.y[:, output], problem.weight.astype(np.float64) / row
@@ -138,12 +144,3 @@ class Likelihood:
         square = sum((each[0][:k] - b[:k]) ** 2 for each in left if each is not None)
         error = np.sqrt((len(filled) - 1) / len(filled) * np.asarray(square))
         return b[:k], float(b[k]), error, float(len(filled) - 1)
-
-
-def check_errors(se: Any, loss: str) -> str | None:
-    """What is wrong with these errors for a loss; None if nothing is."""
-    if se is not None and not LOSSES[loss].likelihood:
-        return f"expected None with loss={loss!r}, which is the likelihood of no distribution."
-    if se == "folds" and loss == "squared":
-        return "expected 'classical' with loss='squared', whose rows are summed up; OFSA has errors by folds."
-    return None

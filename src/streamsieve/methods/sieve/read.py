@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from ...core.rows import Array
 from ...statistics import criteria
 from ...statistics.folds import FOLDS
+from .dual import Dual
 from .solve import KEPT, Fit, Problem, Start, solve
-from .store import Ints
+from .store import Ints, Store
 from .sums import EXACT, Sums
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 #: Ridges of eliminations, per row, for columns of unit variance. Strong ones rank as correlations do, weak
 #: ones as best subset does. One ridge alone (.01) costs 2.3 points of R2 at small k, two (.1, .001) 1.4.
 RIDGES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
+#: Least ridge times rows, for labels: that of a normal prior with deviation .5 for weights of standardised
+#: columns. Classes of few rows are separable: weaker ridges let weights explode, and win by chance. Of 80
+#: rows "auto" gains 1.7 +- .6 points (8 sets), of 300 rows .5 +- .4; k given .0 +- .1 and .4 +- .3.
+LEAST = 4.0
 #: The model of the elimination itself, and adaptive refits under so many times its ridge. Against refits
 #: under one ridge for all columns, three splits: R2 +.4 +- .4 (k given), +.8 +- .5 (auto), labels +.3 +- .2.
 OWN, REFITS = 0.0, (0.0, 1.0, 10.0, 0.1)
@@ -36,6 +41,7 @@ FAINT = 1e-6  # squared weights below this share of their mean count as this: ze
 PATIENCE = 2  # ridges in a row that predict worse than the best one, after which no weaker one is tried
 FINALISTS = 3  # ridges, of all scalings, that all folds compare; of two the log-loss is worse by .4 +- .3
 EACH = 12  # sizes up to which all are tried, and above two in an octave: a coarser ladder is off by one
+BEYOND = 2  # largest size, in rows: of tiny sets all columns predict best; labels +1.6 +- .8 against once
 SPARSE = 0.1  # share of values that are not zero, below which columns are also compared in one unit: words
 MANY = 10_000  # rows above which one fold is left out, not five in turn: it has 2,000 rows to judge by
 LATE = 1000  # rows above which kernels refit the chosen size alone: as good there, and a fifth of the time
@@ -43,12 +49,13 @@ FEW = 2000  # rows since the last retirement below which the ridge is that of th
 FALLBACK = 10  # units, where k is to be chosen and no row can be left out
 FLAT = 1e-6  # ridge of the fits that information criteria compare
 COPIES = 8  # weight of equal rows that share a fold: more are data, not one row delivered again
-CLEARLY = 1.53  # standard errors, 90% of Student's t with four degrees of freedom: of noise 14 of 180 select
+CLEARLY = 1.53  # standard errors: 90% of Student's t with four degrees of freedom
+EVIDENCE = 3.0  # least gain in log-likelihood: twentyfold odds, which noise has in one of twenty runs
 TIE = 1e-5  # relative difference of losses that count as equal; the stronger ridge is taken
 HUGE = 1e100  # loss of a model that overflows
 PENALTIES = ("aic", "bic", "ebic")
 
-Engine = Problem | Sums
+Engine = Problem | Sums | Dual
 
 
 class Reading(NamedTuple):
@@ -74,19 +81,20 @@ def read(sieve: Sieve) -> Reading:
     engines, columns, folds = candidates(sieve)
     sizes = sizes_of(sieve, engines[0].problem, columns, folds)
     known = s.H is not None and sieve.loss != "squared" and store.n < FEW
-    ridges = (s.ridge / store.total,) if known else RIDGES
+    ridges = (s.ridge / store.total,) if known else ridges_of(sieve)
     if len(sizes) > 1 and sieve.criterion in PENALTIES:
         sizes = [least_criterion(sieve, engines, columns, ridges, sizes)]
-    late = len(sizes) > 1 and isinstance(engines[0], Problem) and store.n > LATE
+    late = len(sizes) > 1 and isinstance(engines[0], Problem) and contents(store) > LATE
     entries = finalists(engines, columns, ridges, sizes, folds, (OWN,) if late else REFITS)
     if not entries or not sizes[0]:
         choice, by_criterion = Choice(engines[0], ridges[0], sizes[0], OWN), {}
-    elif len(sizes) > 1 and not better_than(constant(engines[0], folds), entries):
+    elif len(sizes) > 1 and not better_than(constant(engines[0], folds), entries, sieve.row_weight):
         choice, by_criterion = Choice(engines[0], ridges[0], 0, OWN), {"cv": 0, "1se": 0}
     else:
         best, s, r, by_criterion = choose(entries, sizes, sieve.criterion)
         factor = REFITS[best_refit(best, s) if late else r]
         choice = Choice(best.engine, best.ridge, sizes[s], factor)
+        by_criterion = by_criterion if len(sizes) > 1 else {}  # a size that was given is no choice of these
     fit, p = fit_all(choice, columns), choice.engine.problem
     coef = fit.B / p.scale[fit.columns] * p.spread[:, None]
     intercept = fit.b * p.spread + p.center - coef @ (p.mean[fit.columns] + store.shift[fit.columns])
@@ -102,6 +110,8 @@ def candidates(sieve: Sieve) -> tuple[list[Engine], Ints, list[int]]:
     columns = np.flatnonzero(engines[0].problem.deviation > 0).astype(np.int32)
     if sieve.loss == "squared" and (s.H is not None or len(columns) <= EXACT):
         engines = [Sums(e.problem, columns) for e in engines]
+    elif sieve.loss == "squared" and Dual.fits(engines[0].problem, len(columns)):
+        engines = [Dual(e.problem) for e in engines]
     return engines, engines[0].distinct(columns), folds
 
 
@@ -116,9 +126,14 @@ def folds_of(sieve: Sieve) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[i
         by_fold = by_fold + s.H[:, -1, -1]
     rest = by_fold.sum() if s.H is None or sieve.loss == "squared" else np.inf
     folds = [f for f in range(FOLDS) if 0 < by_fold[f] < rest]
-    if (sieve.loss != "squared" or s.H is None) and store.n > MANY:
+    if (sieve.loss != "squared" or s.H is None) and contents(store) > MANY:
         return fold, number // FOLDS, folds[:1]
     return fold, fold, folds
+
+
+def contents(store: Store) -> int:
+    """Rows that differ: a row twice is one of twice the weight, and no rule may tell them apart."""
+    return len(np.unique(store.key[: store.n]))
 
 
 def deal(
@@ -146,14 +161,20 @@ def deal(
     return number
 
 
+def ridges_of(sieve: Sieve) -> tuple[float, ...]:
+    """From the strongest on; of labels only those that few rows can bear."""
+    weak = LEAST * sieve.row_weight / sieve.state.store.total if sieve.labels else 0.0
+    return tuple(ridge for ridge in RIDGES if ridge >= min(weak, RIDGES[0]))
+
+
 def sizes_of(sieve: Sieve, problem: Problem, columns: Ints, folds: list[int]) -> list[int]:
-    """Numbers of units, decreasing: k, or all of a ladder up to as many as there are rows."""
+    """Numbers of units, decreasing: k, or all of a ladder up to twice as many as there are rows."""
     unit = problem.unit[columns]
     most, least = len(np.unique(unit)), len(np.unique(unit[problem.flags[columns] & KEPT > 0]))
     if sieve.k != "auto" or not folds:
         return [max(min(FALLBACK if sieve.k == "auto" else sieve.k, most), least)]
-    rows = len(np.unique(problem.store.key[: problem.store.n])) if problem.summary is None else most
-    most = max(min(most, rows), least, 1)
+    rows = contents(problem.store) if problem.summary is None else most
+    most = max(min(most, BEYOND * rows), least, 1)
     steps = np.rint(EACH * 2 ** np.arange(0, 40, 0.5))
     ladder = {*range(1, EACH), *steps.astype(int).tolist(), most}
     return sorted((size for size in ladder if max(least, 1) <= size <= most), reverse=True)
@@ -280,14 +301,17 @@ def best_refit(entry: Entry, s: int) -> int:
     return int(with_losses(at_size, list(paths), REFITS).losses.sum(axis=-1).argmin())
 
 
-def better_than(constant: Array, entries: list[Entry]) -> bool:
-    """Whether models predict better than the constant, each chosen without the part on which it is judged:
-    in the sum clearly, or in all parts but one and in the sum. Of heavy tails one part may be wild."""
+def better_than(constant: Array, entries: list[Entry], row: float = 1.0) -> bool:
+    """Whether models predict better than the constant, each chosen without the part on which it is judged.
+
+    By `EVIDENCE` in the sum, where a row weighs `row`: shrunken models of noise differ from the constant by
+    less. And by `CLEARLY` standard errors, or in all parts but one: of heavy tails one part may be wild.
+    """
     losses = np.array([entry.losses for entry in entries]).reshape(-1, FOLDS)
     others = losses.sum(axis=1, keepdims=True) - losses
     gain = constant - losses[others.argmin(axis=0), np.arange(FOLDS)]
     clearly = gain.sum() > CLEARLY * gain.std(ddof=1) * FOLDS**0.5
-    return bool(clearly or (gain.sum() > 0 and (gain > 0).sum() >= FOLDS - 1))
+    return bool(gain.sum() > EVIDENCE * row and (clearly or (gain > 0).sum() >= FOLDS - 1))
 
 
 def constant(engine: Engine, folds: Sequence[int]) -> Array:

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from ... import _core
 from ...core import linalg
-from ...core.losses import loss_names
+from ...core.losses import LOSSES, loss_names
 from ...core.method import Extent, Method
 from ...core.params import Bool, Bytes, Int, Kind, OneOf, Or, Param, ParamError, Real, size_of
 from ...core.rows import Array, Rows, threads
 from ...core.state import State, check_array, optional, zeros
-from ...core.transaction import transaction
+from ...core.words import counted
 from ...statistics import constraints
 from ...statistics.folds import FOLDS
 from ...statistics.linear_model import LinearModel
@@ -40,48 +40,52 @@ def count_values(row: Rows) -> int:
 class Sieve(Method):
     """Selects k features by elimination: fit all, drop the weakest, fit again, ...
 
-    The models are ridge-penalised, with the loss of the task. A few ridges are tried, each constant along an
-    elimination; rows that were left out of it choose the ridge and, with k='auto', the number of features. A
-    strong ridge ranks as correlations do, a weak one as best subset does. What is left is refitted with
-    ridges in inverse proportion to squared weights, where held-out rows prefer it: weak features are shrunk
-    more.
-    Constant features and copies of others are never selected.
+    The models are ridge-penalised, with the loss of the task. Several ridges are tried, each constant along
+    an elimination; cross-validation chooses the ridge and, with k='auto', the number of features. A strong
+    ridge ranks features as correlations do, a weak one as best subset does. If held-out rows prefer it, the
+    selected features are refitted with ridges in inverse proportion to their squared weights, which shrinks
+    weak features more. Constant features and copies of others are never selected.
 
-    Rows are kept, restricted to the features that are still candidates, in at most `memory` bytes. When these
-    are full, values are rounded to 8 bits, then features leave (half of them, the weakest), or rows are
-    summarised by a quadratic: exact for squared loss, an approximation around the present model otherwise. A
-    model is read from what is kept, at any time, and cached until more rows come.
+    Rows are stored, restricted to the features that are still candidates, in at most `memory` bytes. When the
+    memory is full, values are rounded to 8 bits; then the weaker half of the features is removed, or rows are
+    summarised by a quadratic, which is exact for squared loss and an approximation around the current model
+    otherwise. A model can be read at any time, and is cached until more rows are learned.
 
-    A call that fails or is interrupted leaves nothing behind: while a call makes room, what was kept before
-    is held too.
+    A call that fails or is interrupted changes nothing: while a call makes room, a copy of the stored rows is
+    kept.
 
-    O(nnz) a row to learn. To read: O(100) walks over the kept rows for each of 6 ridges and 5 folds.
+    Learning a row costs O(nnz). Reading a model takes about 100 passes over the stored rows for each of 6
+    ridges and 5 folds.
     """
 
     weight_notes = {
-        "classification": "Where nothing is selected, the shares of the classes count rows, not weights."
+        "classification": "If nothing is selected, the shares of the classes count rows, not weights."
     }
 
-    k = Param("auto", Or("auto", Int(1)), "Features to select; 'auto': as `criterion` chooses.")
+    k = Param("auto", Or("auto", Int(1)), "Number of features to select; 'auto': chosen by `criterion`.")
     criterion = Param(
         "cv",
         OneOf("cv", "1se", "ebic", "bic", "aic"),
-        "How k='auto' chooses. 'cv': the least loss of rows left out; '1se': the fewest features within one "
-        "standard error of that; 'ebic', 'bic', 'aic': the least information criterion.",
+        "Criterion of k='auto'. 'cv': the smallest loss on held-out rows; '1se': the fewest features within "
+        "one standard error of that; 'ebic', 'bic', 'aic': the smallest information criterion.",
     )
-    memory = Param("256MB", Bytes(1 << 20), "Bytes for the rows kept, beyond a few numbers a feature.")
-    fit_intercept = Param(True, Bool(), "Fit an intercept; it is never penalised nor counted.")
+    memory = Param(
+        "256MB",
+        Bytes(1 << 20),
+        "Memory for stored rows, in bytes, in addition to a few numbers for each feature.",
+    )
+    fit_intercept = Param(True, Bool(), "Whether to fit an intercept; it is never penalised or counted.")
     standardize = Param(
         True,
         Bool(),
-        "Divide features by their deviations; sparse ones also by one number for all, where that predicts "
-        "better. If False, by one number for all only.",
+        "If True, divide features by their standard deviations; for sparse features a common scale is tried "
+        "too, and the better one is used. If False, use a common scale only.",
     )
     clip = Param(
         True,
         Bool(),
-        "Predict rows whose values are beyond the range learned, widened by half of it on each side, as if "
-        "they were at its ends.",
+        "If True, clip the values of rows to predict to the range of the training rows, widened by half of "
+        "it on each side.",
     )
     keep, groups, group_categories, positive = (
         constraints.KEEP,
@@ -89,45 +93,52 @@ class Sieve(Method):
         constraints.GROUP_CATEGORIES,
         constraints.POSITIVE,
     )
-    missing = Param("error", OneOf("error", "mean"), "Values that are NaN: an error, or the mean so far.")
-    half_life = Param(
-        None, Or(None, Real(above=0)), "Rows after which a row weighs half; squared loss only. None: never."
+    missing = Param(
+        "error", OneOf("error", "mean"), "What to do with NaN: raise an error, or use the mean so far."
     )
-    grow = Param(False, Bool(), "Let a sparse batch be wider than those before.")
-    n_jobs = Param(-1, Or(Int(1), Int(-1, -1)), "Threads, -1 for all processors.")
+    half_life = Param(
+        None,
+        Or(None, Real(above=0)),
+        "Number of rows after which the weight of a row has halved; squared loss only. None: rows keep "
+        "their weight.",
+    )
+    grow = Param(False, Bool(), "If True, a sparse batch may have more columns than those before.")
+    n_jobs = Param(-1, Or(Int(1), Int(-1, -1)), "Number of threads; -1: all processors.")
     se = Param(
         None,
         Or(None, OneOf("classical", "folds")),
-        "Standard errors, of at most two classes, given the selection: by the observed information, or by "
-        "the jackknife over the 5 folds of the rows. Weights are then refitted without ridge. None: none.",
+        "Standard errors, given the selection, for at most two classes: from the observed information, or "
+        "by the jackknife over the 5 folds of the rows. The weights are then refitted without a ridge. "
+        "None: no standard errors.",
     )
 
     effects = Param(
         "linear",
         OneOf("linear", "shapes", "pairs", "auto"),
-        "What a feature may contribute: a line; a curve of its values; curves and products of two features; "
-        "'auto': the simplest of the three that held-out rows cannot tell from the best.",
+        "Form of the effects: 'linear'; 'shapes', a curve for each feature; 'pairs', curves and "
+        "interactions of two features; 'auto', the simplest of the three that is within one standard error "
+        "of the best on held-out rows.",
     )
     edges = Param(
         None,
         Or(None, Kind("array of shape (p, 63)", (np.ndarray,))),
-        "Levels of shapes and pairs: `edges_` of another model, for parts of a stream that are to be merged. "
-        "None: by the first 2,000 rows.",
+        "Levels of shapes and pairs: `edges_` of another model, so that models of parts of a stream can be "
+        "merged. None: from the first 2,000 rows.",
     )
 
     limit, weight_limit, tiny = 1e30, 1e30, 1e-30  # values and weights are kept in float32
     extracts = screens = True
     losses = {task: loss_names(task, newton=True) for task in ("regression", "classification")}
     attributes = {
-        "ridge": "float: penalty of the elimination, per row and in standardised units",
-        "n_candidates": "int: features whose rows are still kept",
-        "sizes": "dict: features by 'cv' and by '1se', where k='auto'",
-        "n_clipped": "int: rows predicted so far of which a value was clipped",
+        "ridge": "float: ridge of the elimination, per row and in standardised units",
+        "n_candidates": "int: number of features that are still candidates",
+        "sizes": "dict: number of features by 'cv' and by '1se', with k='auto'",
+        "n_clipped": "int: number of predicted rows in which a value was clipped",
         "effects": "str: kind of the model: 'linear', 'shapes' or 'pairs'",
         "effect_losses": "dict: loss of held-out rows by kind",
-        "terms": "list of Component: features, deviation and, of pairs, p-value of each shape and pair",
+        "terms": "list of Component: features, standard deviation and, for pairs, p-value of each component",
         "edges": "array of shape (p, 63): levels of shapes and pairs",
-        "model": "LinearModel: with `se`, the weights with standard errors, p values and intervals.",
+        "model": "LinearModel: with `se`, the weights with standard errors, p-values and intervals.",
     }
 
     estimator_methods = (effect,)
@@ -154,13 +165,23 @@ class Sieve(Method):
     def check(self) -> None:
         if self.half_life is not None and self.loss != "squared":
             raise ParamError(
-                "half_life", self.half_life, f"forgetting needs loss='squared', not {self.loss!r}; pass None."
+                "half_life", self.half_life, f"half_life needs loss='squared', not {self.loss!r}; pass None."
             )
         given = constraints.Constraints.of(self)
         given.check("Sieve", {}, standardize=self.standardize)
-        wrong = errors.check_errors(self.se, self.loss)
-        if wrong is not None:
-            raise ParamError("se", self.se, wrong)
+        if self.se is not None and not LOSSES[self.loss].likelihood:
+            raise ParamError(
+                "se",
+                self.se,
+                f"expected None with loss={self.loss!r}, which is not the likelihood of a distribution.",
+            )
+        if self.se == "folds" and self.loss == "squared":
+            raise ParamError(
+                "se",
+                self.se,
+                "expected 'classical' with loss='squared', because rows are summed up; use OFSA for errors "
+                "by folds.",
+            )
 
     # ---------------------------------------------------------------- state
 
@@ -318,7 +339,7 @@ class Sieve(Method):
     def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
         p, self._undo = self.p, SieveUndo(self.state, rows)
         undo = self._undo
-        with transaction(undo):
+        with undo:
             try:
                 if rows.p > p:
                     self.resize(rows.p)
@@ -470,15 +491,15 @@ class Sieve(Method):
         raise AttributeError("Lines have no levels; effects=... has.")
 
     @property
-    def note(self) -> str:
+    def note(self) -> str:  # type: ignore[override]
         """What another criterion would have chosen, in a sentence."""
         sizes = self._read().sizes
         if self.k != "auto" or len(set(sizes.values())) < 2:
             return ""
         other = "1se" if self.criterion != "1se" else "cv"
         return (
-            f"{sizes['1se']} features are within one standard error; {sizes['cv']} are best "
-            f"(criterion={other!r} selects {sizes[other]})."
+            f"{counted(sizes['1se'], 'feature')} {'is' if sizes['1se'] == 1 else 'are'} within one standard "
+            f"error; {sizes['cv']} are best (criterion={other!r} selects {sizes[other]})."
         )
 
     def _read(self) -> Reading:

@@ -26,6 +26,7 @@ LARGEST_CODE = 127
 RANGE = 5.0  # deviations from the mean that codes reach
 ESCAPE_BYTES = 17
 GROWTH = 1.25  # of arrays
+BLOCK_BYTES = 4 << 20  # of values that are decoded at a time
 
 
 #: What there is of each column, with its value for a column that comes later: zero in all rows so far.
@@ -340,17 +341,31 @@ class Store(State):
 
     def blocks(self, columns: Ints) -> Iterator[tuple[slice, Array]]:
         """All rows held, some at a time, of the columns at these places, minus `shift`."""
-        step = max(64, (4 << 20) // (8 * max(len(columns), 1)))
+        step = max(64, BLOCK_BYTES // (8 * max(len(columns), 1)))
         for at in range(0, self.n, step):
             rows = slice(at, min(at + step, self.n))
             yield rows, self.decode(rows.start, rows.stop, columns)
 
+    def by_columns(self, columns: Ints) -> Iterator[tuple[slice, Array]]:
+        """The columns at these places, minus `shift`, some at a time: (columns, n). Tiles are nearly so."""
+        step, tiles = max(1, BLOCK_BYTES // (8 * max(self.n, 1))), -(-self.n // self.tile_rows)
+        cells = self.cells.view(np.float32) if self.layout == "tiles" else np.empty(0)
+        for at in range(0, len(columns), step):
+            some = slice(at, min(at + step, len(columns)))
+            if self.layout == "tiles":
+                in_tiles = cells[: tiles * self.width * self.tile_rows].reshape(tiles, self.width, -1)
+                rows = in_tiles[:, columns[some]].swapaxes(0, 1).reshape(some.stop - at, -1)[:, : self.n]
+                yield some, rows.astype(np.float64)
+            else:
+                yield some, self.decode(0, self.n, columns[some]).T
+
     def project(self, left: Array, columns: Ints) -> Array:
         """The product of `left` (m, n) with the rows held, of the columns at these places, minus `shift`."""
         if self.layout != "csr":
-            return sum(
-                (left[:, rows] @ X for rows, X in self.blocks(columns)), np.zeros((len(left), len(columns)))
-            )
+            out = np.empty((len(left), len(columns)))
+            for some, X in self.by_columns(columns):
+                out[:, some] = left @ X.T
+            return out
         from scipy.sparse import csr_array
 
         nnz = int(self.indptr[self.n])

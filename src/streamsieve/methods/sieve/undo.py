@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...core.rows import Rows
-from ...core.state import State
-from ...core.transaction import Undo
+from ...core.state import State, Undo
 
 EXTRA = 32 << 20  # bytes for work, beside the memory of a sieve
 
