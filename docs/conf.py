@@ -53,7 +53,33 @@ html_theme_options = {
 ALONE = "index install start choosing support evidence how-it-works commands benchmarks changelog citing"
 html_sidebars = {name: [] for name in ALONE.split()}
 
+
+def house_style(_, __):
+    """Every figure of the gallery in the colours of the displays, with letters that a thumbnail can show."""
+    import matplotlib as mpl
+    from cycler import cycler
+
+    from streamsieve.displays.style import BLUE, FAINT, GREEN, INK, QUIET, RED
+
+    colours = [BLUE, RED, GREEN, "#c98a1b", "#6a4c93", QUIET]
+    mpl.rcParams |= {
+        "axes.prop_cycle": cycler(color=colours),
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": FAINT,
+        "axes.labelcolor": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "axes.titlelocation": "left",
+        "axes.titlesize": 13,
+        "font.size": 13,
+        "lines.linewidth": 2,
+    }
+
+
 sphinx_gallery_conf = {
+    "reset_modules": ("matplotlib", "seaborn", house_style),
+    "thumbnail_size": (520, 340),
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
@@ -78,11 +104,11 @@ def add_age(_, name, source):
 
 
 def quiet(app, error):
-    """Remove the theme's message about its colours: the console of a browser stays empty."""
+    """Remove the theme's messages: the console of a browser stays empty."""
     file = Path(app.outdir) / "_static" / "scripts" / "pydata-sphinx-theme.js"
     if error is None and file.exists():
         text = file.read_text(encoding="utf-8")
-        file.write_text(re.sub(r"console\.log\(`\[PST\]: Changed to [^`]*`\)", "0", text), encoding="utf-8")
+        file.write_text(re.sub(r"console\.log\(([`'\"])\[PST\][^`'\"]*\1\)", "0", text), encoding="utf-8")
 
 
 def setup(app):

@@ -25,8 +25,8 @@ CLASSES = {
     "FOFS": "OFS",
     "B-ARDA": "BARDA",
     "B-AMD": "BAMD",
-    "refit": "SFSA(refit=True)",
-    "own weights": "SFSA(refit=False)",
+    "SFSA as printed": "SFSA(warmup=0)",
+    "SFSA refitted": "SFSA, refitted",
     "RAVE": "RunningAverages",
     "Lasso": "Lasso (scikit-learn)",
 }

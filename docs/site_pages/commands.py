@@ -28,7 +28,8 @@ def page() -> str:
 def section(verb: str, command: click.Command, context: click.Context) -> list[str]:
     usage = command.get_usage(context).removeprefix("Usage: ")
     lines = [f"## {verb}", "", "```text", usage, "```", ""]
-    lines += [sentence(paragraph) + "\n" for paragraph in (command.help or "").split("\n\n")]
+    for text, verbatim in paragraphs(command):
+        lines += ["```text", text, "```", ""] if verbatim else [text, ""]
     lines += ["| option | |", "|---|---|"]
     for param in command.get_params(context):
         record = param.get_help_record(context)
@@ -37,6 +38,14 @@ def section(verb: str, command: click.Command, context: click.Context) -> list[s
         option, text = (cell.replace("|", "\\|").replace("\n", " ") for cell in record)
         lines.append(f"| `{option}` | {text.replace('`', '')} |")
     return [*lines, ""]
+
+
+def paragraphs(command: click.Command) -> list[tuple[str, bool]]:
+    """The paragraphs of a help text, and whether their lines are to stay as they are (click's ``\\b``)."""
+    found = (command.help or "").strip().split("\n\n")
+    return [
+        (one.split("\n", 1)[1], True) if one.startswith("\b\n") else (sentence(one), False) for one in found
+    ]
 
 
 def sentence(text: str) -> str:

@@ -64,7 +64,7 @@ def choosing() -> None:
         (["Must the same features come out", "whatever the order of the rows?"],
          [("StabilizedSGD", "StabilizedSGD", "few features")]),
         (["Are there millions of features, and", "must each row cost as little as possible?"],
-         [("TSGD", "TSGD", "O(nnz) a row"), ("SFSA", "SFSA", "fewer features as it learns")]),
+         [("TSGD", "TSGD", "O(nnz) a row"), ("SFSA", "SFSA", "drops features")]),
     ]  # fmt: skip
     picture = Picture(
         680, 88 * len(questions) + 76, "Questions from top to bottom; the method for each yes on the right"

@@ -1,4 +1,4 @@
-"""How good a model, and how good its selection: [Sun] 4.1, [Ma] 6.1, Nogueira et al. (2018)."""
+"""Measures of predictions and of selections: [Sun] 4.1, [Ma] 6.1, Nogueira et al. (2018)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def detection_rate(selected: ArrayLike, true: ArrayLike) -> float:
     Returns
     -------
     float in [0, 1]
-        |selected & true| / |true|. Features selected in vain do not count: compare at equal k.
+        |selected & true| / |true|. False selections are not penalised: compare at equal k.
 
     Examples
     --------
@@ -89,8 +89,8 @@ def r2(y: ArrayLike, pred: ArrayLike) -> float:
     Returns
     -------
     float <= 1
-        1 is perfect, 0 is as good as the mean of y, and less is worse. As in scikit-learn, where y is
-        constant it is 1 for perfect predictions and 0 for any others.
+        1 is perfect, 0 is as good as the mean of y, and less is worse. As in scikit-learn, if y is constant
+        it is 1 for perfect predictions and 0 for all others.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def auc(y: ArrayLike, score: ArrayLike) -> float:
     labels, scores = _pair(y, score, "score")
     scores = scores.astype(np.float64)
     if np.isnan(scores).any():
-        raise ValueError("score has NaN, which has no order; drop those rows or mend the model.")
+        raise ValueError("score has NaN, which has no order; drop those rows or fix the model.")
     classes = np.unique(labels)
     if len(classes) != 2:
         some = ", ".join(map(str, classes[:5].tolist()))
@@ -168,15 +168,15 @@ def accuracy(y: ArrayLike, pred: ArrayLike) -> float:
 def regret(losses: ArrayLike, best: ArrayLike) -> float:
     """Average regret R_n, [Sun] eq. (3.16) and [Susan] eq. (1).
 
-    What learning row by row cost, per row, against the best k-sparse model in hindsight.
+    The mean excess loss of learning row by row over the best k-sparse model in hindsight.
 
     Parameters
     ----------
     losses : array-like of shape (n,), n >= 1
         Loss of the learner on each row, before it learned from it: f(beta_i; z_i).
     best : array-like of shape (n,)
-        Loss on the same rows of the one model with at most k features that does best on all n of them. As n
-        grows this is another model, so a curve of R_n takes one call, with its own `best`, for each n.
+        Loss on the same rows of the one model with at most k features that does best on all n of them. This
+        model changes with n, so a curve of R_n takes one call, with its own `best`, for each n.
 
     Returns
     -------
@@ -235,7 +235,7 @@ class Stability:
     level : float in (0, 1)
         The interval's level.
     share : float in [0, 1]
-        Features selected of all, mean over the runs.
+        Share of the features that is selected, mean over the runs.
     """
 
     kappa: float
@@ -248,16 +248,16 @@ class Stability:
 
 
 def stability(supports: Iterable[ArrayLike], p: int, *, level: float = 0.95) -> Stability:
-    """Stability of feature selection over M runs, on other orders or samples of the data.
+    """Stability of feature selection over M runs, on different orders or samples of the data.
 
-    Both measures correct for the agreement that chance alone gives, so that selections of different sizes can
-    be compared. O(M k + p) for Nogueira's; for kappa also one sparse product of the selections by themselves.
+    Both measures are corrected for chance agreement, so that selections of different sizes can be compared.
+    O(M k + p) for Nogueira's; for kappa also one sparse product of the selections by themselves.
 
     Parameters
     ----------
     supports : iterable of M >= 2 array-likes of int or of bool
         The features chosen in each run: indices in any order, or boolean masks of length p. A boolean array
-        of shape (M, p) will do.
+        of shape (M, p) is accepted too.
     p : int >= 1
         Number of features to choose from.
     level : float in (0, 1), default=0.95
@@ -329,18 +329,18 @@ def selection_stability(
     level: float = 0.95,
     progress: Callable[[int, int], None] | None = None,
 ) -> Stability:
-    """Stability of what an estimator selects from the same rows in other orders, [Ma] section 6.1.
+    """Stability of an estimator's selection over random orders of the same rows, [Ma] section 6.1.
 
     Parameters
     ----------
     estimator : estimator with `fit` and `get_support`
-        Each order gets a clone; where it has a `random_state`, each with one of its own.
+        Each order uses a clone; if it has a `random_state`, each clone gets its own.
     X : array, sparse matrix or data frame of shape (n, p)
     y : array of shape (n,) or (n, q)
     n_permutations : int >= 2, default=50
         Orders, B in [Ma] (17).
     sample_weight : array of shape (n,) or None
-        Goes to `fit` with its rows.
+        Passed to `fit` with its rows.
     random_state : int >= 0, default=0
         Seed of the orders.
     level : float in (0, 1), default=0.95
@@ -385,12 +385,12 @@ def permuted_supports(
     random_state: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[NDArray[np.bool_]]:
-    """What an estimator selects from the same rows in other orders: a mask of the features for each order.
+    """The selections of an estimator over random orders of the same rows: a mask for each order.
 
     Parameters
     ----------
     estimator, X, y, n_permutations, sample_weight, random_state, progress
-        As of `selection_stability`.
+        As in `selection_stability`.
 
     Returns
     -------
@@ -455,7 +455,7 @@ def _indices(support: ArrayLike, name: str, p: int | None = None) -> Indices:
     if not np.issubdtype(a.dtype, np.integer):
         raise TypeError(
             f"{name} has dtype {a.dtype}, expected integer indices or a boolean mask; "
-            "of a coefficient vector pass np.flatnonzero(coef)."
+            "for a coefficient vector pass np.flatnonzero(coef)."
         )
     indices = np.unique(a).astype(np.int64)
     if indices[0] < 0:

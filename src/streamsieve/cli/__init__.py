@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -14,17 +15,17 @@ VERBS = {
     "fit": "Learn a model from a stream of rows and write it to a file.",
     "path": "Compare models of every size, by AIC, BIC and EBIC, from one pass.",
     "predict": "Predict the rows of a stream.",
-    "evaluate": "Test, then train: measure how well a stream is predicted as it goes by.",
-    "compare": "Compare several methods on rows that none of them has learned.",
-    "export": "Write a model as SQL, C or JSON, for places without Python.",
+    "evaluate": "Test, then train: measure how well each row is predicted before it is learned.",
+    "compare": "Compare several methods on held-out rows.",
+    "export": "Write a model as SQL, C, JSON or ONNX, for use without Python.",
     "merge": "Merge the running averages of models fitted on different machines.",
     "inspect": "Show what a model or checkpoint holds.",
     "report": "Write a page about a model, to read in a browser.",
-    "watch": "Serve the page of a run that is going on, on this machine only.",
-    "demo": "Simulate a stream with a known truth, select features, show what was found.",
+    "watch": "Show a running fit in the browser, on this machine only.",
+    "demo": "Simulate a stream, select features, compare them with the truth.",
 }
 
-#: Exit codes of exceptions, by the name of their class: nothing need be imported to look at a name.
+#: Exit codes of exceptions, by the name of their class, so that nothing is imported to look them up.
 CODES = {"BadData": 3, "UnitError": 3, "CheckpointError": 4, "PartError": 4}
 FAILURES = (ValueError, OSError, MemoryError, ImportError)
 
@@ -48,8 +49,8 @@ class Verbs(click.Group):
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
-        except BrokenPipeError:  # the reader of our output has enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains when it flushes at the end
+        except BrokenPipeError:  # the reader of our output has closed the pipe
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python raises when it flushes at the end
             ctx.exit(0)
         except KeyboardInterrupt as signal:
             from .output import leave
@@ -70,7 +71,7 @@ class Verbs(click.Group):
 
 @click.command(
     cls=Verbs,
-    help="Pick the k features that matter out of a stream too large to hold.",
+    help="Select the k features that matter in data too large for memory.",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog='Shell completion: eval "$(_STREAMSIEVE_COMPLETE=bash_source streamsieve)", or zsh_source, '
     "fish_source. Exit codes: 0 success, 1 failure, 2 usage, 3 bad data, 4 damaged or incompatible "
@@ -84,15 +85,23 @@ def main() -> None:
 def program() -> None:
     """The command `streamsieve`: a process of its own."""
     open_standard_streams()
+    warnings.showwarning = show_warning
     main()
 
 
+def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning of the library as a sentence, without the line of code that raised it."""
+    from ..core.words import printable
+
+    click.echo(f"Warning: {printable(str(message))}", err=True)
+
+
 def open_standard_streams() -> None:
-    """Let closed standard streams be empty ones, and write what their encoding lacks as escapes."""
+    """Replace closed standard streams by empty ones, and escape characters that their encoding lacks."""
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(descriptor)
-        except OSError:  # else the next file that is opened would be it
+        except OSError:  # else the next opened file would get its descriptor
             opened = os.open(os.devnull, os.O_RDWR)
             if opened != descriptor:
                 os.dup2(opened, descriptor)

@@ -1,4 +1,4 @@
-"""`streamsieve inspect --anytime`: tests of features that were named before the rows came."""
+"""`streamsieve inspect --anytime`: tests of features that were named before the data were seen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .output import Console, emit
 
 
 def test_features(file: str, names: list[str], since: str | None, as_json: bool, quiet: bool) -> None:
-    """Print any-time tests of features by the averages of a model, without the rows of a snapshot."""
+    """Print any-time valid tests of features from the averages of a model, without the rows of a snapshot."""
     model = open_model(file)
     averages = averages_of(model, file)
     places = [_place(model, name, file) for name in names]
@@ -49,7 +49,7 @@ def test_features(file: str, names: list[str], since: str | None, as_json: bool,
 
 def _place(model: Model, name: str, file: str) -> int:
     called = feature_namer(model)
-    pairs = getattr(model.method, "pairs", None)
+    pairs = model.method.pairs
     width = model.p if pairs is None else pairs.n_features
     for j in range(width):
         if called(j) == name:
@@ -72,7 +72,7 @@ def _without(averages: Any, model: Model, since: str, file: str) -> Any:
     try:
         later = averages - held.widen(model.p)
     except ValueError as error:
-        raise CheckpointError(f"{since} is no earlier state of {file}: {error}") from None
+        raise CheckpointError(f"{since} is not an earlier state of {file}: {error}") from None
     if later.n_samples_ == 0:
         raise CheckpointError(f"{file} has no rows that {since} does not have.")
     return later

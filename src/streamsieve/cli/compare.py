@@ -1,4 +1,4 @@
-"""`streamsieve compare`: several methods on one source, in one reading, by rows that none has learned."""
+"""`streamsieve compare`: several methods on one source, read once, measured on held-out rows."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ METHODS = ("sieve", "olsth", "ofsa", "olasso", "sfsa", "tsgd", "ftrlproximal", "
 
 
 HELP = """\
-Fit several methods to SOURCE and compare them on rows held out, the best first.
+Fit several methods to SOURCE and compare them on held-out rows, the best first.
 
-The source is read once. Where its rows fit into memory, each method learns them as `fit` does; otherwise
-each learns every block as it goes by. "(constant)" predicts the mean, or the most frequent label.
+The source is read once. If its rows fit into memory, each method learns them as `fit` does; otherwise
+each method learns block by block. "(constant)" predicts the mean, or the most frequent label.
 """
 
 
 @click.command("compare", help=HELP, epilog=opt.METHOD_LIST)
 @opt.sources
-@opt.names("--methods", f"Methods to compare, with commas between them.  [default: {','.join(METHODS)}]")
+@opt.names("--methods", f"Methods to compare, separated by commas.  [default: {','.join(METHODS)}]")
 @click.option(
     "-k",
     type=opt.CountOrAuto("k"),
@@ -37,7 +37,7 @@ each learns every block as it goes by. "(constant)" predicts the mean, or the mo
     default=5,
     show_default=True,
     metavar="J",
-    help="Measure the models on every J-th row, which they do not learn.",
+    help="Hold out every J-th row and measure the models on these.",
 )
 @click.option("--picture", type=opt.Output(), help="File for a picture of scores and sizes (PNG, SVG, PDF).")
 @opt.task
@@ -59,10 +59,9 @@ def command(
 
     from ..training.model import Model
     from ..training.source import SourceRun
-    from .files import check_outputs
     from .learning import read_source
     from .method_choice import MethodChoice, method_entry
-    from .output import Console, emit
+    from .output import Console, check_outputs, emit
 
     console = Console(quiet)
     check_outputs(source, texts={"--picture": picture})
@@ -75,7 +74,7 @@ def command(
         console=console,
     )
     run = SourceRun(read_source(source, options), asked, memory=asked.bytes_allowed)
-    run.begin()  # which says what the task is
+    run.begin()  # which determines the task
     models = {}
     for name in dict.fromkeys(methods or METHODS):
         choice = replace(asked, method=name, k=k if "k" in method_entry(name).load().params else None)
@@ -99,7 +98,7 @@ def command(
 
 
 class Comparison:
-    """Models that learn the same blocks, and the rows that they are measured on."""
+    """Models that learn the same blocks, and the held-out rows."""
 
     def __init__(self, models: dict[str, Any], hold_out: int, memory: float, console: Any) -> None:
         from ..training.trainer import Trainer
@@ -108,10 +107,10 @@ class Comparison:
         self.trainers = {name: Trainer(model) for name, model in models.items()}
         self.seconds = dict.fromkeys(models, 0.0)
         self.held: list[Any] = []
-        self.kept: list[Any] | None = []  # blocks to learn at the end, as long as they fit into memory
+        self.kept: list[Any] | None = []  # blocks to learn at the end, while they fit into memory
 
     def learn(self, blocks: Iterator[Any]) -> list[dict[str, Any]]:
-        """Learn all blocks, and the lines of the table, the best first."""
+        """Learn all blocks; return the lines of the table, the best first."""
         import numpy as np
 
         from ..training.trainer import bytes_joined, join
@@ -127,7 +126,7 @@ class Comparison:
                 continue
             self.kept.append(learned)
             if bytes_joined(values, block.rows.sparse) > self.memory:
-                self.console.note("The rows do not fit into memory: each method learns them as they go by.")
+                self.console.note("The rows do not fit into memory: each method learns block by block.")
                 waiting, self.kept = self.kept, None
                 self._each(lambda trainer, model, parts=waiting: trainer.learn(parts))  # noqa: ARG005
         if self.kept is not None:
@@ -136,7 +135,7 @@ class Comparison:
         return self._measured()
 
     def _each(self, learn: Any) -> None:
-        """Let every model learn; one that cannot is left out, with the reason."""
+        """Let every model learn; leave out one that fails, and print the reason."""
         for name in list(self.trainers):
             start = perf_counter()
             try:
@@ -162,7 +161,7 @@ class Comparison:
         return sorted(rows, key=lambda row: -row["accuracy"])
 
     def _constant(self) -> dict[str, float]:
-        """What a model without features reaches, given the best constant of the rows held out."""
+        """Scores of the constant that is best on the held-out rows."""
         import numpy as np
 
         y = np.concatenate([block.y for block in self.held])
@@ -172,7 +171,7 @@ class Comparison:
 
 
 def part_of(block: Any, at: Any) -> Any:
-    """The rows of a block where a mask holds."""
+    """The rows of a block where the mask is true."""
     others = {
         name: value[at] for name in ("y", "weight", "cluster") if (value := getattr(block, name)) is not None
     }

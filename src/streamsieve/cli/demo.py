@@ -18,10 +18,10 @@ from ..methods.averages.path import Path, path
 from ..persist.files import replacing
 from ..statistics.running import RunningAverages
 from . import options as opt
-from .files import check_outputs
+from .output import check_outputs
 
 HELP = """\
-Simulate a stream of correlated features of which K matter, find them in one pass, show the truth.
+Simulate a stream of correlated features of which K matter, select K in one pass, compare with the truth.
 
 Only running averages are kept: rows are read once and forgotten, and a model can be read at any time.
 """
@@ -37,7 +37,7 @@ Only running averages are kept: rows are read once and forgotten, and a model ca
     type=click.IntRange(1),
     default=1000,
     show_default=True,
-    help="Features, correlated 0.5.",
+    help="Number of features; their correlation is 0.5.",
 )
 @click.option(
     "-k",
@@ -46,17 +46,17 @@ Only running averages are kept: rows are read once and forgotten, and a model ca
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Features that matter, and to find.",
+    help="Number of features that matter, and to select.",
 )
 @click.option(
     "--signal",
     type=click.FloatRange(0, min_open=True),
     default=0.15,
     show_default=True,
-    help="Weight of the strongest; noise is 1.",
+    help="Weight of the strongest feature; the noise has standard deviation 1.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed is another stream."
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the simulated stream."
 )
 @click.option(
     "--picture",
@@ -147,7 +147,7 @@ def _against_truth(model, coef) -> Table:  # type: ignore[no-untyped-def]
 
 
 def _chart(whole: Path, k: int, height: int = 8, width: int = 60) -> str:
-    """BIC against k, in characters."""
+    """BIC against k, drawn with characters."""
     last = int(np.searchsorted(whole.k, min(4 * k, whole.k[-1])))
     ks, bic = np.asarray(whole.k[1 : last + 1]), np.asarray(whole.bic[1 : last + 1])
     if len(ks) == 0:

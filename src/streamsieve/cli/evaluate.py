@@ -10,7 +10,7 @@ from . import options as opt
 
 
 class Points(opt.ParamType):
-    """Where the curve has points: doubling, or a number of rows."""
+    """When to add a point to the curve: at doubling counts, or every N rows."""
 
     name = "points"
 
@@ -23,10 +23,10 @@ class Points(opt.ParamType):
 
 
 HELP = """\
-Predict every row of SOURCE by the model of the rows before it, then learn it.
+Predict each row of SOURCE with the model of the rows before it, then learn it.
 
-Each line of the curve measures the rows so far and (recent) those since the line before; so the data
-need not be split, and a change in the stream shows.
+Each line measures all rows so far and (recent) the rows since the line before. The data need no split, and
+changes in the stream become visible.
 """
 
 
@@ -57,9 +57,8 @@ def command(
     from ..training.history import History
     from ..training.source import UnknownLabel
     from ..training.trainer import Interrupted, Signals
-    from .files import writing
     from .learning import label_text, meter_of, prepare_evaluation
-    from .output import emit, leave, plain
+    from .output import emit, leave, plain, writing
 
     history = History(at)
     code = 0

@@ -1,4 +1,4 @@
-"""`streamsieve export`: write a model for places without Python."""
+"""`streamsieve export`: write a model for use without Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Write a model as SQL, C, JSON, ONNX or a model card.
 \b
 sql   one expression over the columns of a table: SELECT <expression> FROM rows
 c     a C99 function without dependencies
-json  terms and weights, which a file of fifty lines (streamsieve/export/reader.py) predicts with
+json  terms and weights; streamsieve/export/reader.py (fifty lines, no dependencies) predicts with them
 onnx  a graph for ONNX runtimes, to a file
 card  what the model is, how good it is and what it selects, in Markdown
 
@@ -24,10 +24,14 @@ Missing values, categories and dates are treated as the model treats them. Text 
     "--format", type=click.Choice(["sql", "c", "json", "onnx", "card"]), required=True, help="What to write."
 )
 @click.option(
-    "--dialect", type=click.Choice(["postgresql", "duckdb", "sqlite"]), help="Of SQL; default postgresql."
+    "--dialect",
+    type=click.Choice(["postgresql", "duckdb", "sqlite"]),
+    help="Dialect of SQL.  [default: postgresql]",
 )
 @click.option(
-    "--value", type=click.Choice(["prediction", "score", "probability"]), help="Of SQL; default prediction."
+    "--value",
+    type=click.Choice(["prediction", "score", "probability"]),
+    help="Value that the SQL computes.  [default: prediction]",
 )
 @click.option(
     "-o",
@@ -39,8 +43,8 @@ Missing values, categories and dates are treated as the model treats them. Text 
 def command(model: str, format: str, dialect: str | None, value: str | None, output: str) -> None:
     from ..export import to_c, to_card, to_json, to_onnx, to_sql
     from ..persist.files import replacing
-    from .files import check_outputs, writing
     from .model_files import open_model
+    from .output import check_outputs, writing
 
     if format != "sql":
         for option, given in (("--dialect", dialect), ("--value", value)):

@@ -10,10 +10,10 @@ import click
 from . import options as opt
 
 HELP = """\
-Learn a model from SOURCE (files, globs, or - for standard input), row by row or by running averages.
+Learn a model from SOURCE (files, globs, or - for standard input) and write it to a file.
 
 Notes and progress go to stderr. --checkpoint writes the state of the run to a file; after a crash the
-same command with --resume gives the very same model.
+same command with --resume gives the same model, bit for bit.
 
 More than one machine: --shard 1/64 to 64/64 in a batch queue, then `merge`; or --scheduler, or --workers.
 """
@@ -53,7 +53,7 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
 
         if report is not None:
             raise click.UsageError(
-                "--report is of a whole model; `merge` the parts, then `report` the merged one."
+                "--report needs a whole model; `merge` the parts, then `report` the merged one."
             )
         del options["report"], options["history"]
 
@@ -61,7 +61,9 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
     else:
         fitted = fit_source(source, options, output, quiet)
         model, trace = fitted.model, fitted.trace()
-        if os.path.isfile(output) or not os.path.exists(output):  # what a pipe has taken is gone
+        if os.path.isfile(output) or not os.path.exists(
+            output
+        ):  # what was written to a pipe cannot be replaced
             save(model, output)  # before it is measured, which may be interrupted
         test = fitted.measure(Console(quiet))
     selected = len(model.support)

@@ -9,7 +9,7 @@ import click
 from . import options as opt
 
 HELP = """\
-Show what a model or checkpoint holds: method, parameters, rows, features, where it stands.
+Show what a model or checkpoint holds: method, parameters, rows, features, position in the source.
 """
 
 
@@ -18,16 +18,19 @@ Show what a model or checkpoint holds: method, parameters, rows, features, where
 @click.option(
     "--features/--no-features", default=False, help="Also print the selected features with their weights."
 )
-@click.option("--effects", is_flag=True, help="Print the curves of shapes, level by level, and stop.")
+@click.option(
+    "--effects", is_flag=True, help="Print the curves of a model with shapes, level by level, and exit."
+)
 @opt.names(
     "--anytime",
-    "Test these features, named before the rows came, and print p values that may be looked at any time.",
+    "Test these features, chosen before seeing the data, and print p-values that are valid at any time.",
 )
 @click.option(
     "--since",
     type=click.Path(dir_okay=False),
     metavar="SNAPSHOT",
-    help="With --anytime: only the rows since this earlier model of the stream, which selected the features.",
+    help="With --anytime: test on the rows since this earlier model only, which may have selected the "
+    "features.",
 )
 @opt.output
 def command(
@@ -41,7 +44,7 @@ def command(
 ) -> None:
     if since is not None and anytime is None:
         raise click.UsageError("--since is for --anytime; name the features to test there.")
-    from .files import check_outputs
+    from .output import check_outputs
 
     check_outputs([file] if since is None else [file, since])
     if anytime is not None:
@@ -83,7 +86,7 @@ def command(
     if model.started:
         facts["selected"] = len(model.support)
     method: Any = model.method
-    if model.started and getattr(method, "drift", None) is not None:
+    if model.started and method.drift is not None:
         facts |= {"half_life_now": method.current_half_life, "drift_at_rows": method.drift}
     if about.get("rows_bad"):
         facts["rows_skipped"] = about["rows_bad"]
@@ -92,7 +95,7 @@ def command(
         target = about["source"]["read"].get("target")
         facts |= {"target": target} if target is not None else {}
     if "run" in about:
-        facts["checkpoint"] = "of a finished run" if about["run"]["done"] else "of a run that can be resumed"
+        facts["checkpoint"] = "of a finished run" if about["run"]["done"] else "of a resumable run"
     facts |= {f"parameter {name}": value for name, value in model.method.values.items()}
     show = features and model.started
     columns, rows = feature_table(model) if show else ([], [])

@@ -15,25 +15,23 @@ from ..training.history import History
 from ..training.model import Model, TooManyFeatures
 from ..training.source import Source, SourceRun, UnknownLabel, input_files
 from ..training.trainer import Interrupted, Signals
-from .files import check_outputs
-from .method_choice import ERRORS, FIELDS, MethodChoice
+from .method_choice import ERRORS, FIELDS, MethodChoice, expand
 from .model_files import schema_of_model
-from .output import Console, emit, leave
+from .output import Console, check_outputs, emit, leave
 from .progress import ProgressMeter
-from .shorthand import expand
 
-#: Parameters that a stream, which is learned once, has no use for.
+#: Parameters without meaning for a stream, which is learned once.
 ONLY_FIT = ("max_iter", "tol", "shuffle")
 
 
 class FittedRun(NamedTuple):
-    """A model that has learned a source, and the run that it did so in."""
+    """A model that has learned a source, and the run in which it did so."""
 
     model: Model
     run: SourceRun
 
     def measure(self, console: Console) -> dict[str, float]:
-        """How good the model is, on rows held out: said in a line, noted in the model, and as figures."""
+        """The quality of the model on held-out rows: print it, store it in the model's notes, return it."""
         quality = self.run.quality()
         if quality is None:
             return {}
@@ -51,7 +49,7 @@ class FittedRun(NamedTuple):
 
 
 def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | None, quiet: bool) -> FittedRun:
-    """Learn files as the options of a command say; leaves the process if a signal ends the run."""
+    """Learn files as the options of a command say; exit if a signal ends the run."""
     console = Console(quiet)
     report, history = options.pop("report", None), options.pop("history", False)
     if report is not None:
@@ -88,7 +86,7 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
         try:
             _learn(run, signals, console)
         except TooManyFeatures as error:
-            raise TooManyFeatures(f"{error} Pass more --memory, or a --method that takes less.") from None
+            raise TooManyFeatures(f"{error} Pass more --memory, or a --method that needs less.") from None
         except Interrupted as signal:
             _interrupt(run, console)
             leave(128 + signal.number)
@@ -99,7 +97,7 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
 
 
 def check_names(run: SourceRun) -> None:
-    """Raise ParamError for constraints on features that a table does not have, before all rows are read."""
+    """Raise ParamError for constraints on features that a table does not have, before reading it."""
     from ..statistics.constraints import Constraints
 
     model = run.model
@@ -123,7 +121,7 @@ def print_schema(files: tuple[str, ...], options: dict[str, Any], as_json: bool,
     next(iter(stream.blocks()), None)
     schema = stream.schema
     if schema is None:
-        raise click.UsageError(f"--schema: {files[0]} is not a table, so that its columns have no schema.")
+        raise click.UsageError(f"--schema: {files[0]} is not a table, so it has no schema.")
     console = Console(quiet or as_json)
     for line in schema.lines():
         console.note(line)
@@ -133,7 +131,7 @@ def print_schema(files: tuple[str, ...], options: dict[str, Any], as_json: bool,
 
 
 def note_rows(run: SourceRun, console: Console) -> None:
-    """Rows and cells that were not read as they stand."""
+    """Rows and cells that were skipped or read as missing."""
     stream = run.stream
     if stream.rows_bad:
         console.note(f"Skipped {counted(stream.rows_bad, 'bad row')}.")
@@ -141,13 +139,13 @@ def note_rows(run: SourceRun, console: Console) -> None:
         console.note(f"Left out {counted(stream.rows_unlabelled, 'row')} without a target.")
     known = {} if run.schema is None else {column.name: column.odd for column in run.schema.columns}
     odd = {name: count for name, count in stream.odd_cells.items() if count > known.get(name, 0)}
-    if odd:  # more than the lines about the schema have said
+    if odd:  # not yet covered by the lines about the schema
         few = ", ".join(f"{name} ({count:,})" for name, count in list(odd.items())[:6])
         console.note(f"Words among numbers, read as missing: {few}.")
 
 
 def method_choice(options: dict[str, Any], console: Console) -> MethodChoice:
-    """What the options of `options.model`, which are removed, say about the model."""
+    """The method choice from the options of `options.model`, which are removed from `options`."""
     expand(options, console)
     errors = {name: options.pop(name, None) for name in ERRORS}
     return MethodChoice(
@@ -170,13 +168,13 @@ def read_source(files: tuple[str, ...], options: dict[str, Any]) -> Source:
 
 def _learn(run: SourceRun, signals: Signals, console: Console) -> None:
     if run.checkpoint.resume and not _exists(run.checkpoint.file):
-        console.note(f"There is no checkpoint {run.checkpoint.file} yet: beginning at the first row.")
+        console.note(f"There is no checkpoint {run.checkpoint.file} yet: starting at the first row.")
     run.begin()
     check_names(run)
     if run.resumed:
         console.note(f"Resumed {run.checkpoint.file} after {counted(run.trainer.rows, 'row')}.")
     if run.grown:
-        console.note("The source has grown since: learning the rows that were added.")
+        console.note("The source has grown since the checkpoint: learning the rows that were added.")
     note_schema(run, console)
     console.note(run.note)
     while not run.done:
@@ -189,7 +187,7 @@ def _learn(run: SourceRun, signals: Signals, console: Console) -> None:
 
 
 def meter_of(run: SourceRun, quiet: bool) -> ProgressMeter:
-    """What shows the progress of a run."""
+    """The progress display of a run."""
     return ProgressMeter(
         run.model.method_name.lower(), run.bytes_total(), run.bytes_read, quiet, run.trainer.rows
     )
@@ -204,7 +202,7 @@ def _exists(file: str | None) -> bool:
 def _interrupt(run: SourceRun, console: Console) -> None:
     file = run.checkpoint.file
     if file is None:
-        console.note("Interrupted; without --checkpoint nothing is written.")
+        console.note("Interrupted; nothing was written, because there is no --checkpoint.")
     elif not hasattr(run, "trainer") or not run.interrupt():
         console.note("Interrupted before a row was learned.")
     else:
@@ -212,7 +210,7 @@ def _interrupt(run: SourceRun, console: Console) -> None:
 
 
 def label_text(error: UnknownLabel) -> str:
-    """What to do about a label that comes late."""
+    """What to do about a label that appears late."""
     labels = ",".join(map(str, [*error.classes, error.label]))
     return (
         f"After {counted(error.rows, 'row')} comes the label {error.label!s}, which the first rows did not "

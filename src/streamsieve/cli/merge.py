@@ -1,4 +1,4 @@
-"""`streamsieve merge`: merge what was learned on different machines."""
+"""`streamsieve merge`: merge models that were learned on different machines."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import click
 from . import options as opt
 
 HELP = """\
-Merge running averages: models (or checkpoints) of `fit` with the same method on different rows.
+Merge models (or checkpoints) on running averages that `fit` learned from different rows with one method.
 
-The result is the model of all rows, as if one machine had read them, to rounding. Named features are
+The result is the model of all rows, as if one machine had read them, up to rounding. Named features are
 matched by name; a feature that a file does not have counts as 0 there.
 
-Of shards (`fit --shard I/N`) all N must be there, each once, in any order: the result is the same bytes.
+Shards (`fit --shard I/N`) are merged in any order, each of the N once; the result is always the same bytes.
 """
 
 
@@ -23,9 +23,8 @@ Of shards (`fit --shard I/N`) all N must be there, each once, in any order: the 
 def command(files: tuple[str, ...], output: str, as_json: bool, quiet: bool) -> None:
     from ..core.words import counted
     from ..training.saved import save
-    from .files import check_outputs
     from .model_files import merge_files
-    from .output import Console, emit
+    from .output import Console, check_outputs, emit
 
     check_outputs(files, models={"--output": output})
     model = merge_files(files)

@@ -1,4 +1,4 @@
-"""Errors of the library in the words of the command line: options in place of parameters."""
+"""Errors of the library, with the names of options in place of parameters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..core.words import printable
 
 #: Options that are short for --set.
 SHORTHANDS = ("keep", "positive", "group_categories", "half_life", "effects")
-#: Options that are not called as the parameter is.
+#: Options whose name differs from that of the parameter.
 _OPTIONS = {"k": "-k", "n_features": "--features", "random_state": "--seed", "settings": "--set"}
 
 
@@ -23,6 +23,8 @@ def assignment(name: str, value: Any) -> str:
     """A parameter and its value as they are written on the command line; None for no value."""
     if value is None or value is True:
         return option_name(name)
+    if value is False:
+        return "--no-" + option_name(name).removeprefix("--")
     return f"{option_name(name)} {value}"
 
 
@@ -46,7 +48,7 @@ def setting_text(method: str, error: Any) -> str:
 
 
 def error_text(error: BaseException, command: click.Command) -> str:
-    """What went wrong and, where the command has the options that help, what to do."""
+    """What went wrong and, if an option of the command helps, what to do."""
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     elif getattr(error, "advice", None) is not None:

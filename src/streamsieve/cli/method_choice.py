@@ -1,4 +1,4 @@
-"""Which method a command runs, and with which parameters: as its options say, or the default."""
+"""The method that a command runs, with its parameters: from the options, or the default."""
 
 from __future__ import annotations
 
@@ -21,17 +21,14 @@ from ..training.source import as_labels
 from ..training.trainer import machine_memory
 from .messages import SHORTHANDS, option_name, setting_text
 from .output import Console
-from .shorthand import able
 
 _MOST_CLASSES = 20
-_FEW_TARGETS = 20  # targets of which one may well make up most of the variance
-_DECIDES = 0.9  # share of the variance that one target makes up where it decides the model
-_SORTED_ROWS = 100  # labels from which on rows in order of their labels are noticed
+_SORTED_ROWS = 100  # minimum number of labels to notice rows sorted by label
 
-#: Methods by the name that the command line has for them.
+#: Methods by their name on the command line.
 BY_NAME = {name.lower(): entry for name, entry in METHODS.items()}
 
-#: Parameters that running averages depend on: a model extracted from them has the same.
+#: Parameters that running averages depend on; a model extracted from them keeps these.
 AVERAGED = ("decay", "half_life", "missing", "interactions", "dtype", "grow")
 
 #: The options of `options.model`, which are fields of `MethodChoice`.
@@ -46,7 +43,7 @@ DEFAULT = "sieve"  # the method of --method auto
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """What the command line says about the model."""
+    """The options of the command line about the model."""
 
     k: int | str | None = None
     method: str = "auto"
@@ -60,11 +57,11 @@ class MethodChoice:
     honest: float | None = None
     stability: float | None = None
     cluster: str | None = None
-    in_order: bool = False  # whether rows are predicted in their order, so that it matters to all methods
+    in_order: bool = False  # whether rows are predicted in order, so that the order matters for every method
     console: Console = field(default_factory=lambda: Console(True))
 
     def describe(self) -> dict[str, Any]:
-        """Plain data that tells it: a resumed run must have the same."""
+        """Plain data for comparison: a resumed run must have the same."""
         return {
             "k": self.k,
             "method": self.method,
@@ -76,20 +73,20 @@ class MethodChoice:
         }
 
     def check(self) -> None:
-        """Raise UsageError for what is wrong before a row is read."""
+        """Raise UsageError for invalid options before a row is read."""
         self.check_errors()
         if self.method == "auto":
             if self.settings:
-                raise click.UsageError("--set needs a --method whose parameters they are.")
+                raise click.UsageError("--set needs --method: name the method whose parameters are set.")
             return
         tasks = method_entry(self.method).tasks if self.task == "auto" else [self.task]
         self.make(self.method, tasks[0])
 
     def check_errors(self) -> None:
-        """Raise UsageError for options about errors that do not go together."""
+        """Raise UsageError for options about errors that exclude each other."""
         if self.fdr is not None:
             if self.k is not None:
-                raise click.UsageError("--fdr says how many features there are; leave -k out.")
+                raise click.UsageError("--fdr decides how many features are selected; leave -k out.")
             if self.method not in ("auto", "ols"):
                 raise click.UsageError(
                     f"--fdr tests the weights of ols; leave --method {self.method} out, or pass --honest."
@@ -139,16 +136,16 @@ class MethodChoice:
         found = unique_labels(y)
         whole = np.array_equal(found, np.round(found))
         numbered = whole and _are_numbered(y, found)
-        # scores and counts of three values or more begin elsewhere than labels do
+        # labels with three or more values start at 0 or 1; scores and counts often do not
         few = whole and 1 < len(found) <= _MOST_CLASSES and (len(found) == 2 or found[0] in (-1, 0, 1))
         if numbered or few:
             why = "numbered and about equally frequent" if numbered else f"up to {_MOST_CLASSES}"
             self.console.note(
                 f"Classification: the first {len(y):,} targets are {len(found)} whole numbers "
-                f"({_some(found)}); {why} are taken for labels. --task regression takes them for numbers."
+                f"({_some(found)}); {why} are read as labels. Pass --task regression to read them as numbers."
             )
             return "classification"
-        other = " --task classification takes them for labels." if whole and len(found) < len(y) else ""
+        other = " Pass --task classification to read them as labels." if whole and len(found) < len(y) else ""
         self.console.note(f"Regression: the target holds numbers ({_some(found)}).{other}")
         return "regression"
 
@@ -168,8 +165,10 @@ class MethodChoice:
             labels = as_labels(labels)
         found = unique_labels(labels)
         if len(found) < 2:
-            named = "--classes names" if self.classes else f"The first {counted(len(y), 'row')} have"
-            raise click.UsageError(f"{named} one label only ({found[0]}); name all of them in --classes.")
+            named = (
+                "--classes has" if self.classes else f"In the first {counted(len(y), 'row')} the target has"
+            )
+            raise click.UsageError(f"{named} one label only ({found[0]}); name all labels in --classes.")
         return Classification(found)
 
     def _method_name(self, task_name: str) -> str:
@@ -178,7 +177,7 @@ class MethodChoice:
             return self.method
         values = self.error_values()
         if self.fdr is not None:
-            self.console.note("Method: ols, whose p values --fdr takes.")
+            self.console.note("Method: ols, whose p-values --fdr uses.")
             return "ols"
         on_averages: list[str] = [name for name in ("honest", "stability") if name in values]
         if values.get("se") not in (None, "classical", *(["folds"] if task_name == "classification" else [])):
@@ -197,27 +196,17 @@ class MethodChoice:
         return "olsth" if self.k in (None, "auto") else "ofsa"
 
     def _note_targets(self, y: np.ndarray[Any, Any]) -> None:
-        """Say so where nothing is to be learned, or where one row decides."""
+        """Print a note if the target is constant."""
         y = np.asarray(y, dtype=np.float64)
         if len(y) > 1 and (y == y[0]).all():
             self.console.note(f"The first {len(y):,} targets are all {y[0]:,g}: there is nothing to predict.")
-            return
-        middle, scale = float(np.median(y)), float(np.abs(y).max())
-        square = np.square((y - middle) / (scale or 1.0))
-        far = int(square.argmax())
-        if len(y) >= _FEW_TARGETS and square[far] > _DECIDES * square.sum():
-            self.console.note(
-                f"One target, {_digits(y[far])} beside a median of {_digits(middle)}, makes up nearly all "
-                "of the variance and decides the model: check it. --method sieve --set loss=huber bounds its "
-                "weight."
-            )
 
     def _note_order(self, y: np.ndarray[Any, Any]) -> None:
         changes = int(np.count_nonzero(y[1:] != y[:-1]))
         if len(y) >= _SORTED_ROWS and changes < 2 * len(np.unique(y)):
             self.console.note(
-                f"The first {len(y):,} rows come in order of their labels: what learns, or is measured, row "
-                "by row then predicts the label before. --shuffle-buffer shuffles them."
+                f"The first {len(y):,} rows are sorted by label. Learning or testing row by row then just "
+                "repeats the label of the row before; pass --shuffle-buffer to shuffle them."
             )
 
     # ---------------------------------------------------------------- the method
@@ -225,7 +214,7 @@ class MethodChoice:
     def make(self, name: str, task_name: str, like: Method | None = None) -> Method:
         """The method with the parameters that the options set; UsageError for wrong ones.
 
-        Where `like` is given, what its averages depend on is as there.
+        If `like` is given, parameters that its averages depend on are taken from it.
         """
         entry = method_entry(name)
         if task_name not in entry.tasks:
@@ -320,16 +309,37 @@ def _some(found: Sequence[Any] | np.ndarray[Any, Any]) -> str:
     return ", ".join(shown) + (", ..." if len(found) > 3 else "")
 
 
-def _digits(x: float) -> str:
-    return f"{x:,.0f}" if 1e4 <= abs(x) < 1e15 else f"{x:,g}"
-
-
 def _are_numbered(y: np.ndarray[Any, Any], found: np.ndarray[Any, Any]) -> bool:
-    """Whether targets look like numbered classes: 0 or 1 to m, all frequent, none far more than another.
+    """Whether targets look like numbered classes: from 0 or 1 to m, all frequent, none dominant.
 
-    Counts and ages begin elsewhere, leave numbers out, or get rare towards an end.
+    Counts and ages start elsewhere, skip numbers, or get rare towards one end.
     """
     if not (found[0] in (0, 1) and len(found) == found[-1] - found[0] + 1 and len(y) >= 10 * len(found)):
         return False
     counts = np.bincount((y - found[0]).astype(np.int64))
     return bool(len(found) > _MOST_CLASSES and counts.max() <= 4 * counts.min())
+
+
+# ---------------------------------------------------------------- options that are short for --set
+
+
+def expand(options: dict[str, Any], console: Console, *, choose: bool = True) -> None:
+    """Put the shorthands among options into `settings`.
+
+    If `choose` is true and no method is named, the default among those on averages is chosen, since the
+    overall default does not have these parameters.
+    """
+    given = {name: value for name in SHORTHANDS if (value := options.pop(name, None)) not in (None, False)}
+    if not given:
+        return
+    options["settings"] = (*options["settings"], *(f"{name}={value!r}" for name, value in given.items()))
+    if choose and options["method"] == "auto":
+        on_averages = "olsth" if options["k"] in (None, "auto") else "ofsa"
+        options["method"] = "sieve" if "effects" in given else on_averages
+        option = "--" + next(iter(given)).replace("_", "-")
+        console.note(f"Method: {options['method']}, which takes {option}. --help lists others.")
+
+
+def able(name: str) -> str:
+    """The methods that have a parameter."""
+    return ", ".join(known.lower() for known in METHODS if name in method_class(known).params)

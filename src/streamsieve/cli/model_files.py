@@ -1,4 +1,4 @@
-"""Models out of files; those on running averages give any other model, without a row."""
+"""Load models; from those on running averages, other models can be extracted without reading rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from ..core.rows import Rows, from_scipy
+from ..core.rows import Rows
 from ..core.words import counted
 from ..methods import METHODS, method_class
 from ..persist import CheckpointError
@@ -18,20 +18,19 @@ from ..sources.schema import Schema
 from ..training.features import feature_namer, selected_features
 from ..training.model import Model
 from ..training.saved import read_plain
-from .method_choice import ERRORS, FIELDS, MethodChoice, method_entry
+from .method_choice import ERRORS, FIELDS, MethodChoice, expand, method_entry
 from .output import Console
-from .shorthand import expand
 
 AVERAGES = [name.lower() for name, entry in METHODS.items() if entry.family == "averages"]
 
 
 def open_model(file: str) -> Model:
-    """A model out of a file that has learned some rows; CheckpointError for anything else."""
+    """Load a model that has learned rows; raise CheckpointError for anything else."""
     return open_run(file)[0]
 
 
 def open_run(file: str) -> tuple[Model, dict[str, Any]]:
-    """A model out of a file, and of a checkpoint what it holds of its run."""
+    """Load a model and, from a checkpoint, the record of its run."""
     held = read_plain(file).object
     if not isinstance(held, Model):
         raise CheckpointError(f"{file} holds {type(held).__name__}, not a model that was fitted.")
@@ -41,7 +40,7 @@ def open_run(file: str) -> tuple[Model, dict[str, Any]]:
 
 
 def schema_of_model(file: str) -> Schema:
-    """The schema that the model of a file was read by; UsageError where it has none."""
+    """The schema with which the model of a file read its table; raise UsageError if there is none."""
     about = open_model(file).about
     if "schema" not in about:
         raise click.UsageError(f"--like {file}: the model was not learned from a table.")
@@ -49,7 +48,7 @@ def schema_of_model(file: str) -> Schema:
 
 
 def stored_schema(about: dict[str, Any], file: str) -> Schema:
-    """The schema that the notes of a model hold; CheckpointError where it is damaged."""
+    """The schema in the notes of a model; raise CheckpointError if it is damaged."""
     try:
         return Schema.from_plain(about["schema"])
     except ValueError as error:
@@ -57,11 +56,11 @@ def stored_schema(about: dict[str, Any], file: str) -> Schema:
 
 
 def feature_table(model: Model) -> tuple[list[str], list[list[Any]]]:
-    """The selected features, the strongest first: effects, weights, and how sure they are.
+    """The selected features, the strongest first: effects, weights and their uncertainty.
 
-    An effect is a weight times the deviation of its feature, which does not depend on units. Where several
-    categories of a column are selected, `column effect` is that of all of them. A model of shapes and pairs
-    has a row for each of these.
+    An effect is a weight times the standard deviation of its feature, which does not depend on units. If
+    several categories of a column are selected, `column effect` is that of all of them. A model of shapes and
+    pairs has a row for each of these.
     """
     if not model.method.linear:
         return component_table(model)
@@ -139,22 +138,22 @@ def note_unused_columns(model: Model, console: Console) -> None:
 
 
 def note_selection(model: Model, console: Console) -> None:
-    """Say so where nothing was selected, and what the other criterion of a sieve would have chosen."""
+    """Print a note if nothing was selected, with the size that a sieve's other criterion would choose."""
     if not len(model.support):
         console.note(
-            "No feature was selected: by the rows learned, none predicts the target better than a constant."
+            "No feature was selected: on these rows, no feature predicts the target better than a constant."
         )
-    console.note(getattr(model.method, "note", ""))
+    console.note(model.method.note)
 
 
 def averages_of(model: Model, file: str) -> Any:
-    """The running averages of all rows behind a model; CheckpointError where there are none."""
-    if not hasattr(model.method, "averages"):
+    """The running averages of all rows of a model; raise CheckpointError if it has none."""
+    method: Any = model.method
+    if not (model.started and method.on_averages):
         raise CheckpointError(
             f"{file} holds a {model.name}, which keeps no averages; fit with ofsa or olsth."
         )
-    averages = model.method.averages
-    return averages.total() if hasattr(averages, "total") else averages
+    return method.total
 
 
 def select_from_file(file: str, options: dict[str, Any], console: Console) -> Model:
@@ -189,12 +188,11 @@ def select_from_file(file: str, options: dict[str, Any], console: Console) -> Mo
 def merge_shards(files: tuple[str, ...]) -> Model | None:
     """The model of all shards of one plan; None if no file is a shard.
 
-    CheckpointError names a part that is missing, double or of another plan.
+    CheckpointError names a shard that is missing, doubled or from another plan.
     """
-    from ..distributed.jobs import part_of
-    from ..distributed.parts import finished_model, merge_parts
+    from ..distributed.parts import finished_model
 
-    notes: dict[str, Any] = {file: read_plain(file).about.get("part") for file in files}
+    notes: dict[str, Any] = {file: _part_note(file) for file in files}
     if not any(notes.values()):
         return None
     by_shard: dict[int, str] = {}
@@ -219,20 +217,34 @@ def merge_shards(files: tuple[str, ...]) -> Model | None:
         more = ", ..." if len(missing) > 8 else ""
         raise CheckpointError(f"{counted(len(missing), 'shard')} missing: {', '.join(missing[:8])}{more}.")
 
-    def read_parts() -> Any:
-        for index in sorted(by_shard):
-            held = read_plain(by_shard[index])
-            part = part_of(held.object, held.about)
-            assert part is not None
-            if hasattr(part.model.method, "averages"):
-                part.model.method.averages.pack()
-            yield part
+    return finished_model(_merged([by_shard[index] for index in sorted(by_shard)]))
 
-    return finished_model(reduce(merge_parts, read_parts()))
+
+def _part_note(file: str) -> dict[str, Any]:
+    """What the file of a shard says of it, without what was learned; {} for other files."""
+    note = read_plain(file).about.get("part") or {}
+    return {name: value for name, value in note.items() if name != "learned"}
+
+
+def _merged(files: list[str]) -> Any:
+    """The part of all shards, which follow each other; one after the other is read."""
+    from ..distributed.jobs import part_of
+    from ..distributed.partial import Task, merge_in_order
+    from ..distributed.parts import merge_parts
+    from ..distributed.sieves import shard_task, sieve_of_shards
+
+    first = read_plain(files[0])
+    if "learned" not in first.about["part"]:
+        return reduce(merge_parts, (part_of(held.object, held.about) for held in map(read_plain, files)))
+    about = {name: value for name, value in first.object.about.items() if name != "part"}
+    like = dataclasses.replace(first.object, method=first.object.method.with_values(), about=about)
+    task = shard_task(Task(like), first.about["part"]["width"] or None)
+    learned = (read_plain(file).about["part"]["learned"].tobytes() for file in files)
+    return sieve_of_shards(merge_in_order(map(task.from_bytes, learned)).whole(), like.method)
 
 
 def merge_files(files: tuple[str, ...]) -> Model:
-    """One model on the averages of all; CheckpointError where they are not of the same kind."""
+    """One model on the merged averages; raise CheckpointError if they are of different kinds."""
     shards = merge_shards(files)
     if shards is not None:
         return shards
@@ -280,7 +292,7 @@ def _check_same_kind(model: Model, other: Model, file: str) -> None:
 
 
 def _check_same_schema(model: Model, other: Model, file: str) -> None:
-    """CheckpointError where categories, dates or words of two tables became other features."""
+    """Raise CheckpointError if two tables encode categories, dates or words as different features."""
     if "schema" not in model.about or "schema" not in other.about:
         return
     ours, theirs = (stored_schema(m.about, file).coding() for m in (model, other))
@@ -296,9 +308,9 @@ def _check_same_schema(model: Model, other: Model, file: str) -> None:
 
 
 def select_columns(rows: Rows, features: np.ndarray[Any, Any] | None, p: int) -> Rows:
-    """Rows of some features (None: the first ones) in the p columns that a model knows; the rest is 0."""
+    """Place the columns of rows at `features` (None: the first) among p columns; the others are 0."""
     if features is None:
         return rows
-    sparse = (rows if rows.sparse else from_scipy(rows.to_scipy())).tight()
+    sparse = rows.to_sparse().tight()
     indices = features[sparse.indices].astype(sparse.indices.dtype)
     return Rows(p=p, csr=(sparse.indptr, indices, sparse.data))

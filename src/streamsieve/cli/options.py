@@ -43,7 +43,7 @@ class Size(ParamType):
         if match is not None and match[2] in self._unit:
             size = float(match[1]) * self._unit[match[2]]
         if size < 1:
-            self.fail(f"{value!r} is no amount of memory; write for instance 500MB or 4GB.", param, ctx)
+            self.fail(f"{value!r} is not an amount of memory; write for example 500MB or 4GB.", param, ctx)
         return int(size)
 
 
@@ -59,7 +59,9 @@ class Interval(ParamType):
             return value
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h|rows?)\s*", value.lower())
         if match is None or float(match[1]) <= 0:
-            self.fail(f"{value!r} is no interval; write for instance 60s, 10min or 1000000rows.", param, ctx)
+            self.fail(
+                f"{value!r} is not an interval; write for example 60s, 10min or 1000000rows.", param, ctx
+            )
         if match[2].startswith("row"):
             return None, max(1, int(float(match[1])))
         return float(match[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[match[2]], None
@@ -91,12 +93,12 @@ class Shard(ParamType):
             return value
         match = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", value)
         if match is None or not 1 <= int(match[1]) <= int(match[2]):
-            self.fail(f"{value!r} is no shard; write for instance 3/64, from 1/64 to 64/64.", param, ctx)
+            self.fail(f"{value!r} is not a shard; write for example 3/64, from 1/64 to 64/64.", param, ctx)
         return int(match[1]), int(match[2])
 
 
 class Output(click.Path):
-    """A file to write at the end; what prevents that is an error before days of learning, not after."""
+    """A file that is written at the end; raise before learning, not days later, if it cannot be written."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, writable=True)
@@ -111,7 +113,7 @@ class Output(click.Path):
 
 
 def names(option: str, help: str) -> Decorator:
-    """An option of names with commas between them, which may be given several times; None if it is not."""
+    """An option for names separated by commas, which may be repeated; None if it is not given."""
 
     def split(ctx: Any, param: Any, values: tuple[str, ...]) -> list[str] | None:  # noqa: ARG001
         return [name for value in values for name in value.split(",") if name] or None
@@ -140,17 +142,17 @@ stream = _all(
         show_default=True,
         help="auto, svmlight, csv, tsv, jsonl, parquet, arrow, npy, npz, bed.",
     ),
-    click.option("--delimiter", help="Character between the cells of CSV.  [default: found]"),
+    click.option("--delimiter", help="Character that separates the cells of CSV.  [default: detected]"),
     click.option(
         "--header/--no-header",
         default=True,
-        help="The first row of CSV holds the names; without, they are 0, 1, ...",
+        help="Whether the first row of CSV holds the names of the columns; otherwise they are 0, 1, ...",
     ),
     click.option(
         "--like",
         type=click.Path(dir_okay=False),
         metavar="MODEL",
-        help="Read the columns of a table as this model does, so that `merge` can add up both.",
+        help="Encode the columns of a table as this model does, so that `merge` can merge both models.",
     ),
     names("--columns", "Use only these columns as features."),
     names("--drop", "Use all columns but these."),
@@ -159,10 +161,11 @@ stream = _all(
         type=click.Choice(["onehot", "drop", "error"]),
         default="onehot",
         show_default=True,
-        help="Columns that are not numbers: one feature for each value, leave out, or fail.",
+        help="What to do with columns of words: one feature for each value, leave them out, or raise an "
+        "error.",
     ),
-    names("--categorical", "Columns that are categories, whatever they hold."),
-    names("--numeric", "Columns that are numbers; words in them are missing values."),
+    names("--categorical", "Columns to read as categories, even if they hold numbers."),
+    names("--numeric", "Columns to read as numbers; words in them count as missing values."),
     names("--text", "Columns of text, whose words become features."),
     names("--date", "Columns of dates."),
     click.option(
@@ -170,35 +173,36 @@ stream = _all(
         type=click.Choice(["counts", "tfidf"]),
         default="counts",
         show_default=True,
-        help="What the words of texts count: how often they occur, or TF-IDF.",
+        help="Value of a word in a text: the number of times it occurs, or TF-IDF.",
     ),
     click.option(
         "--max-categories",
         type=click.IntRange(1),
         default=1000,
         show_default=True,
-        help="Values of a column of categories that become features; rarer ones are pooled.",
+        help="Maximum number of features for one column of categories; rarer values share a feature.",
     ),
     click.option(
         "--missing",
         type=click.Choice(["mean", "indicator", "zero", "keep", "error"]),
         default="mean",
         show_default=True,
-        help="Numbers that are missing: their mean, also with a feature that says so, 0, left to the method "
-        "(sieve and those on averages), or an error. Words that are missing are a category.",
+        help="What to do with missing numbers: use the mean of the column (mean), the mean and a 0/1 feature "
+        "for missing (indicator), 0 (zero), leave them to the method (keep; sieve and methods on averages), "
+        "or raise an error. Missing words are a category.",
     ),
     click.option(
         "--on-bad-row",
         type=click.Choice(["error", "skip"]),
         default="error",
         show_default=True,
-        help="Rows that cannot be read: fail, or skip and count them.",
+        help="What to do with rows that cannot be read: raise an error, or skip and count them.",
     ),
     click.option(
         "--features",
         "n_features",
         type=click.IntRange(1),
-        help="Number of features, where it is known (svmlight).",
+        help="Number of features, if known (svmlight).",
     ),
     click.option("--zero-based", is_flag=True, help="svmlight indices count from 0."),
     click.option("--skip", type=click.IntRange(0), default=0, help="Leave out the first rows."),
@@ -215,13 +219,14 @@ passing = _all(
         type=CountOrAuto("passes"),
         default="auto",
         show_default=True,
-        help="auto: as often as the method wants, as `fit` does; a number: so often, as one stream.",
+        help="auto: as many passes as the method needs; a number: learn the rows that many times, as one "
+        "stream.",
     ),
     click.option(
         "--shuffle-buffer",
         type=click.IntRange(0),
         default=0,
-        help="Shuffle rows within a buffer of this many.",
+        help="Shuffle rows within a buffer of this many rows.",
     ),
     click.option(
         "--seed",
@@ -235,7 +240,7 @@ passing = _all(
         "--hold-out",
         type=click.IntRange(0),
         metavar="J",
-        help="Do not learn every J-th row, and measure the model on them; 0: do not measure.  [default: "
+        help="Hold out every J-th row and measure the model on these; 0: do not measure.  [default: "
         "learn all, and measure a model of four fifths of the first rows on the others]",
     ),
 )
@@ -247,13 +252,13 @@ task = _all(
         default="auto",
         show_default=True,
     ),
-    names("--classes", "All labels, where the first rows do not show them all."),
+    names("--classes", "All labels, if the first rows may not contain all of them."),
 )
 
 memory = click.option(
     "--memory",
     type=Size(),
-    help="Memory that the model may take.  [default: 256MB for sieve, else a quarter of the machine's]",
+    help="Memory limit of the model.  [default: 256MB for sieve, else a quarter of the machine's]",
 )
 
 
@@ -276,13 +281,13 @@ class HalfLife(ParamType):
 
 #: Constraints on the weights, short for --set; parameters of the methods on averages.
 constraints = _all(
-    names("--keep", "Features, or columns of categories, that are in every model."),
-    click.option("--positive", is_flag=True, default=None, help="Weights are at least 0."),
+    names("--keep", "Features, or columns of categories, to keep in every model."),
+    click.option("--positive", is_flag=True, default=None, help="Do not allow negative weights."),
     click.option(
         "--group-categories",
         is_flag=True,
         default=None,
-        help="The values of a column enter together or not at all; -k counts columns.",
+        help="Select the values of a column of categories together; -k then counts columns.",
     ),
 )
 
@@ -291,12 +296,14 @@ shorthands = _all(
     click.option(
         "--effects",
         type=click.Choice(["linear", "shapes", "pairs", "auto"]),
-        help="What a feature may contribute (sieve): a line, a curve, curves and pairs; auto compares them.",
+        help="Form of the effects (sieve): lines, curves, or curves and pairs of features; auto compares "
+        "them by cross-validation.",
     ),
     click.option(
         "--half-life",
         type=HalfLife(),
-        help="Rows after which a row's weight has halved; auto adapts it, and dates drift.",
+        help="Number of rows after which the weight of a row has halved; auto adapts it to the stream and "
+        "reports when it changed.",
     ),
 )
 
@@ -312,7 +319,7 @@ model = _all(
         default="auto",
         show_default=True,
         callback=lambda ctx, param, value: value.lower(),  # noqa: ARG005
-        help="auto, or a method below.",
+        help="auto (sieve), or one of the methods below.",
     ),
     task,
     click.option(
@@ -328,7 +335,7 @@ model = _all(
 
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
-#: How sure the selection is; parameters of methods on averages, and the column `cluster` of `read`.
+#: Uncertainty of the selection: parameters of methods on averages, and the column `cluster` of `read`.
 errors = _all(
     click.option(
         "--fdr", type=_SHARE, metavar="Q", help="Select at this false discovery rate, by least squares (ols)."
@@ -336,22 +343,26 @@ errors = _all(
     click.option(
         "--se",
         type=click.Choice(["classical", "folds", "cluster", "hc1"]),
-        help="How errors are made: noise of one variance, jackknife or sandwich over folds, fourth moments.",
+        help="Standard errors: classical (constant variance), jackknife over folds, cluster-robust "
+        "sandwich, or heteroscedasticity-robust (fourth moments).",
     ),
     click.option(
-        "--cluster", metavar="COLUMN", help="Column of ids; rows of an id depend on each other.  [--se folds]"
+        "--cluster",
+        metavar="COLUMN",
+        help="Column that identifies clusters; rows of one cluster may be dependent.  [--se folds]",
     ),
     click.option(
         "--honest",
         type=_SHARE,
         metavar="SHARE",
-        help="Select on this share of the folds, estimate on the others: intervals hold after selection.",
+        help="Select on this share of the folds and estimate on the others, so that intervals are valid "
+        "after selection.",
     ),
     click.option(
         "--stability",
         type=click.FloatRange(0.5, 1, min_open=True),
         metavar="SHARE",
-        help="Keep what this share of random halves of the rows selects.",
+        help="Keep features that are selected in at least this share of random halves of the rows.",
     ),
 )
 
@@ -364,7 +375,7 @@ checkpoint = _all(
         show_default=True,
         help="How often to write it: 60s, 10min, 1000000rows.",
     ),
-    click.option("--resume", is_flag=True, help="Continue from the checkpoint, if there is one."),
+    click.option("--resume", is_flag=True, help="Continue from the checkpoint, if it exists."),
 )
 
 units = _all(
@@ -374,37 +385,36 @@ units = _all(
         metavar="I/N",
         help="Learn the I-th of N shards of the source; `merge` makes the model of all N.",
     ),
-    click.option(
-        "--scheduler", metavar="ADDRESS", help="Let the workers of a Dask scheduler read the source."
-    ),
+    click.option("--scheduler", metavar="ADDRESS", help="Learn on the workers of this Dask scheduler."),
     click.option(
         "--workers",
         type=click.IntRange(1),
-        help="Let so many processes of this machine read it (needs dask).",
+        help="Learn in this many processes on this machine (needs dask).",
     ),
     click.option(
-        "--unit", type=Size(), help="Bytes of the source that are read at a time.  [default: 256MB]"
+        "--unit", type=Size(), help="Bytes of the source that a worker reads at a time.  [default: 256MB]"
     ),
     click.option(
         "--unit-folder",
         type=click.Path(file_okay=False),
-        help="Keep finished units there; the same command skips them.",
+        help="Folder for finished parts of the source; the same command run again skips them.",
     ),
 )
 
 report = _all(
-    click.option("--report", type=Output(), help="HTML file to write a report of model and run to."),
+    click.option("--report", type=Output(), help="HTML file for a report about the model and the run."),
     click.option(
         "--history/--no-history",
         default=True,
         show_default=True,
-        help="Record loss, selection and drift for the report and for `watch`, in 1.5% of the time at most.",
+        help="Record loss, selection and drift for the report and for `watch`; takes at most 1.5% of the "
+        "time.",
     ),
 )
 
 output = _all(
     click.option("--json", "as_json", is_flag=True, help="Print results as JSON."),
-    click.option("-q", "--quiet", is_flag=True, help="No progress, no notes."),
+    click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notes."),
 )
 
 

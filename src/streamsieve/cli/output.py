@@ -1,17 +1,23 @@
-"""Results on stdout (a table on a terminal, TSV when piped, JSON on request), all else on stderr."""
+"""What a command writes: results on stdout (a table on a terminal, TSV when piped, JSON on request), notes on
+stderr, and files: never an input, a model only over a model, whole or not.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
+import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
 
 from ..core.words import printable
+from ..persist.files import is_checkpoint, replacing
 
 Row = Sequence[Any]
 
@@ -120,7 +126,7 @@ def plain(value: Any) -> Any:
 
 
 def leave(code: int) -> NoReturn:
-    """End at once: an orderly end would wait for the thread that waits for standard input."""
+    """Exit at once: a normal exit would block on the thread that reads standard input."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
@@ -135,3 +141,81 @@ class Console:
     def note(self, text: str) -> None:
         if text and not self.quiet:
             click.echo(printable(text), err=True)
+
+
+# ---------------------------------------------------------------- files
+
+#: Names of standard output. Text is written to it line by line: it may be a file that others append to.
+STDOUT = ("-", "/dev/stdout", "/dev/fd/1")
+
+
+def check_outputs(
+    inputs: Iterable[str],
+    *,
+    models: dict[str, str | None] | None = None,
+    texts: dict[str, str | None] | None = None,
+) -> None:
+    """Raise UsageError if an output (given by option) would replace an input, another output or other data.
+
+    Models and checkpoints replace nothing but models; text never replaces a model. Standard output must not
+    be an input either: `>> rows.csv` would append to the rows that are being read.
+    """
+    seen = {key: f"{name}, which this command reads" for name in inputs for key in _identity(name)}
+    written = next((seen[key] for key in _of_stream(sys.stdout) if key in seen), None)
+    if written is not None:
+        raise click.UsageError(f"Standard output is redirected to {written}; write to another file.")
+    for is_model, outputs in ((True, models or {}), (False, texts or {})):
+        for option, file in outputs.items():
+            if is_model and file == "-":
+                raise click.UsageError(f"{option} -: a model is written to a file, not to standard output.")
+            if file is None or (file in STDOUT and not is_model):
+                continue
+            keys = _identity(file)
+            clash = next((seen[key] for key in keys if key in seen), None)
+            if clash is not None:
+                raise click.UsageError(f"{option} {file} would replace {clash}; write to another file.")
+            seen |= dict.fromkeys(keys, f"the file of {option}")
+            if not os.path.isfile(file) or os.path.getsize(file) == 0:
+                continue
+            if is_model and not is_checkpoint(file):
+                raise click.UsageError(
+                    f"{option} {file} exists and is not a model; delete it first, or write to another file."
+                )
+            if not is_model and is_checkpoint(file):
+                raise click.UsageError(
+                    f"{option} {file} is a model; delete it first, or write to another file."
+                )
+
+
+def _identity(file: str) -> list[Any]:
+    """Key that two names of one file share: device and inode, or the path if it does not exist."""
+    if file == "-":
+        return _of_stream(sys.stdin)
+    try:
+        return _of_file(os.stat(file))
+    except (OSError, ValueError):
+        return [os.path.realpath(file)]
+
+
+def _of_stream(stream: Any) -> list[Any]:
+    try:
+        return _of_file(os.fstat(stream.fileno()))
+    except (AttributeError, OSError, ValueError):  # closed, or not a file
+        return []
+
+
+def _of_file(status: os.stat_result) -> list[Any]:
+    return [(status.st_dev, status.st_ino)] if stat.S_ISREG(status.st_mode) else []
+
+
+@contextmanager
+def writing(file: str) -> Iterator[Any]:
+    """A text stream to standard output, or to a file that appears only when it is complete."""
+    if file in STDOUT:
+        yield sys.stdout
+        return
+    with replacing(file) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", write_through=False)
+        yield text
+        text.flush()
+        text.detach()

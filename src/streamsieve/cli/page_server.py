@@ -19,14 +19,14 @@ from ..training.model import Model
 from ..training.saved import read_plain
 from .pages import report_html
 
-#: Seconds in which a request must have come, and its answer have gone: on one machine that is plenty.
+#: Seconds for a request and its answer; ample on one machine.
 SECONDS = 10.0
-#: Requests at a time, as many as a browser with several tabs makes. One more, and the oldest is cut off.
+#: Simultaneous requests, as many as a browser with several tabs makes; one more, and the oldest is closed.
 CLIENTS = 32
-#: Names of this machine. A page of another site that was led here by its own name has another one.
+#: Host names of this machine. Other names are refused (DNS rebinding).
 NAMES = ("127.0.0.1", "localhost")
 
-#: As in the page itself, which has no need of anything from elsewhere.
+#: The same policy as in the page itself, which loads nothing from elsewhere.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -39,7 +39,7 @@ _HEADERS = {
 
 
 class CheckpointPage:
-    """The page of a checkpoint, made again when the file has changed."""
+    """The page of a checkpoint, rendered again when the file has changed."""
 
     def __init__(self, file: str, refresh: int) -> None:
         self.file, self.refresh = file, refresh
@@ -83,13 +83,13 @@ def _notice(title: str, text: str, refresh: int) -> str:
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves one page on 127.0.0.1; port 0 takes a free one.
+    """Serves one page on 127.0.0.1; port 0 chooses a free one.
 
-    A client that sends nothing, half a request or a byte a minute is cut off after `seconds`, or when there
-    are more than `clients`.
+    A client that sends nothing, half a request or a byte a minute is disconnected after `seconds`, or when
+    there are more than `clients`.
     """
 
-    request_queue_size = 128  # connections that wait to be accepted: else a burst is refused by the system
+    request_queue_size = 128  # queue for connections, so that the system does not refuse a burst
 
     def __init__(
         self, page: CheckpointPage, port: int, seconds: float = SECONDS, clients: int = CLIENTS
@@ -112,13 +112,13 @@ class PageServer(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def set_clock(self, request: Any, began: float) -> None:
-        """Count the seconds of a client from another time on; inf while it waits for us."""
+        """Restart the timeout of a client; inf while we prepare its answer."""
         with self._lock:
             if request in self._began:
                 self._began[request] = began
 
     def service_actions(self) -> None:
-        """Cut off those that have had their time; called a few times a second."""
+        """Disconnect clients whose time is up; called a few times a second."""
         now = time.monotonic()
         with self._lock:
             late = [request for request, began in self._began.items() if now - began > self.seconds]
@@ -131,14 +131,14 @@ class PageServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        """Say nothing of a client that is gone; of anything else, a line."""
+        """Log errors, except that a client has disconnected."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             sys.stderr.write(f"A request failed: {type(error).__name__}: {printable(str(error))}\n")
 
 
 def _cut(request: socket.socket) -> None:
-    """End a connection: its thread is at the end of what it reads, and closes it."""
+    """Close a connection: its thread then reads the end of input and stops."""
     with contextlib.suppress(OSError):
         request.shutdown(socket.SHUT_RDWR)
 
@@ -174,4 +174,4 @@ class Handler(BaseHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: a page that loads again every few seconds would fill the terminal."""
+        """Log nothing: a page that reloads every few seconds would fill the terminal."""

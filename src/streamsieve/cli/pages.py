@@ -12,7 +12,7 @@ from . import options as opt
 
 
 def check_report_needs() -> None:
-    """ImportError that says what to install, before rows are learned rather than after."""
+    """Raise ImportError, with what to install, before any row is learned."""
     try:
         import jinja2  # noqa: F401
         import matplotlib  # noqa: F401
@@ -29,7 +29,7 @@ def report_html(
     refresh: int | None = None,
     test: dict[str, float] | None = None,
 ) -> str:
-    """The HTML of a report, with what the model's notes say about its source."""
+    """The HTML of a report, with the source that is recorded in the model's notes."""
     check_report_needs()
     from ..report import page
 
@@ -46,7 +46,7 @@ def report_html(
 
 def write_report(file: str, fitted: Model, **options: Any) -> None:
     """Write a report to a file."""
-    from .files import writing
+    from .output import writing
 
     html = report_html(fitted, **options)
     with writing(file) as stream:
@@ -54,7 +54,7 @@ def write_report(file: str, fitted: Model, **options: Any) -> None:
 
 
 def repeat_command(fitted: Model) -> str | None:
-    """The command that learns the model again from its source; None where it was not learned from files."""
+    """The command that fits the model again; None if it was not learned from files."""
     source = fitted.about.get("source")
     if not source:
         return None
@@ -77,7 +77,7 @@ def repeat_command(fitted: Model) -> str | None:
 
 
 def _stream_options(read: dict[str, Any]) -> list[str]:
-    """Options of the command line that say how rows were read, where they are not the defaults."""
+    """Options of the command line for reading rows that differ from their defaults."""
     holder = opt.stream(opt.passing(click.Command("options").callback or (lambda: None)))
     words = []
     for param in reversed(getattr(holder, "__click_params__", [])):

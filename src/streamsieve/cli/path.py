@@ -13,9 +13,10 @@ _PATHS = [name.lower() for name, entry in METHODS.items() if entry.family == "av
 
 
 HELP = """\
-Print the models of SOURCE by size: residual, R2, AIC, BIC, EBIC, and which of them is best.
+Print models of every size for SOURCE: residual, R2, AIC, BIC, EBIC, and which size is best.
 
-SOURCE is files, globs, or - for standard input; or one model of `fit` or `merge` on running averages.
+SOURCE is files, globs, or - for standard input; or one model on running averages, written by `fit` or
+`merge`.
 """
 
 
@@ -24,7 +25,7 @@ SOURCE is files, globs, or - for standard input; or one model of `fit` or `merge
 @click.option(
     "--method",
     type=click.Choice(_PATHS, case_sensitive=False),
-    help="What orders the features.  [default: obestsubset, or olsth with limits on the weights]",
+    help="Method that orders the features.  [default: obestsubset, or olsth with limits on the weights]",
 )
 @click.option("--criterion", type=click.Choice(["aic", "bic", "ebic"]), default="bic", show_default=True)
 @click.option(
@@ -33,10 +34,10 @@ SOURCE is files, globs, or - for standard input; or one model of `fit` or `merge
     type=click.IntRange(2),
     default=30,
     show_default=True,
-    help="Rows of the table, about.",
+    help="Approximate number of rows of the table.",
 )
 @click.option("--all", "every_size", is_flag=True, help="Print every size.")
-@click.option("-o", "--output", type=opt.Output(), help="File to write the averages to (a model).")
+@click.option("-o", "--output", type=opt.Output(), help="File to write the averages to, as a model.")
 @opt.constraints
 @opt.task
 @opt.memory
@@ -61,20 +62,21 @@ def command(
     from ..methods.averages.path import path
     from ..persist import is_checkpoint
     from ..training.saved import save
-    from .files import check_outputs
     from .learning import fit_source
     from .model_files import averages_of, open_model
-    from .output import emit
+    from .output import check_outputs, emit
 
     limits = {name: options.pop(name) for name in ("keep", "positive", "group_categories")}
-    if method is None:  # best subsets are the better order, but have no sign, and take long with groups
+    if (
+        method is None
+    ):  # best subsets order features better, but do not support sign constraints, and are slow with groups
         limited = limits["positive"] or limits["group_categories"]
         method = "olsth" if limited else "obestsubset"
     if len(source) == 1 and is_checkpoint(source[0]):
         check_outputs(source, models={"--output": output})
         model = open_model(source[0])
     else:
-        # what is learned are the averages, whatever is extracted from them
+        # only the averages are learned, whichever method extracts a model from them
         learned = {**options, "k": "auto", "method": "olsth", "settings": ()}
         learned |= dict.fromkeys(limits)
         model = fit_source(source, learned, output, quiet).model

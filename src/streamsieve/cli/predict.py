@@ -9,10 +9,9 @@ import click
 from . import options as opt
 
 HELP = """\
-Predict the rows of SOURCE by a MODEL of `fit`, one line for each row.
+Predict the rows of SOURCE with a MODEL from `fit`, one line for each row.
 
-Columns are found by their names, and only those that the model selected are read. --json writes one
-object for each line.
+Columns are matched by name, and only selected columns are read. --json writes one object for each row.
 """
 
 
@@ -26,12 +25,13 @@ object for each line.
     default="-",
     help="File to write to.  [default: stdout]",
 )
-@click.option("--scores", is_flag=True, help="Also write the scores that labels are chosen by.")
+@click.option("--scores", is_flag=True, help="Also write the scores that decide the labels.")
 @click.option("--proba", is_flag=True, help="Also write the probability of each label (logistic loss).")
 @click.option(
     "--check",
     is_flag=True,
-    help="Also write how many selected features of the row lie outside of all rows learned; count such rows.",
+    help="Also write how many selected features of a row lie outside the range of the training rows; count "
+    "such rows.",
 )
 @click.option("--header/--no-header", default=True, help="Write the names of the columns first.")
 @click.option(
@@ -53,25 +53,24 @@ def command(
     from ..core.words import counted
     from ..training.outside import reach_of
     from ..training.source import input_files
-    from .files import check_outputs, writing
     from .model_files import open_model, select_columns
-    from .output import exact
+    from .output import check_outputs, exact, writing
     from .progress import ProgressMeter
 
     check_outputs([model, *input_files(source)], texts={"--output": output})
     fitted = open_model(model)
     if proba and not fitted.has_probabilities:
-        raise click.UsageError(f"--proba: {model} is no classifier with the logistic loss.")
+        raise click.UsageError(f"--proba: {model} is not a classifier with the logistic loss.")
     columns = ["prediction"]
     if scores:
         columns += [f"score {c}" for c in fitted.classes] if fitted.method.q > 1 else ["score"]  # type: ignore[union-attr]
     if proba and fitted.classes is not None:
         columns += [f"p {c}" for c in fitted.classes]
-    reach = reach_of(fitted) if check else None  # which may have to solve for it
+    reach = reach_of(fitted) if check else None  # which may have to solve a system first
     if check and reach is None:
         raise click.UsageError(
-            f"--check: {model} does not know how far its rows reach; a model of sieve or a method on "
-            "averages does, of 100 rows or more."
+            f"--check: {model} does not store the range of its training rows; sieve and methods on averages "
+            "do, from 100 rows on."
         )
     columns += ["outside"] if check else []
     stream, features = _open(source, fitted, options)
@@ -97,8 +96,8 @@ def command(
             meter.count(rows)
     if outside and not quiet:
         click.echo(
-            f"{outside:,} of {counted(rows, 'row')} lie outside of all rows learned, in features that were "
-            "selected: predictions there are extrapolations.",
+            f"{outside:,} of {counted(rows, 'row')} lie outside the range of the training rows in a "
+            "selected feature: their predictions are extrapolations.",
             err=True,
         )
     if stream.rows_bad:
@@ -116,12 +115,12 @@ def _predict(model: Any, rows: Any, scores: bool, proba: bool) -> list[list[Any]
 
 
 def _open(files: tuple[str, ...], model: Any, given: dict[str, Any]) -> tuple[Any, Any]:
-    """The source, and which features of the model its columns are: where they have names, those selected."""
+    """The source, and the feature of the model for each column; of named columns, only selected ones."""
     import numpy as np
 
     from ..sources import read
     from ..sources.files import find
-    from ..sources.formats import FORMATS, detect_format
+    from ..sources.inputs import FORMATS, detect_format
     from .model_files import stored_schema
 
     known = (model.about.get("source") or {}).get("read", {})
@@ -140,7 +139,7 @@ def _open(files: tuple[str, ...], model: Any, given: dict[str, Any]) -> tuple[An
                 f"The model knows its features by name ({some}, ...), and {files[0]} ({form}) only numbers "
                 "them; pass a file with named columns."
             )
-        products = getattr(model.method, "interactions", False)  # a product needs both of its columns
+        products = model.method.interactions  # a product needs both of its columns
         selected = [] if products else model.support.tolist()
         features = np.array(selected or range(len(model.feature_names)), dtype=np.int64)
         options["feature_names"] = [str(model.feature_names[j]) for j in features]

@@ -1,4 +1,4 @@
-"""How far a run is: a bar by bytes on a terminal, elsewhere lines at doubling counts. All on stderr."""
+"""Progress of a run on stderr: a bar by bytes on a terminal, elsewhere lines at doubling counts."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ class ProgressMeter:
         return not self.quiet and rows >= self.next_rows
 
     def count(self, rows: int) -> None:
-        """Note that there are so many rows; show it if it is due."""
+        """Record the number of rows; show it if an update is due."""
         self.rows = rows
         if self.due(rows):
             self._show(rows)
 
     def update(self, rows: int, measured: tuple[float, int] | None, point: Any = None) -> None:  # noqa: ARG002
-        """Show rows and, where they were measured, loss and number of features."""
+        """Show rows and, if measured, loss and number of features."""
         self.rows = rows
         if measured is not None:
             self.measured = f"  loss {measured[0]:.4g}  {counted(measured[1], 'feature')}"
@@ -105,7 +105,7 @@ class ProgressMeter:
 
 
 class UnitMeter:
-    """Shows how many units are done: a bar on a terminal, elsewhere a line for each percent or more."""
+    """Shows how many units are done: a bar on a terminal, elsewhere at most a line for each percent."""
 
     def __init__(self, label: str, quiet: bool) -> None:
         self.label, self.quiet, self.start = label, quiet, perf_counter()

@@ -9,10 +9,10 @@ import click
 from . import options as opt
 
 HELP = """\
-Write a page about MODEL: what it selected, how sizes compare, how well it predicts.
+Write a page about MODEL: what it selected, how models of other sizes compare, how well it predicts.
 
-Of a checkpoint the page also shows what was recorded along the run. It is one file that needs no network.
-Needs jinja2 and matplotlib: pip install 'streamsieve[report]'.
+For a checkpoint, the page also shows what was recorded along the run. The page is one file and loads nothing
+from the network. Needs jinja2 and matplotlib: pip install 'streamsieve[report]'.
 """
 
 
@@ -25,9 +25,8 @@ Needs jinja2 and matplotlib: pip install 'streamsieve[report]'.
 def command(
     model: str, output: str, curve: str | None, title: str | None, as_json: bool, quiet: bool
 ) -> None:
-    from .files import check_outputs, writing
     from .model_files import open_run
-    from .output import Console, emit
+    from .output import Console, check_outputs, emit, writing
     from .pages import report_html
 
     check_outputs([model] if curve is None else [model, curve], texts={"--output": output})
@@ -47,7 +46,7 @@ _MEASURES = ("loss", "accuracy", "rmse", "recent_loss", "recent_accuracy", "rece
 
 
 def _read_curve(file: str) -> list[dict[str, Any]]:
-    """The points of a curve; ValueError for a file that `evaluate` did not write."""
+    """The points of a curve; raise ValueError if `evaluate` did not write the file."""
     import json
 
     try:
@@ -57,7 +56,7 @@ def _read_curve(file: str) -> list[dict[str, Any]]:
     except (ValueError, KeyError, TypeError, RecursionError):
         good = False
     if not good:
-        raise ValueError(f"{file} is no curve; make one by `streamsieve evaluate --output`.")
+        raise ValueError(f"{file} is not a curve; write one with `streamsieve evaluate --output`.")
     return [{name: point.get(name) for name in (*_COUNTS, *_MEASURES)} for point in points]
 
 

@@ -9,16 +9,16 @@ import click
 from . import options as opt
 
 HELP = """\
-Print the features of SOURCE that matter, with their weights, the strongest first.
+Print the features of SOURCE that matter, with their effects and weights, the strongest first.
 
-SOURCE is files, globs, or - for standard input; or one model of `fit` or `merge` on running averages,
+SOURCE is files, globs, or - for standard input; or one model on running averages from `fit` or `merge`,
 from which a model of any -k and --method is extracted without reading a row again.
 """
 
 
 @click.command("select", help=HELP, epilog=opt.METHOD_LIST)
 @opt.sources
-@click.option("-o", "--output", type=opt.Output(), help="File to write the model to as well.")
+@click.option("-o", "--output", type=opt.Output(), help="Also write the model to this file.")
 @opt.model
 @opt.errors
 @opt.stream
@@ -30,10 +30,9 @@ from which a model of any -k and --method is extracted without reading a row aga
 def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
     from ..persist import is_checkpoint
     from ..training.saved import save
-    from .files import check_outputs
     from .learning import fit_source, print_schema
     from .model_files import feature_table, note_selection, note_unused_columns, select_from_file
-    from .output import Console, emit
+    from .output import Console, check_outputs, emit
 
     if options.pop("schema_only"):
         print_schema(source, options, as_json, quiet)

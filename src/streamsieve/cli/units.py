@@ -7,17 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 import click
+import numpy as np
 
 from ..distributed.fit import make_folder, parts, prepare
 from ..distributed.jobs import Job, describe_part, unit_task
 from ..distributed.partial import merge_in_order
 from ..distributed.parts import check_mergeable, finished_model
 from ..distributed.plan import Plan, plan
+from ..distributed.sieves import shard_task, sieve_of_shards
 from ..training.model import Model
 from ..training.source import Source, SourceRun, input_files
-from .files import check_outputs
 from .learning import method_choice, read_source
-from .output import Console
+from .output import Console, check_outputs
 from .progress import UnitMeter
 
 _UNIT, _SMALLEST = 256 << 20, 1 << 16
@@ -49,14 +50,11 @@ def fit_units(
     console = Console(quiet)
     choice = method_choice(options, console)
     source = read_source(files, options)
-    if shard is not None and choice.method == "auto":
-        choice = replace(choice, method=choice.averages_method())
-        console.note(f"Method: {choice.method}, on averages, which --shard needs. --help lists others.")
     choice.check()
     check_outputs(input_files(files), models={"--output": output})
     units = plan(list(files), _unit_size(files, unit, shard), schema=source.schema, **source.options)
     run = SourceRun(source, choice)
-    run.begin()  # the first rows tell task and labels, the same ones to all shards
+    run.begin()  # the first rows determine task and labels, the same for all shards
     run.blocks.close()
     run.model.first_index = int(run.format == "svmlight" and not source.options.get("zero_based", False))
     folder = make_folder(folder)
@@ -70,7 +68,7 @@ def fit_units(
 
 
 def _note_source(model: Model, source: Source, units: Plan) -> None:
-    """What files the model is of, and by which schema they were read."""
+    """The files that the model learned, and the schema used to read them."""
     model.about["source"] = source.describe()
     if "schema" in units.layout.table:
         model.about["schema"] = units.layout.table["schema"]
@@ -95,8 +93,12 @@ def _fit_shard(
     """The units of a shard, or all of them, one after the other."""
     index, of = shard or (1, 1)
     like = prepare(model)
+    made = replace(unit_task(units, like), leaf=0)
     try:
-        check_mergeable(like)
+        if like.method.screens:
+            made = shard_task(made, len(made.names or ()) or None)
+        else:
+            check_mergeable(like)
     except ValueError as error:
         raise click.UsageError(f"--method {like.method_name.lower()}: {error}") from None
     if of > len(units):
@@ -104,11 +106,17 @@ def _fit_shard(
             f"--shard {index}/{of}: the source has only {len(units)} units; pass at most as many shards, or "
             "a smaller --unit."
         )
-    job = Job(units, replace(unit_task(units, like), leaf=0), folder)
-    numbers = units.shard(index - 1, of)
+    job = Job(units, made, folder)
     with UnitMeter(like.method_name.lower(), quiet) as meter:
-        part = merge_in_order(parts(job, numbers, meter)).whole()
-    found = finished_model(part)
+        learned = merge_in_order(parts(job, units.shard(index - 1, of), meter))
+    part = learned.whole()
+    found = finished_model(sieve_of_shards(part, like.method) if like.method.screens else part)
     found.first_index = model.first_index
     _note_source(found, source, units)
-    return found, {"part": describe_part(part, job.digest, shard=index, of=of)} if shard else {}
+    if shard is None:
+        return found, {}
+    note = describe_part(part, job.digest, shard=index, of=of)
+    if like.method.screens:  # the model shows what the shard alone selects; `merge` reads what it has learned
+        note["learned"] = np.frombuffer(learned.to_bytes(), dtype=np.uint8)
+        note["width"] = len(made.names or ())
+    return found, {"part": note}

@@ -1,4 +1,4 @@
-"""`streamsieve watch`: the page of a run that is going on."""
+"""`streamsieve watch`: a live page of a running fit."""
 
 from __future__ import annotations
 
@@ -9,21 +9,25 @@ from . import options as opt
 HELP = """\
 Serve the report of a run that writes CHECKPOINT, on this machine only (127.0.0.1), until Ctrl-C.
 
-Run it beside `fit ... --checkpoint CHECKPOINT`: the page shows what the last checkpoint holds.
+Start it while `fit ... --checkpoint CHECKPOINT` runs: the page shows the state of the last checkpoint.
 """
 
 
 @click.command("watch", help=HELP)
 @click.argument("checkpoint", type=click.Path(dir_okay=False))
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port; 0 takes a free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="Port; 0 chooses a free one.",
 )
 @click.option(
     "--refresh",
     type=click.IntRange(1),
     default=5,
     show_default=True,
-    help="Seconds until the page loads again.",
+    help="Seconds between reloads of the page.",
 )
 @opt.output
 def command(checkpoint: str, port: int, refresh: int, as_json: bool, quiet: bool) -> None:

@@ -1,4 +1,4 @@
-"""Pictures in scikit-learn's style: `from_...` computes and draws, `plot(ax=)` draws again.
+"""Displays in scikit-learn's style: `from_...` computes and draws, `plot(ax=)` draws again.
 
 They need matplotlib: ``pip install 'streamsieve[plot]'``.
 """

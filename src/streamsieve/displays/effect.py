@@ -1,4 +1,4 @@
-"""Shapes and pairs of a model: a curve, a heat map, or bars of what each component explains."""
+"""Shapes and pairs of a model: a curve, a heat map, or bars with the size of each component."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .style import BLUE, FAINT, INK, QUIET, axes_for, title
 
 
 class EffectDisplay:
-    """What a feature or a pair contributes to the margin, or how much each component explains.
+    """Contribution of a feature or a pair to the margin, or the size of each component.
 
     Make one by `from_estimator`, which draws it; `plot` draws it again.
 
@@ -55,8 +55,7 @@ class EffectDisplay:
         feature, other : int, str or None
             A feature, or a pair; without them the standard deviation of each component is drawn.
         output : int, default=0
-            The class or target that is drawn, where there are several.
-        ax : Axes or None, default=None
+            The class or target to draw, if there are several. ax : Axes or None, default=None
         """
         known = estimator._feature_names()
 

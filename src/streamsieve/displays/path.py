@@ -98,7 +98,7 @@ class PathDisplay:
         ----------
         estimator : fitted estimator on running averages
         method : str, default="olsth"
-            The extractor of the path, as of `path`.
+            The extractor of the path, as in `path`.
         criterion : {"aic", "bic", "ebic"}, default="bic"
         max_lines : int or None, default=None
         ax : pair of Axes, Axes or None, default=None
@@ -211,10 +211,9 @@ class PathDisplay:
 
 
 def path_of(method: Any, name: str = "olsth") -> Path | None:
-    """The path of a method's averages; None where it holds none, or of products of features."""
-    if not hasattr(method, "averages") or getattr(method, "interactions", False):
+    """The path of a method's averages; None if it has no averages, or averages of products."""
+    if not getattr(method, "on_averages", False) or method.interactions:
         return None
     from ..methods.averages.path import path
 
-    averages = method.averages.total() if hasattr(method.averages, "total") else method.averages
-    return path(averages, name, fit_intercept=method.fit_intercept, standardize=method.standardize)
+    return path(method.total, name, fit_intercept=method.fit_intercept, standardize=method.standardize)

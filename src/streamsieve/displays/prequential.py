@@ -16,7 +16,7 @@ MEASURES = {
 
 
 class PrequentialDisplay:
-    """A test-then-train curve: measures, what the selection did and, where it was recorded, drift.
+    """A test-then-train curve: measures, changes of the selection and, if recorded, drift.
 
     Make one by `from_curve` or `from_estimator`, which draw it; `plot` draws it again.
 
@@ -76,7 +76,7 @@ class PrequentialDisplay:
 
     @property
     def panels(self) -> list[str]:
-        """What there is to draw: measures, selection, drift."""
+        """The panels to draw: measures, selection, drift."""
         found = {
             "measures": any(self._column(name)[1].size for name in MEASURES),
             "selection": self._column("support")[1].size > (len(self.points) > 1),
@@ -112,7 +112,7 @@ class PrequentialDisplay:
             rows, values = self._column(name)
             if values.size and not (name == "recent_loss" and self._column("recent_rmse")[1].size):
                 ax.plot(rows, values, color=colour, marker="o", ms=3.5, lw=1.8, label=label)
-        title(ax, "predicted before learned, since the point before")
+        title(ax, "test-then-train, rows since the last point")
         ax.legend(frameon=False, fontsize=9)
 
     def _selection(self, ax: Any) -> None:

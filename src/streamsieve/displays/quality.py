@@ -13,7 +13,7 @@ class CalibrationDisplay:
     """Observed share of a class against its predicted probability, in bins.
 
     Make one by `from_estimator` or `from_predictions`, which draw it; `plot` draws it again. Points on the
-    diagonal mean that predicted probabilities agree with what happens. Larger points stand for more rows.
+    diagonal mean that predicted probabilities agree with observed shares. Larger points stand for more rows.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class CalibrationDisplay:
     def from_predictions(
         cls, y_true: Any, probability: Any, *, n_bins: int = 10, label: str = "", ax: Any = None
     ) -> Self:
-        """Draw probabilities beside what happened.
+        """Draw predicted probabilities against observed shares.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class CalibrationDisplay:
 
 
 class ConfusionDisplay:
-    """How many rows of each class get each label.
+    """Number of rows of each class with each predicted label (confusion matrix).
 
     Make one by `from_estimator` or `from_predictions`, which draw it; `plot` draws it again. Colours show
     shares of the rows of a class, so that a rare class is as visible as a frequent one.
@@ -168,13 +168,13 @@ class ConfusionDisplay:
         for a, b in zip(true.tolist(), predicted.tolist()):
             if a not in where or b not in where:
                 unknown = a if a not in where else b
-                raise ValueError(f"{unknown!r} is not among the labels; name all classes.")
+                raise ValueError(f"{unknown!r} is not among the labels; pass all classes.")
             counts[where[a], where[b]] += 1
         return cls(counts, classes).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
-        """Draw what a fitted classifier makes of rows that it has not learned.
+        """Draw the predictions of a fitted classifier for rows that it has not learned.
 
         Parameters
         ----------

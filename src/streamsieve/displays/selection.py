@@ -29,8 +29,8 @@ class SelectionDisplay:
     labels : sequence of str or None, default=None
         What the rows of `weights` are called.
     unit : str, default="weight"
-        What `weights` are; `from_estimator` draws effects, weights times the deviations of their features,
-        where these are known.
+        What `weights` are; `from_estimator` draws effects (weights times standard deviations of their
+        features), if these are known.
 
     Attributes
     ----------
@@ -75,13 +75,13 @@ class SelectionDisplay:
         image_shape: tuple[int, int] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw what a fitted estimator has selected.
+        """Draw the features that a fitted estimator has selected.
 
         Parameters
         ----------
         estimator : fitted estimator
         max_features : int >= 1, default=30
-            Features shown, at most.
+            Maximum number of features to show.
         image_shape : (int, int) or None, default=None
             Rows and columns of the image whose pixels the features are; then the pixels are drawn.
         ax : Axes or None, default=None
@@ -102,7 +102,7 @@ class SelectionDisplay:
             errors=errors,
             features=[feature.index for feature in features],
             labels=labels,
-            unit="effect (weight times deviation)" if in_effects and features else "weight",
+            unit="effect (weight × standard deviation)" if in_effects and features else "weight",
         )
         return display.plot(ax, max_features=max_features, image_shape=image_shape)
 
@@ -157,7 +157,7 @@ class SelectionDisplay:
         self.ax_.set_ylim(shown - 0.4, -0.6)
         self.ax_.axvline(0, color=INK, lw=0.6)
         self.ax_.set_xlabel(
-            self.unit if self.errors is None else f"{self.unit}, and its 95% interval given the selection"
+            self.unit if self.errors is None else f"{self.unit}\n95% interval, given the selection"
         )
         rest = f", the strongest {shown}" if shown < len(self.names) else ""
         many = "feature" if len(self.names) == 1 else "features"

@@ -63,7 +63,7 @@ class StabilityDisplay:
         Parameters
         ----------
         supports : iterable of arrays of int or of bool
-            The features that each run selected, as of `metrics.stability`.
+            The features that each run selected, as in `metrics.stability`.
         p : int >= 1
             Number of features to choose from.
         ax : Axes or None, default=None
@@ -85,7 +85,7 @@ class StabilityDisplay:
         random_state: int = 0,
         ax: Any = None,
     ) -> Self:
-        """Draw what an estimator selects from the rows in other orders.
+        """Draw how often an estimator selects each feature over random orders of the rows.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.params import ParamError
 from ..core.tasks import Classification, Regression
 from ..sources import read
-from ..sources.queries import is_query
+from ..sources.files import is_query
 from ..sources.readers.frames import as_frames
 from ..training.model import Model
 from ..training.source import as_labels

@@ -158,10 +158,10 @@ def describe_part(part: Part, digest: str, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def part_of(model: Any, about: dict[str, Any]) -> Part | None:
-    """The part that a file holds; None where it holds another thing."""
-    note = about.get("part")
-    if not isinstance(model, Model) or not isinstance(note, dict):
-        return None
+def part_of(model: Model, about: dict[str, Any]) -> Part:
+    """The part that a file holds, packed; `describe_part` wrote the notes."""
+    note = about["part"]
+    method: Any = model.method
+    method.averages.pack()
     model = replace(model, about={name: value for name, value in model.about.items() if name != "part"})
     return Part(model, int(note["first"]), int(note["last"]), int(note["rows"]), int(note["rows_bad"]))

@@ -13,7 +13,7 @@ import numpy as np
 from .. import _core
 from ..core.method import Method
 from ..core.rows import Array, Rows, from_scipy
-from ..core.state import State, optional
+from ..core.state import State, check_array, optional
 from ..methods.sieve.sieve import Sieve, count_values
 from ..methods.sieve.store import Ints, Store
 
@@ -46,6 +46,17 @@ class KeptRows(Method):
         empty = {name: optional() for name in ("X", "y", "w", "key")}
         self.state = State(rows=0, values=0, sparse=False, full=False, **empty)
         return self
+
+    def check_state(self) -> None:
+        s = self.state
+        if s.X is None:
+            return
+        if not isinstance(s.X, Rows) or s.X.p > self.p or len(s.X) > s.rows:
+            raise ValueError(f"the rows are not of {self.p} features.")
+        n = len(s.X)
+        check_array("y", s.y, np.float64, (n, self.q))
+        check_array("w", s.w, np.float64, (n,))
+        check_array("key", s.key, np.uint32, (n,))
 
     def resize(self, p: int) -> None:
         self.p = max(p, self.p)
@@ -112,14 +123,14 @@ class KeptRows(Method):
 
 def moved(X: Rows, where: Any, p: int) -> Rows:
     """Rows of p features whose feature j has become feature `where[j]`."""
-    sparse = (X if X.sparse else from_scipy(X.to_scipy())).tight()
+    sparse = X.to_sparse().tight()
     X = Rows(p=p, csr=(sparse.indptr, where[sparse.indices].astype(np.int32), sparse.data))
     return from_scipy(X.to_scipy().sorted_indices())
 
 
 def _only(rows: Rows, columns: Ints) -> Rows:
     """Sparse rows of the same width whose other columns are zero."""
-    sparse = (rows if rows.sparse else from_scipy(rows.to_scipy())).tight()
+    sparse = rows.to_sparse().tight()
     wanted = np.zeros(rows.p, dtype=bool)
     wanted[columns[columns < rows.p]] = True
     keep = wanted[sparse.indices]

@@ -124,10 +124,11 @@ def finish(model: Model, number: int, rows: int, rows_bad: int, names: list[str]
         model.feature_names = names
         if model.p < len(names):
             model.resize(len(names))
-    if hasattr(model.method, "end_unit"):
-        model.method.end_unit()
-    if hasattr(model.method, "averages"):
-        model.method.averages.pack()
+    method: Any = model.method
+    if hasattr(method, "end_unit"):
+        method.end_unit()
+    if method.on_averages:
+        method.averages.pack()
     return Part(model, number, number + 1, rows, int(rows_bad))
 
 
@@ -154,7 +155,7 @@ def match_features(mine: Model, theirs: Model) -> tuple[Any, int, list[Any] | No
     if (mine.feature_names is None) != (theirs.feature_names is None):
         raise ValueError("its features have names, or those before it have, but not both.")
     if mine.feature_names is None or theirs.feature_names is None:
-        if mine.p and theirs.p and mine.p != theirs.p and not getattr(mine.method, "grow", False):
+        if mine.p and theirs.p and mine.p != theirs.p and not mine.method.grow:
             raise ValueError(f"it has {theirs.p} features, the units before it {mine.p}.")
         return None, max(mine.p, theirs.p), None
     if mine.feature_names == theirs.feature_names:
@@ -167,10 +168,10 @@ def match_features(mine: Model, theirs: Model) -> tuple[Any, int, list[Any] | No
 def finished_model(part: Part, like: Model | None = None) -> Model:
     """The model of a part, ready to be read, with the parameters that the user gave."""
     method: Any = copy.copy(part.model.method)
-    if hasattr(method, "averages"):
+    if method.on_averages:
         method.averages.unpack()
     if like is not None and "grow" in method.params:
-        method.grow = like.method.grow  # type: ignore[attr-defined]
+        method.grow = like.method.grow
     if part.rows == 0:
         raise ValueError("There is not a single row in all units.")
     about = {**part.model.about, "rows": part.rows, "rows_bad": part.rows_bad}

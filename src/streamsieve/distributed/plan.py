@@ -17,10 +17,9 @@ import numpy as np
 from .. import _core
 from ..core.params import ParamError, size_of
 from ..sources import BadData, Stream, read
-from ..sources.files import Bytes, File, find
-from ..sources.formats import FORMATS
+from ..sources.files import Bytes, File, find, for_arrow, open_bytes
+from ..sources.inputs import FORMATS
 from ..sources.readers.text import PADDING, chunks
-from ..sources.storage import for_arrow, open_bytes
 
 _WINDOW = 1 << 18  # bytes in which the end of a row is looked for, and rows after it
 _LARGEST_WINDOW = 1 << 26

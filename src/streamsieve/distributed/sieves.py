@@ -14,7 +14,7 @@ from ..methods.sieve.sieve import Sieve
 from .kept import KeptRows, sieve_of_rows
 from .look import FirstLook
 from .partial import Partial, Task
-from .parts import Columns, Part, check_mergeable
+from .parts import Columns, Part, PartError, check_mergeable
 from .votes import Votes, folded_averages, most_candidates, sieve_of_averages
 
 Run = Callable[[Task], Partial]
@@ -51,8 +51,7 @@ def learn_sieve(made: Task, run: Run, candidates: int | None, width: int | None)
     assert made.like.task is not None
     if isinstance(sieve, Effects):
         return learn_effects(made, run, sieve)
-    if sieve.missing == "mean":
-        raise ParamError("missing", "mean", "expected 'error': units have no means of the rows before them.")
+    _check_missing(sieve)
     most = most_candidates(sieve, made.like.task.q) if candidates is None else candidates
     if sieve.loss != "squared":
         return _learn_rows(made, run, sieve, most, width)
@@ -63,13 +62,47 @@ def learn_sieve(made: Task, run: Run, candidates: int | None, width: int | None)
     averaged = _with(made, folded_averages(), columns)
     check_mergeable(averaged.like)
     part = run(averaged).whole()
+    if voted is None or columns is None:
+        return sieve_of_shards(part, sieve)
+    return _sieve_of_sums(part, sieve, columns.numbers, voted.model)
+
+
+def _sieve_of_sums(part: Part, sieve: Any, chosen: Any, like: Any) -> Part:
+    """A sieve of the averages of some columns; `like` knows the names and the number of all features."""
     summed: Any = part.model.method.state
-    averages = summed.folds
-    names, p = part.model.feature_names, averages.n_features_in_
-    chosen = np.arange(p, dtype=np.int32)
-    if voted is not None and columns is not None:
-        names, p, chosen = voted.model.feature_names, voted.model.p, columns.numbers
-    return _with_method(part, sieve_of_averages(sieve, averages, chosen, p, (summed.low, summed.high)), names)
+    limits = summed.low, summed.high
+    return _with_method(
+        part, sieve_of_averages(sieve, summed.folds, chosen, like.p, limits), like.feature_names
+    )
+
+
+def shard_task(made: Task, width: int | None) -> Task:
+    """What each shard of a sieve learns in one pass: averages where all features have them, else its rows."""
+    sieve: Any = made.like.method
+    assert made.like.task is not None
+    if isinstance(sieve, Effects):
+        raise ParamError("effects", sieve.effects, "expected 'linear': shards learn before levels are known.")
+    _check_missing(sieve)
+    few = width is not None and width <= most_candidates(sieve, made.like.task.q)
+    return _with(made, folded_averages() if few and sieve.loss == "squared" else KeptRows(sieve))
+
+
+def sieve_of_shards(part: Part, sieve: Any) -> Part:
+    """The sieve of what the tasks of `shard_task` have learned."""
+    method: Any = part.model.method
+    if not isinstance(method, KeptRows):
+        return _sieve_of_sums(part, sieve, np.arange(part.model.p, dtype=np.int32), part.model)
+    if method.state.full:
+        raise PartError(
+            f"The {part.rows:,} rows of {part} take more than memory={sieve.memory!r}; pass a larger memory "
+            "for all shards, or --workers, which reads the source twice."
+        )
+    return _with_method(part, sieve_of_rows(method), part.model.feature_names)
+
+
+def _check_missing(sieve: Any) -> None:
+    if sieve.missing == "mean":
+        raise ParamError("missing", "mean", "expected 'error': units have no means of the rows before them.")
 
 
 def learn_effects(made: Task, run: Run, method: Effects) -> Part:

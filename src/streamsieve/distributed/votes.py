@@ -162,6 +162,13 @@ class FoldedOLS(OLS):
         )
         return self
 
+    def check_state(self) -> None:
+        super().check_state()
+        for name in ("low", "high"):
+            limit = getattr(self.state, name)
+            if not isinstance(limit, np.ndarray) or limit.shape != (self.p,) or np.isnan(limit).any():
+                raise ValueError(f"{name} is not of {self.p} features.")
+
     def resize(self, p: int) -> None:
         s, more = self.state, max(0, p - len(self.state.low))
         fill = 0.0 if np.isfinite(s.low).any() else np.inf  # a feature that rows do not have is 0

@@ -88,4 +88,5 @@ def _decode_model(like: Model, node: dict[str, Any], decoder: Decoder) -> Model:
     model.feature_names = decoder(node["names"])
     for name in _STAGES:
         setattr(model, name, decoder(node[name]))
+    model.verify_state()
     return model

@@ -116,7 +116,7 @@ def formula_of(model: Any, *, lookups: bool = False) -> Formula:
         raise ValueError(f"{held.name} has not learned any rows; fit it before it is exported.")
     coef, intercept = held.coefficients()
     support = np.flatnonzero(coef.any(axis=0))
-    if getattr(held.method, "interactions", False):
+    if held.method.interactions:
         raise ValueError(
             "A model with interactions=True cannot be exported: its terms are products of columns."
         )

@@ -238,7 +238,7 @@ def _facts(model: Model, selected: int, about: dict[str, Any]) -> dict[str, Any]
         if linear.ridge:
             facts["ridge"] = float(linear.ridge)
     method: Any = model.method
-    if getattr(method, "drift", None) is not None:
+    if method.drift is not None:
         facts["half-life now"] = method.current_half_life
         facts["drift at rows"] = method.drift or "none"
     intercept = model.coefficients()[1]
@@ -290,7 +290,7 @@ def _drift(model: Model) -> Any:
     from markupsafe import Markup
 
     method: Any = model.method
-    if getattr(method, "drift", None) is None or len(method.averages.trace_) < 2:
+    if method.drift is None or len(method.averages.trace_) < 2:
         return None
     return Markup(_figures.drift(method.averages))
 

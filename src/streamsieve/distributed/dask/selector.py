@@ -143,7 +143,7 @@ class Predictor:
     def of(cls, estimator: Any, name: str) -> Any:
         """Of a fitted estimator: the selected weights, or all of it where products or means are needed."""
         model = estimator._model
-        if getattr(model.method, "interactions", False) or model.nan_ok:
+        if model.method.interactions or model.nan_ok:
             return partial(_call, estimator, name)
         coef, intercept = model.coefficients()
         support = np.flatnonzero(coef.any(axis=0))
