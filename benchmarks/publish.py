@@ -117,7 +117,7 @@ INTRODUCTION = """# Benchmarks
 
 Written by `python benchmarks/publish.py`, which runs the scripts of `benchmarks/` in a checkout and stores
 what they print. Each script checks first that the answers agree, then prints ratios to a named baseline,
-measured in the same run; absolute times are of a busy machine with two cores and mean little. Below each
+measured in the same run; absolute times were measured on a busy machine; do not rely on them. Below each
 title stands the commit that was measured; the site adds how many commits have changed the library since.
 
 ![Ratios to the goals](pictures/benchmarks.svg)

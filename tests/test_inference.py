@@ -393,7 +393,7 @@ def test_least_squares_selects_at_a_false_discovery_rate():
         (lambda: OFSARegressor(2, honest=0.5, stability=0.7), "with stability"),
         (lambda: OLassoRegressor(2, se="folds", refit=False), "with refit=False"),
         (lambda: OFSARegressor(2, se="white"), "se='white'"),
-        (lambda: OLSClassifier(fdr=0.1, loss="logistic"), "beside loss='logistic'"),
+        (lambda: OLSClassifier(fdr=0.1, loss="logistic"), "with loss='logistic'"),
         (lambda: OFSARegressor(2, stability=0.5), "stability=0.5"),
         (lambda: SieveRegressor(2, se="folds"), "summed up; use OFSA for errors by folds"),
         (lambda: SieveRegressor(2, se="classical", loss="huber"), "loss='huber'"),

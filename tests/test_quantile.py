@@ -44,7 +44,7 @@ def test_a_stream_comes_close_row_by_row(name):
 
 def test_a_level_without_its_loss_is_refused():
     X, y = rows(n=50)
-    with pytest.raises(ParamError, match=r"quantile=0\.9; expected 0\.5 beside loss='squared'"):
+    with pytest.raises(ParamError, match=r"quantile=0\.9; expected 0\.5 with loss='squared'"):
         streamsieve.SieveRegressor(quantile=0.9).fit(X, y)
     with pytest.raises(ParamError, match="quantile=1"):
         streamsieve.SieveRegressor(loss="quantile", quantile=1).fit(X, y)

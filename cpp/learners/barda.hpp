@@ -66,27 +66,13 @@ inline double dual_score(const AdaptiveRule& rule, bool naive, double squares, d
     return (naive ? 1 : h) * (z * z);
 }
 
-// Whether a score is certain to be below a bound, without a root or a quotient: H is at least the root of the
-// squares, and (c + H)^2 is at least 4 c H, c^2 and H^2.
-class BelowBound {
-  public:
-    BelowBound(const AdaptiveRule& rule, bool naive, double bound, double c)
-        : naive_(naive),
-          eta_square_(rule.eta * rule.eta),
-          bound_(naive ? bound : bound * bound),
-          least_(naive ? c * c : 16 * c * c) {
-        if (!(bound_ > tiny)) bound_ = 0;
-    }
-    bool operator()(double squares, double size_square) const {
-        const double z = eta_square_ * size_square, below = bound_ * std::max(least_, squares);
-        return (naive_ ? z : z * z) < below * (1 - 1e-9) && below > tiny;
-    }
-
-  private:
-    static constexpr double tiny = 1e-290;  // less has lost digits
-    bool naive_;
-    double eta_square_, bound_, least_;
-};
+// The same for the features of a row, many at a time; the scores replace the sizes.
+STREAMSIEVE_CLONES inline void dual_scores(const AdaptiveRule& rule, bool naive, const double* squares,
+                                           double* size, Index n, double c) {
+    const AdaptiveRule one = rule;
+#pragma omp simd
+    for (Index e = 0; e < n; ++e) size[e] = dual_score(one, naive, squares[e], size[e], c);
+}
 
 // The best of all features, or groups of them, as of row t.
 template <class Q, class G>
@@ -107,14 +93,11 @@ class DualBest {
 
     double strength(Index j) const { return rule_.delta + std::sqrt(at_[j * (q_ + 1)]); }  // H
     double penalty(double t) const { return rule_.alpha * rule_.eta * t; }
-    // The entries of a row whose feature is kept; how many.
-    template <class Row>
-    Index entries(const Row& row, std::int32_t* to) const {
-        return kept_.entries(row, [&](Index j) { return groups_.of(j); }, to);
+    void expect(Index j) const {
+        prefetch(place_ + groups_.of(j));
+        prefetch(at_ + j * (q_ + 1));
     }
     bool has(Index j) const { return place_[groups_.of(j)] > 0; }
-    // Whether an outsider's score is certain to be too low for the pool.
-    BelowBound out_of_reach() const { return {rule_, naive_, bounds_.floor.score, c_}; }
 
     // The clock moves on to row t.
     void tick(double t) {
@@ -123,12 +106,12 @@ class DualBest {
         if (!(bounds_.rule == rule_)) return look_at_all();
         if (t > bounds_.horizon) rescore_kept();
     }
-    // The gradients of j, a feature or of a group, have changed.
-    void touched(Index j) {
+    // The gradients of j, a feature or of a group, have changed; `score_now` is its score as of now.
+    void touched(Index j, double score_now) {
         const std::int32_t place = place_[j];
         if (place > 0) return kept_.rescore(place - 1, score(j, later_));
-        const Ranked now{score(j, c_), double(j)};
-        if (now.score < bounds_.floor.score) return;  // it cannot join the pool, whose scores are above it
+        if (score_now < bounds_.floor.score) return;  // it cannot join the pool, whose scores are above it
+        const Ranked now{score_now, double(j)};
         if (place < 0) {
             if (now.score > pool_[-place - 1].score) pool_.rescore(-place - 1, now.score);
         } else if (better(now, bounds_.floor)) {
@@ -136,13 +119,14 @@ class DualBest {
         }
     }
     // The norm of the summed gradients of feature j.
-    double size(Index j) const { return q_ == 1 ? std::abs(at_[j * 2 + 1]) : std::sqrt(size_square(j)); }
-    double size_square(Index j) const {
+    double size(Index j) const {
         const double* s = at_ + j * (q_ + 1);
+        if (q_ == 1) return std::abs(s[1]);
         double square = 0;
         for (Index o = 1; o <= q_; ++o) square += s[o] * s[o];
-        return square;
+        return std::sqrt(square);
     }
+    double now() const { return c_; }
     // All that a row changes has changed: let the best be kept.
     void settle(double entries) {
         bounds_.work += entries + 1;
@@ -283,8 +267,8 @@ Index barda(const Rows& X, const Loss& loss, Q q, const double* y, const double*
     double *m = scratch.data(), *d = m + q;
     DualBest<Q, G> best(rule, naive, groups, q, state);
     const auto longest = std::size_t(X.longest());
-    // of a row: entries whose feature is kept, and features, or groups, whose score may matter
-    std::vector<std::int32_t> before(longest), changed(longest);
+    std::vector<std::int32_t> changed(longest);  // features of a row, or their groups
+    std::vector<double> squares(longest), scores(longest);
     RowCount& clock = state.clock;
     const AdaptiveBias bias = state.bias;
     double* at = state.gradient.data;
@@ -293,9 +277,10 @@ Index barda(const Rows& X, const Loss& loss, Q q, const double* y, const double*
         const auto row = X[i];
         const double r = weight ? weight[i] : 1, c = best.penalty(clock.rows);
         for (Index o = 0; o < q; ++o) m[o] = 0;
-        const Index n_before = best.entries(row, before.data());
-        for (Index k = 0; k < n_before; ++k) {
-            const Index e = before[std::size_t(k)], j = row.index(e);
+        for (Index e = 0; e < row.length; ++e) {
+            const Index j = row.index(e);
+            if (e + 24 < row.length) best.expect(row.index(e + 24));
+            if (!best.has(j)) continue;
             const double x = row.value(e), below = c + best.strength(j);
             for (Index o = 0; o < q; ++o) m[o] += x * (-rule.eta * at[j * width + 1 + o] / below);
         }
@@ -304,23 +289,27 @@ Index barda(const Rows& X, const Loss& loss, Q q, const double* y, const double*
         best.tick(clock.rows);
         if (slope != 0) {
             Index n = 0;
-            const BelowBound out_of_reach = best.out_of_reach();
             for (Index e = 0; e < row.length; ++e) {
-                prefetch(at + row.index(e + row.ahead(e)) * width);
                 const double x = row.value(e);
+                if (x == 0) continue;
                 const Index j = row.index(e);
                 add(d, x, q, at + j * width);
                 changed[std::size_t(n)] = std::int32_t(groups.of(j));
-                if constexpr (G::grouped)
-                    n += x != 0;
-                else
-                    n += (x != 0) & (best.has(j) | !out_of_reach(at[j * width], best.size_square(j)));
+                if constexpr (G::grouped) {
+                    ++n;
+                    continue;
+                }
+                squares[std::size_t(n)] = at[j * width];
+                scores[std::size_t(n++)] = best.size(j);
             }
             if constexpr (G::grouped) {
                 std::sort(changed.begin(), changed.begin() + n);
-                n = std::unique(changed.begin(), changed.begin() + n) - changed.begin();
+                const auto end = std::unique(changed.begin(), changed.begin() + n);
+                for (auto g = changed.begin(); g != end; ++g) best.touched(*g, best.score(*g, best.now()));
+            } else {
+                dual_scores(rule, naive, squares.data(), scores.data(), n, best.now());
+                for (std::size_t e = 0; e < std::size_t(n); ++e) best.touched(changed[e], scores[e]);
             }
-            for (Index k = 0; k < n; ++k) best.touched(changed[std::size_t(k)]);
             if (bias.fit) {
                 add(d, 1, q, bias.gradient);
                 const double h = rule.delta + std::sqrt(bias.gradient[0]);

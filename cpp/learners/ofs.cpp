@@ -12,6 +12,7 @@ const Binding bindings([](nb::module_& m) {
         const OfsState state{f.record<RowCount>("clock"),
                              f.record<OfsNorm>("norm"),
                              read_heap<KeptHeap>(f.fields("kept"), place),
+                             place,
                              f.table<double>("weight"),
                              f.vector<double>("scale").data(),
                              f.vector<double>("bias").data()};

@@ -27,6 +27,7 @@ struct OfsState {
     RowCount& clock;
     OfsNorm& norm;
     KeptHeap kept;
+    const std::int32_t* place;
     Table<double> weight;  // (p, q), times scale
     double* scale;
     double* bias;  // (q)
@@ -42,8 +43,7 @@ Index ofs(const Rows& X, Q q, const double* y, const double* weight, const OfsRu
     double *v = state.weight.data, *scale = state.scale, *bias = state.bias;
     std::vector<double> scratch(2 * std::size_t(Index(q)));
     double *m = scratch.data(), *d = m + q;
-    // entries of a row: those whose feature was kept before it, and others that may be kept
-    std::vector<std::int32_t> before(std::size_t(X.longest())), others(before.size());
+    std::vector<char> stepped(std::size_t(X.longest()));  // entries whose feature was kept before the row
     Raw units;
     auto square = [&](const double* w) {
         double s = 0;
@@ -94,31 +94,24 @@ Index ofs(const Rows& X, Q q, const double* y, const double* weight, const OfsRu
             d[o] /= *scale;
         }
         // The kept features of the row first: the threshold that the others must pass depends on them.
-        const Index n_before = kept.entries(row, before.data());
-        for (Index at = 0; at < n_before; ++at) {
-            const Index e = before[std::size_t(at)], j = row.index(e);
+        for (Index e = 0; e < row.length; ++e) {
+            const Index j = row.index(e);
+            if (e + 24 < row.length) prefetch(state.place + row.index(e + 24));
+            const Index where = kept.find(j);
+            stepped[std::size_t(e)] = where >= 0;
+            if (where < 0) continue;
             double* w = v + j * q;
             const double x = row.value(e);
             total.squares -= square(w);
             for (Index o = 0; o < q; ++o) w[o] += d[o] * x;
             total.squares += square(w);
-            kept.rescore(kept.find(j), size(w));
+            kept.rescore(where, size(w));
         }
-        // Once all places are taken, the threshold only rises: whoever is below it now stays out.
         const double far = std::sqrt(square(d)) * (1 + 1e-12);
-        const double threshold = kept.size() >= budget ? kept.top().score : 0;
-        Index n_others = 0;
         for (Index e = 0; e < row.length; ++e) {
             const double x = row.value(e);
-            others[std::size_t(n_others)] = std::int32_t(e);
-            n_others += (x != 0) & !(far * std::abs(x) < threshold);
-        }
-        for (Index at = 0, stepped = 0; at < n_others; ++at) {
-            const Index e = others[std::size_t(at)];
-            while (stepped < n_before && before[std::size_t(stepped)] < e) ++stepped;
-            if (stepped < n_before && before[std::size_t(stepped)] == e) continue;
-            const double x = row.value(e);
-            if (kept.size() >= budget && far * std::abs(x) < kept.top().score) continue;
+            if (x == 0 || (kept.size() >= budget && far * std::abs(x) < kept.top().score)) continue;
+            if (stepped[std::size_t(e)]) continue;
             const Index j = row.index(e);
             double* w = v + j * q;
             for (Index o = 0; o < q; ++o) w[o] = d[o] * x;

@@ -241,7 +241,7 @@ passing = _all(
         type=click.IntRange(0),
         metavar="J",
         help="Hold out every J-th row and measure the model on these; 0: do not measure.  [default: "
-        "learn all, and measure a model of four fifths of the first rows on the others]",
+        "fit on all rows; quality is measured on a second model that holds out a fifth of the first rows]",
     ),
 )
 
@@ -312,7 +312,7 @@ model = _all(
         "-k",
         "k",
         type=CountOrAuto("features"),
-        help="Features to keep; auto chooses by BIC (methods on averages).",
+        help="Number of features to select; auto: chosen by cross-validation (sieve) or BIC (averages).",
     ),
     click.option(
         "--method",

@@ -1,7 +1,8 @@
 """Losses of a margin and a target, in NumPy: the same functions as the kernels' ``cpp/core/losses.hpp``.
 
-Labels are -1 and +1, counts whole numbers, other targets any number. A loss is a class here, a struct there,
-and a word in `LOSSES` and `AnyLoss`: learners, averages by passes and the sieve offer what these lists hold.
+Labels are -1 and +1, counts are integers, other targets are real numbers. A loss is a class in this file, a
+struct in C++, and an entry of `LOSSES` and `AnyLoss`. Learners, averages by passes and the sieve offer the
+losses of these lists.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from .params import Param, Parameter, Real
 
 Array = NDArray[np.float64]
 
-ENOUGH = 20  # targets of a call below which one far from the others may be chance
-OUTWEIGHS = 100.0  # times all other counts together: of such a model no other row decides anything
-MAD = 1.4826  # deviations of a normal variable in a median absolute deviation
+ENOUGH = 20  # minimum number of targets for the outlier warning: in fewer, a distant target may be chance
+OUTWEIGHS = 100.0  # ratio to the sum over all other rows above which one row alone determines the model
+MAD = 1.4826  # standard deviation of a normal variable divided by its median absolute deviation
 
 
 def expit(margin: Any) -> Array:
@@ -28,30 +29,30 @@ def expit(margin: Any) -> Array:
 
 
 def softmax(margins: Array) -> Array:
-    """Shares of the classes by their margins (n, q), without overflow."""
+    """Probabilities of the classes from their margins (n, q), without overflow."""
     share: Array = np.exp(margins - margins.max(axis=1, keepdims=True))
     share /= share.sum(axis=1, keepdims=True)
     return share
 
 
 class Loss:
-    """Base of the losses. Their parameters are fields, declared in `params`."""
+    """Base class of the losses. Parameters are fields, declared in `params`."""
 
     name: ClassVar[str]
     tasks: ClassVar[tuple[str, ...]]
-    #: Parameters by name: every estimator that offers the loss shows them.
+    #: Parameters by name: every estimator that offers the loss has them.
     params: ClassVar[dict[str, Parameter]] = {}
-    #: Bound of the second derivative, by which steps are derived; infinite where steps cannot be.
+    #: Upper bound of the second derivative, from which steps are derived; infinite if there is no bound.
     curvature: ClassVar[float] = 1.0
-    #: Whether its slope leaps; `curvature` is then 1: a step of 1 / |x|^2 moves the margin by the slope.
+    #: Whether its derivative jumps; `curvature` is then 1: a step of 1 / |x|^2 moves the margin by the slope.
     corners: ClassVar[bool] = False
-    #: Whether Newton's method and reweighted least squares may rely on `bend`.
+    #: Whether Newton's method and reweighted least squares can use `bend`.
     newton: ClassVar[bool] = True
-    #: Whether it is the likelihood of a distribution, so that standard errors follow from `bend`.
+    #: Whether it is a negative log-likelihood, so that standard errors follow from `bend`.
     likelihood: ClassVar[bool] = False
-    #: Whether targets have a unit, and the loss with them, unlike labels and counts; see `units`.
+    #: Whether targets, and so the loss, have a unit, unlike labels and counts; see `units`.
     has_units: ClassVar[bool] = False
-    #: Whether some of its numbers are in that unit, so that targets have to be scaled by it.
+    #: Whether some of its parameters are in that unit, so that targets have to be scaled by it.
     needs_units: ClassVar[bool] = False
 
     def value(self, margin: Any, y: Any) -> Array:
@@ -62,7 +63,7 @@ class Loss:
         raise NotImplementedError  # pragma: no cover
 
     def bend(self, margin: Any, y: Any) -> Array:
-        """The second derivative or, where the loss has corners, that of a parabola which touches it at the
+        """The second derivative. If the loss has corners, that of a parabola that touches the loss at the
         margin and is nowhere below it."""
         raise NotImplementedError  # pragma: no cover
 
@@ -71,32 +72,32 @@ class Loss:
         return margin
 
     def first_targets(self, y: Array) -> Array:
-        """Targets whose least squares fit is where Newton's method begins."""
+        """Targets whose least-squares fit is the start of Newton's method."""
         return y
 
     def constant(self, y: Array, w: Array | None = None) -> Array:
-        """The margin (q,) of least loss for targets (n, q), without any feature."""
+        """The constant margin (q,) of least loss for targets (n, q)."""
         return shares(len(y), w) @ y
 
     def units(self, y: Array, centred: bool = True) -> tuple[Array, Array]:  # noqa: ARG002
-        """What to subtract from targets (n, q) and what to divide them by, (q,) each."""
+        """Centre and scale of targets (n, q), each of shape (q,)."""
         return np.zeros(y.shape[1]), np.ones(y.shape[1])
 
     def check_targets(self, y: Array) -> None:
-        """Raise ValueError for targets that the loss is not for."""
+        """Raise ValueError for targets that are invalid for the loss."""
 
     def raw(self) -> Loss:
-        """The loss by which rows are measured where the unit of the targets is not known."""
+        """The loss that measures rows if the unit of the targets is not known."""
         return self
 
     def for_refit(self) -> Loss:
-        """The loss by which selected features are fitted once more."""
+        """The loss of the refit on the selected features."""
         return self if self.newton else Logistic()
 
 
 @dataclass(frozen=True)
 class Logistic(Loss):
-    """log(1 + exp(-y m)); the only one whose margins are probabilities, `1 / (1 + exp(-m))`."""
+    """log(1 + exp(-y m)); the only loss whose margins give probabilities, `1 / (1 + exp(-m))`."""
 
     name = "logistic"
     tasks = ("classification",)
@@ -117,7 +118,7 @@ class Logistic(Loss):
         return 2 * y
 
     def constant(self, y: Array, w: Array | None = None) -> Array:
-        """With one more row, half of it in each class: of one class it stays finite."""
+        """With one more row, half of it in each class, so that it is finite if only one class occurs."""
         n = len(y)
         return np.asarray(2 * np.arctanh(super().constant(y, w) * n / (n + 1)))
 
@@ -137,7 +138,7 @@ class Hinge(Loss):
         return np.where(np.multiply(y, margin) < 1.0, -np.asarray(y, dtype=np.float64), 0.0)
 
     def bend(self, margin: Any, y: Any) -> Array:
-        """1 for rows that are not classified well enough: it has none."""
+        """1 for rows with a margin below 1, in place of the second derivative, which is zero."""
         return np.where(np.multiply(y, margin) < 1.0, 1.0, 0.0)
 
     def constant(self, y: Array, w: Array | None = None) -> Array:
@@ -188,7 +189,7 @@ class Squared(Loss):
         for column in y.T if len(y) >= ENOUGH else ():
             off = np.abs(column - column.mean())
             i = int(off.argmax())
-            if off[i] ** 2 < 0.9 * float(off @ off):  # of an outlier it is all but 1 / n
+            if off[i] ** 2 < 0.9 * float(off @ off):  # for a single outlier the ratio is 1 - 1 / n
                 continue
             others = np.delete(column, i)
             others = others - others.mean()
@@ -204,13 +205,13 @@ class Squared(Loss):
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """(m - y)^2 / 2 up to a threshold, linear beyond: targets far off do not decide."""
+    """(m - y)^2 / 2 up to a threshold, linear beyond it: distant targets have limited influence."""
 
     name = "huber"
     tasks = ("regression",)
     has_units = needs_units = True
 
-    threshold: float = 1.345  # in deviations of the targets: 95 % as efficient as least squares
+    threshold: float = 1.345  # in standard deviations of the targets: 95 % as efficient as least squares
 
     def value(self, margin: Any, y: Any) -> Array:
         r, t = np.abs(np.subtract(margin, y)), self.threshold
@@ -223,9 +224,9 @@ class Huber(Loss):
         return self.threshold / np.maximum(np.abs(np.subtract(margin, y)), self.threshold)
 
     def constant(self, y: Array, w: Array | None = None) -> Array:
-        """Reweighted means, from the median."""
+        """Iteratively reweighted means, starting at the median."""
         share, best = shares(len(y), w)[:, None], np.median(y, axis=0)
-        for _ in range(20):  # each lowers the loss; the distance to the best halves, at least
+        for _ in range(20):  # each step lowers the loss and at least halves the distance to the minimum
             weight = share * self.bend(best, y)
             best = (weight * y).sum(axis=0) / weight.sum(axis=0)
         return best
@@ -254,7 +255,7 @@ class Quantile(Loss):
     corners = has_units = needs_units = True
 
     quantile: float = 0.5
-    width: float = 0.01  # in deviations of the targets
+    width: float = 0.01  # in standard deviations of the targets
 
     def value(self, margin: Any, y: Any) -> Array:
         r = np.subtract(margin, y)
@@ -284,7 +285,7 @@ class Quantile(Loss):
 
 @dataclass(frozen=True)
 class Poisson(Loss):
-    """exp(m) - y m: counts y of mean exp(m)."""
+    """exp(m) - y m: counts y with mean exp(m)."""
 
     name = "poisson"
     tasks = ("regression",)
@@ -308,7 +309,7 @@ class Poisson(Loss):
         return np.log(y + 0.5)
 
     def constant(self, y: Array, w: Array | None = None) -> Array:
-        """With one more row of half a count: of zeros alone it stays finite."""
+        """With one more row of half a count, so that it is finite if all counts are zero."""
         n = len(y)
         return np.log((super().constant(y, w) * n + 0.5) / (n + 1))
 
@@ -330,7 +331,7 @@ LOSSES: dict[str, Loss] = {loss.name: loss for loss in _ALL}
 
 
 def loss_names(task: str, *, newton: bool = False, first: str = "") -> tuple[str, ...]:
-    """The losses for a task: those that steps can be derived for, or those for Newton's method."""
+    """The losses for a task: those with derived steps, or those for Newton's method."""
     offered = [loss for loss in LOSSES.values() if task in loss.tasks]
     names = [loss.name for loss in offered if (loss.newton if newton else np.isfinite(loss.curvature))]
     return tuple(sorted(names, key=lambda name: name != first))
@@ -345,8 +346,8 @@ def shares(n: int, w: Array | None) -> Array:
 
 
 def robust_units(y: Array, centred: bool) -> tuple[Array, Array]:
-    """The median of each column of y (n, q), 0 unless `centred`, and the deviation by the median distance
-    from it; by the mean square where most are equal."""
+    """Centre and scale of each column of y (n, q). The centre is the median, or 0 unless `centred`. The scale
+    is the median absolute deviation, or the root mean square if most values are equal."""
     center = np.median(y, axis=0) if centred else np.zeros(y.shape[1])
     distance = np.abs(y - center)
     spread, root = MAD * np.median(distance, axis=0), np.sqrt(np.square(distance).mean(axis=0))
@@ -354,5 +355,5 @@ def robust_units(y: Array, centred: bool) -> tuple[Array, Array]:
 
 
 def or_one(unit: Array) -> Array:
-    """Units, 1 in place of 0."""
+    """Scales, with 1 in place of 0."""
     return np.where(unit > 0, unit, 1.0)

@@ -1,13 +1,13 @@
-"""`Method`: what a learning method is inside the library. It knows neither scikit-learn nor files.
+"""`Method`: the base class of all learning methods. It depends neither on scikit-learn nor on files.
 
 A method declares its parameters as class attributes (`Param`) and provides
 
 - `start(p, q) -> State`: the state for p features and q outputs;
-- `learn(rows, y, w) -> int`: learn checked rows; fewer than there are where the next step would overflow;
-- `weights() -> (coef (q, p), intercept (q,))`: the model of the rows learned so far.
+- `learn(rows, y, w) -> int`: learn validated rows; the number learned, smaller if a step would overflow;
+- `weights() -> (coef (q, p), intercept (q,))`: the model after the rows learned so far.
 
-What surrounds it is composed around it: preparation of the columns, passes, choice of k, refit, task and
-names of the features (`training/`). See `methods/__init__.py` for the list of methods.
+Everything else is in `training/`: preparation of the columns, passes, choice of k, refit, task and feature
+names. See `methods/__init__.py` for the list of methods.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOSS = {
 
 
 class Extent(NamedTuple):
-    """What a source holds: rows, values (of sparse rows the stored ones) and columns, about."""
+    """Approximate size of a source: rows, values (for sparse rows, the stored ones) and columns."""
 
     rows: float
     values: float
@@ -44,7 +44,7 @@ class Extent(NamedTuple):
 
 
 class Method:
-    """Base of all methods: parameters, state, and calls that learn all of their rows or none."""
+    """Base class of all methods: parameters, state, and calls that learn all of their rows or none."""
 
     params: ClassVar[dict[str, Parameter]] = {}
     #: Losses by task, the default first; a task with one loss has no parameter `loss`.
@@ -52,49 +52,50 @@ class Method:
         "regression": loss_names("regression"),
         "classification": loss_names("classification"),
     }
-    #: What a fitted estimator shows besides its weights: name (without underscore) and description.
+    #: Attributes of a fitted estimator besides its weights: name (without underscore) and description.
     attributes: ClassVar[dict[str, str]] = {}
-    #: Examples for the docstrings of the estimators, by task, where the common one does not do.
+    #: Examples for the docstrings of the estimators, by task, if the common example does not apply.
     examples: ClassVar[dict[str, str]] = {}
 
-    # Traits: what stages, trainer and facades ask for.
+    # Traits, read by the stages, the trainer and the facades.
 
-    #: Whether it takes work, O(p^3) for instance, to read the model from the state; see `extracted`.
+    #: Whether reading the model from the state is expensive, O(p^3) for instance; see `extracted`.
     extracts: ClassVar[bool] = False
     #: Whether states of the same parameters merge exactly; see `merge` of methods on averages.
     merges: ClassVar[bool] = False
-    #: Whether units of a source can vote for the columns that are worth keeping; see distributed/votes.py.
+    #: Whether units of a source can vote for candidate columns; see distributed/votes.py.
     screens: ClassVar[bool] = False
-    #: Whether learning multiplies matrices by BLAS.
+    #: Whether learning multiplies matrices with BLAS.
     uses_blas: ClassVar[bool] = False
     #: Whether `learn` reads dense rows of any strides.
     any_strides: ClassVar[bool] = False
-    #: How columns are prepared: "centre" (those far from zero, where an intercept is fitted), "units" (and in
-    #: units of their own, with `standardize`), "unit rows" (and k values of a row of norm 1), or not at all.
+    #: How columns are prepared. "centre": columns far from zero are centred if an intercept is fitted.
+    #: "units": columns are also scaled if `standardize`. "unit rows": rows are also scaled so that k values
+    #: have norm 1. None: columns are not prepared.
     prepare: ClassVar[str | None] = None
-    #: What ends the passes of `fit`: the "loss" falls no more, or the "weights" move no more (`unselected`).
+    #: When `fit` stops: the "loss" no longer falls, or the "weights" (`unselected`) no longer change.
     stops_by: ClassVar[str] = "loss"
-    #: By task, why a row of weight 2 is not that row twice, to rounding; {} where it is.
+    #: By task, why a row of weight 2 differs from the same row twice; {} if they are equal up to rounding.
     weight_notes: ClassVar[dict[str, str]] = dict.fromkeys(
         ("regression", "classification"),
         "A sample weight lengthens the step of its row, while the same row twice makes two steps.",
     )
-    #: Whether the classes are fitted together, so that probabilities are the softmax of the scores.
+    #: Whether all classes are fitted jointly, so that probabilities are the softmax of the scores.
     joint: bool = False
     #: The largest magnitude that values and targets may have, and the largest sample weight.
     limit: float = 1e75
     weight_limit: float = 1e75
-    #: Whether predictions follow from the weights; if not, these are sizes of effects, and `scores` predicts.
+    #: Whether predictions are linear in the weights; if not, `coef_` has effect sizes and `scores` predicts.
     linear: bool = True
     #: Whether its state is running averages (`averages`), from which models are extracted.
     on_averages: ClassVar[bool] = False
-    #: Whether rows may come with the ids of clusters that they belong to.
+    #: Whether rows may have cluster ids.
     takes_clusters: ClassVar[bool] = False
-    #: Methods of its estimators beyond those that all have, and whether these predict poorly by design.
+    #: Additional methods of its estimators, and whether the estimators predict poorly by design.
     estimator_methods: ClassVar[tuple[Any, ...]] = ()
     poor_score: ClassVar[bool] = False
 
-    # Parameters and results that others ask any method for: their values where it does not have them.
+    # Parameters and results that are read from every method: the values for methods that do not define them.
 
     k: Any = None
     eta: Any = None
@@ -110,14 +111,14 @@ class Method:
     drift: Any = None
     note: str = ""
 
-    #: Names of the features, and what feature 0 is called where features are only numbered.
+    #: Names of the features, and the number of the first feature if features are only numbered.
     feature_names: Any = None
     first_index: int = 0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
-        # what a subclass sets to a plain value is no parameter of its own
+        # an attribute that a subclass sets to a plain value is not a parameter of the subclass
         inherited = {name: value for name, value in cls.params.items() if name not in vars(cls)}
         cls.params = own | inherited
 
@@ -131,16 +132,16 @@ class Method:
         for name, param in known.items():
             value = param.check(name, values.get(name, param.default))
             if name not in self.params and name not in LOSSES[loss].params and value != param.default:
-                raise ParamError(name, value, f"expected {param.default!r} beside loss={loss!r}.")
+                raise ParamError(name, value, f"expected {param.default!r} with loss={loss!r}.")
             setattr(self, name, value)
         self.check()
         self.p = self.q = 0
         self.state: Any = None
 
-    # ---------------------------------------------------------------- what a method provides
+    # ---------------------------------------------------------------- every method defines these
 
     def check(self) -> None:
-        """Raise ParamError for parameters that do not go together."""
+        """Raise ParamError for incompatible parameters."""
 
     def start(self, p: int, q: int) -> State:
         raise NotImplementedError(f"{type(self).__name__} must define start")  # pragma: no cover
@@ -152,72 +153,74 @@ class Method:
         raise NotImplementedError(f"{type(self).__name__} must define weights")  # pragma: no cover
 
     def check_state(self) -> None:
-        """Raise ValueError for state from a file whose indices a kernel could not follow."""
+        """Raise ValueError if the state read from a file has indices that are invalid in a kernel."""
 
     def resize(self, p: int) -> None:
-        """Make room for p features, or give it back."""
+        """Grow or shrink the state to p features."""
         self.state.resize(p)
         self.p = p
 
-    # ---------------------------------------------------------------- what some methods add
+    # ---------------------------------------------------------------- some methods override these
 
     def plan(self, extent: Extent) -> None:
-        """Called before the first row where it is known about how much will come."""
+        """Called before the first row if the approximate size of the data is known."""
 
     def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
-        """Look at all rows, before the first pass of `fit` over data in memory."""
+        """Called with all rows before the first pass of `fit` over data in memory."""
 
     def end_pass(self) -> None:
-        """Learn what is held back, at the end of a pass."""
+        """Learn the buffered rows at the end of a pass."""
 
     @property
     def needs_passes(self) -> bool:
-        """Whether one pass is not enough, so that rows which come once cannot be learned."""
+        """Whether the method needs several passes, so that it cannot learn a stream."""
         return False
 
     def next_pass(self) -> Method | None:
-        """A method to learn the same rows again, from what this one has learned; None where it is enough.
+        """The method for a further pass over the same rows, or None if no pass is needed.
 
-        Its `pass_note` says in a sentence what that pass does.
+        Its `pass_note` describes that pass in one sentence.
         """
         return None
 
     def set_intercept(self, constant: Array) -> None:
-        """Set the intercepts (q,) before the first step, where they are in the state as they are."""
+        """Set the intercepts (q,) before the first step if the state stores them directly."""
         bias = self.state.fields().get("bias")
         if bias is not None:
-            bias[:] = np.tile(constant, len(bias) // self.q)  # of each penalty
+            bias[:] = np.tile(constant, len(bias) // self.q)  # one intercept for each penalty
 
     def unselected(self) -> Array:
-        """Weights (q, p) before the k features are chosen, where that comes last: a refit chooses too."""
+        """Weights (q, p) before the k features are selected, for methods that select last; a refit selects
+        too."""
         return self.weights()[0]
 
     def scores(self, rows: Rows, coef: Array, intercept: Array) -> Array:
-        """The margins (n, q) of rows of at most p features, by weights for rows as they come."""
+        """The margins (n, q) of rows with at most p features; the weights are for unscaled rows."""
         return rows.scores(np.ascontiguousarray(coef.T), intercept)
 
     def fills(self) -> Array | None:
-        """What a missing value of each feature is predicted as; None where it is an error."""
+        """Replacement of a missing value of each feature in predictions; None if missing values are an
+        error."""
         return None
 
     def limits(self, features: NDArray[np.integer[Any]]) -> tuple[Array, Array]:
-        """Values of these features beyond which predictions clip them."""
+        """Lower and upper limits to which predictions clip these features."""
         return np.full(len(features), -np.inf), np.full(len(features), np.inf)
 
     def linear_model(self) -> Any:
-        """The `LinearModel` with standard errors and R^2; None where the method has none."""
+        """The `LinearModel` with standard errors and R^2, or None."""
         return None
 
     # ---------------------------------------------------------------- learning, all rows or none
 
     def begin(self, p: int, q: int) -> Self:
-        """Forget everything; p features and q outputs will come."""
+        """Start again with p features and q outputs."""
         self.p, self.q = p, q
         self.state = self.start(p, q)
         return self
 
     def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
-        """Learn checked rows of positive weight, all of them or, where that fails, none."""
+        """Learn validated rows of positive weight; if one fails, learn none."""
         p = self.p
         try:
             if rows.p > p:
@@ -230,7 +233,7 @@ class Method:
             raise
 
     def learn_parts(self, rows: Rows, y: Array, w: Array | None) -> None:
-        """Learn rows as the kernels read them: all at once or, from column order, copied block by block."""
+        """Pass rows to the kernel: all at once or, if stored in column order, copied block by block."""
         done = 0
         whole = self.any_strides or rows.in_one_part
         for at, part in [(slice(None), rows)] if whole else rows.in_row_order():
@@ -241,9 +244,9 @@ class Method:
                 raise ValueError(f"{error} The model is as it was before the call.")
 
     def undo(self, rows: Rows, y: Array, w: Array | None) -> Undo:
-        """How to take the call back: a snapshot of what it may change, where a step may overflow.
+        """How to undo the call: a snapshot of the arrays that it may change, if a step may overflow.
 
-        With derived steps a kernel that reads all rows at once cannot fail.
+        A kernel with derived steps that reads all rows at once cannot fail.
         """
         state = self.state
         if self.can_overflow or not rows.in_one_part or _extreme(rows, y, w):
@@ -257,7 +260,7 @@ class Method:
 
     @property
     def can_overflow(self) -> bool:
-        """Whether a step may be too long, so that a copy of what it changes is needed to undo it."""
+        """Whether a step may be too long, so that an undo needs a copy of the arrays that it changes."""
         return self.eta not in (None, "auto")
 
     def changed_by(self, rows: Rows) -> NDArray[np.integer[Any]] | None:
@@ -265,7 +268,7 @@ class Method:
         return rows.features
 
     def in_one_step(self, rows: Rows) -> bool:  # noqa: ARG002
-        """Whether `learn` changes the state by one call of a kernel, which Ctrl-C does not interrupt."""
+        """Whether `learn` changes the state in one kernel call, which Ctrl-C does not interrupt."""
         return True
 
     def overflow_error(self, where: str = "") -> ValueError:
@@ -275,11 +278,12 @@ class Method:
             "eta='auto', or rescale the features and targets."
         )
 
-    # ---------------------------------------------------------------- what it is
+    # ---------------------------------------------------------------- parameters and names
 
     @classmethod
     def parameters(cls, task: str) -> dict[str, Parameter]:
-        """All parameters for a task: its own, the loss where there is a choice, and those of its losses."""
+        """All parameters for a task: those of the method, the loss if there are several, and those of the
+        losses."""
         offered = cls.losses[task]
         choice = {"loss": Param(offered[0], OneOf(*offered), LOSS[task])} if len(offered) > 1 else {}
         return cls.params | choice | cls._loss_params(task)
@@ -300,29 +304,29 @@ class Method:
 
     @property
     def name(self) -> str:
-        """What it is called in the list of methods."""
+        """Its name in the list of methods."""
         return type(self).__name__
 
     @property
     def values(self) -> dict[str, Any]:
-        """The parameters as given, the loss and its own among them."""
+        """The parameters as given, including the loss and its parameters."""
         names = [*self.params, *LOSSES[self.loss].params]
         return {"loss": self.loss} | {name: getattr(self, name) for name in names}
 
     def with_values(self, **changed: Any) -> Self:
-        """A method of the same parameters but for these, that has learned nothing."""
+        """An unfitted copy of the method with these parameters changed."""
         other = type(self)(**self.values | changed)
         other.feature_names, other.first_index = self.feature_names, self.first_index
         return other
 
     @property
     def n_rows(self) -> int | None:
-        """Rows learned, where the method counts them."""
+        """Rows learned, or None if the method does not count them."""
         clock = getattr(self.state, "clock", None)
         return None if clock is None or "rows" not in (clock.dtype.names or ()) else int(clock["rows"])
 
     def bytes_at(self, p: int, q: int) -> float:
-        """Bytes of the state with p features and q outputs, about."""
+        """Approximate size in bytes of the state with p features and q outputs."""
         few = min(p, 64)
         return self.start(few, q).bytes_at(p, few)
 
@@ -343,7 +347,7 @@ class Method:
 
 
 def _extreme(rows: Rows, y: Array, w: Array | None) -> bool:
-    """Whether products of these numbers may overflow even with a derived step."""
+    """Whether products of these values may overflow even with a derived step."""
     if _core.first_bad(y, False, MODERATE)[0] >= 0 or (w is not None and w.max() > MODERATE):
         return True
     return not rows.within(MODERATE)

@@ -82,7 +82,7 @@ def stream_partial(task: Task, number: int, stream: Any) -> Partial:
 
 @dataclass(frozen=True)
 class Job:
-    """What every worker is given that reads files: the units, what to learn, where finished ones are kept.
+    """Job description sent to every worker that reads files: units, task, folder of finished units.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Job:
 
     @property
     def digest(self) -> str:
-        """Tells plan and settings."""
+        """Identifies the plan and the settings."""
         like, columns = self.task.like, self.task.columns
         classes = None if like.classes is None else [str(label) for label in like.classes]
         values = sorted((name, repr(value)) for name, value in like.method.values.items())

@@ -125,7 +125,8 @@ class Plan:
     ----------
     units : tuple of Unit
     digest : str
-        Tells the plan: files, options and cuts. Two machines that plan the same files get the same.
+        Identifies the plan: files, options and cuts. Two machines that plan the same files get the same
+        digest.
     """
 
     units: tuple[Unit, ...]
@@ -170,8 +171,8 @@ def plan(
         Size of a unit, about: bytes, or a text in powers of 1024.
     scan : bool, default=False
         CSV: read all files once to find the rows. Otherwise a cut is put at a line end after which rows have
-        as many cells as the header; that this was right is checked when the unit before it is read, and an
-        error if not (a quoted cell of several lines that looks like rows).
+        as many cells as the header. The cut is verified when the previous unit is read; a wrong cut raises an
+        error (a quoted cell of several lines can look like rows).
     **options
         Of `read`: target, format, columns, n_features, ... Not those that count rows of the whole source
         (skip, limit, hold_out, shuffle_buffer, passes).

@@ -40,7 +40,7 @@ def to_card(model: Any) -> str:
     given = [[name, repr(value)] for name, value in held.method.values.items()]
     limits = [
         "It is linear in its features, and describes associations in the rows learned, not causes.",
-        "Standard errors and p values, where shown, are given the selection unless the method is honest.",
+        "Standard errors and p values are conditional on the selection unless the method is honest.",
     ]
     parts += [
         "## Limits",

@@ -42,7 +42,7 @@ def wide_encoding(start: bytes) -> str | None:
 
 
 def narrow_encoding(text: bytes, ended: bool) -> str:
-    """UTF-8, or Windows' superset of latin-1 for what is none."""
+    """UTF-8, or Windows' superset of latin-1 for other input."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         decoder.decode(text, final=ended)

@@ -331,7 +331,7 @@ class _Inference:
         if how in ("zero", "keep"):
             fill = 0.0 if how == "zero" else float("nan")
         indicator = how == "indicator" and self.sample.rare <= missing
-        note = f"{missing:,} missing: {digits(fill)} takes their place" if missing and how != "keep" else ""
+        note = f"{missing:,} missing, replaced by {digits(fill)}" if missing and how != "keep" else ""
         return Column(name, "number", note, missing, fill=fill, indicator=indicator)
 
     def _needless_number(

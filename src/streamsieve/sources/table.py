@@ -35,8 +35,9 @@ class Entries(NamedTuple):
 class Table:
     """What is read of the columns of a source, by a schema.
 
-    Numbers come as two matrices, `features` and `others` (target, weight), and what is none as codes into the
-    values met. Features are those of the schema, in its order; or, where `feature_names` are given, these.
+    Numbers come as two matrices, `features` and `others` (target, weight), and other input as codes into the
+    list of values. Features are those of the schema, in its order; or, where `feature_names` are given,
+    these.
 
     Attributes
     ----------

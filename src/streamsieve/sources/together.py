@@ -121,7 +121,7 @@ class Together:
                 self.columns[c] = self._without_seen(c, column, seen, same)
         if len(same) > 3:
             same[3:] = [counted(len(same) - 3, "other")]
-        return [f"of the same rows, so that one of the two is left out: {'; '.join(same)}"] if same else []
+        return [f"identical columns, one of each pair dropped: {'; '.join(same)}"] if same else []
 
     def _without_seen(self, c: int, column: Column, seen: dict[bytes, str], same: list[str]) -> Column:
         words = self._words(c)

@@ -56,12 +56,11 @@ class AveragesBank(LockedState):
     Attributes
     ----------
     half_life_ : float
-        Half-life as of now: the geometric mean of the members', by their shares; inf where that of inf is
-        above one half.
+        Current half-life: weighted geometric mean; inf if the member with inf has more than half the weight.
     shares_ : ndarray
         Shares of the members, in the order of `half_lives`.
     drift_ : list of int
-        Rows before which the stream was another one.
+        Detected change points.
     trace_ : ndarray of shape (blocks, 3)
         After each block (of a long stream, of some): rows so far, half-life, mean squared error before
         learning it.
@@ -70,7 +69,7 @@ class AveragesBank(LockedState):
     -----
     Members are compared by least squares on at most 50 features, those with the largest correlations under
     the mixture: O(50^3) a block. A block has 64 rows, or twice as many as there are features, up to 4,096:
-    fewer hardly determine the weights. Within a block rows weigh alike.
+    fewer hardly determine the weights. All rows of a block have the same weight.
     """
 
     blocks: list[RunningAverages]

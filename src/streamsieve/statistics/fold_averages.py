@@ -34,8 +34,9 @@ class FoldAverages(LockedState):
     """Running averages of each of K folds of a stream; row i belongs to fold i mod K, unless it is assigned.
 
     The averages of the training rows of a fold are the total minus the fold, and a model's error on the fold
-    follows from the fold's own averages, so that cross-validation needs no row again; nor do the standard
-    errors, splits and halves of `streamsieve.inference`. K times the memory of `RunningAverages`.
+    follows from the fold's own averages, so that cross-validation needs no second pass over the rows. The
+    same holds for the standard errors, splits and halves of `streamsieve.inference`. K times the memory of
+    `RunningAverages`.
 
     Parameters
     ----------

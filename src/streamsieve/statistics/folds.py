@@ -1,6 +1,6 @@
-"""Folds of a stream, by the number of the row among those of its class, so that classes are balanced.
+"""Folds of a stream, assigned by the number of a row within its class, so that classes are balanced.
 
-And what is compared on the rows that are left out: losses of the same rows, at a ladder of sizes.
+Also functions that compare the held-out losses of several model sizes.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from ..core.rows import Array, as_vector
 
 FOLDS = 5
-ERRORS = 0.25  # standard errors that fewer columns may cost: with few rows, a whole one lets one column pass
+ERRORS = 0.25  # of the 1-SE rule, in standard errors: with few rows, 1 would often select a single column
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def permuted(block: NDArray[np.uint64], place: NDArray[np.int64], stratum: int) -> NDArray[np.uint8]:
-    """Fold of the `place`-th row in each block of five: a permutation drawn by a hash of the block."""
+    """Fold of the `place`-th row in each block of five rows: a permutation drawn by a hash of the block."""
     keys = np.empty((len(block), FOLDS), dtype=np.uint64)
     for j in range(FOLDS):
         key = (block * np.uint64(FOLDS) + np.uint64(j + 1)) ^ np.uint64(stratum * 0x51_7C_C1)
@@ -33,9 +33,9 @@ def permuted(block: NDArray[np.uint64], place: NDArray[np.int64], stratum: int) 
 
 
 def assign(strata: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Folds of rows; `counts` (rows so far, by stratum) is updated.
+    """The fold of each row; `counts`, the rows so far in each stratum, is updated.
 
-    The classes do not start at the same fold, so that rare ones do not all fall into the first.
+    Classes start at different folds, so that rare classes do not all fall into the first fold.
     """
     fold = np.empty(len(strata), dtype=np.uint8)
     for stratum in np.unique(strata):
@@ -47,19 +47,20 @@ def assign(strata: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.u
 
 
 def clearly_worse(one: Array, other: Array, errors: float = 2.0) -> bool:
-    """Whether the mean loss of the same rows is larger by so many standard errors of the difference."""
+    """Whether the mean of `one` exceeds that of `other` by `errors` standard errors of the paired
+    difference."""
     d = one.astype(np.float64) - other
     return bool(d.mean() > errors * d.std() / np.sqrt(len(d)))
 
 
 def fewest(losses: Mapping[int, Array], errors: float = ERRORS) -> int:
-    """The least size whose losses, of the same rows left out, are not clearly worse than the best."""
+    """The smallest size whose held-out losses are not clearly worse than the best."""
     best = min(losses.values(), key=np.mean)
     return min(size for size, loss in losses.items() if not clearly_worse(loss, best, errors))
 
 
 def sizes_to(top: int) -> list[int]:
-    """Numbers of columns from `top` down to 1: two in an octave."""
+    """Sizes from `top` down to 1, each about 1 / sqrt(2) of the previous one."""
     sizes = [top]
     while sizes[-1] > 1:
         sizes.append(max(1, min(sizes[-1] - 1, round(sizes[-1] / 2**0.5))))
@@ -67,7 +68,7 @@ def sizes_to(top: int) -> list[int]:
 
 
 def hash_ids(ids: Any) -> NDArray[np.int64]:
-    """A number >= 0 for each id, the same wherever it is computed; 7 and 7.0 are one id."""
+    """A number >= 0 for each id, the same on every machine; 7 and 7.0 are one id."""
     values = as_vector(ids)
     if values.ndim != 1:
         raise ValueError(f"cluster has shape {values.shape}; pass one id a row.")
@@ -87,7 +88,7 @@ def hash_ids(ids: Any) -> NDArray[np.int64]:
 
 
 def _mixed(number: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Numbers scattered by splitmix64, so that ids in sequence go to folds as if drawn."""
+    """Numbers hashed by splitmix64, so that consecutive ids go to random folds."""
     z = number.view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

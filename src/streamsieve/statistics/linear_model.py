@@ -46,9 +46,9 @@ class LinearModel:
         Degrees of freedom: features in the support, and the intercept.
     stderr, tvalue : ndarray of the shape of `coef`, or None
         Of a model refitted by least squares: standard errors and t values, **conditional on the selection**:
-        they treat the support as if it had been known beforehand, unless the model is `honest`. nan where
-        n <= df and for weights at a bound, infinite t values where nothing is left to explain. None without
-        a refit, and where it took a ridge.
+        they treat the support as if it had been known beforehand, unless the model is `honest`. nan where n
+        <= df and for weights at a bound. t is infinite if the residual is zero. None without a refit or if
+        the refit used a ridge.
     pvalue : ndarray of the shape of `coef`, or None
         Two-sided p values of "the weight is 0", by the t distribution with `nu` degrees of freedom; 1 for
         features outside the support. None where there are no standard errors. Of several splits of the rows,
@@ -77,7 +77,7 @@ class LinearModel:
     method : str
     feature_names : ndarray of str or None
     info : dict
-        What else is known of the method's work (steps, iterations, ...).
+        Further details: steps, iterations, ...
     """
 
     coef: Array
@@ -118,7 +118,8 @@ class LinearModel:
     def conf_int(self, level: float = 0.95) -> Array:
         """Confidence intervals of the weights, shape (p, 2) or (q, p, 2); nan outside the support.
 
-        They are given the selection unless the model is `honest`. Of several splits, each of which has a
+        They are conditional on the selection unless the model is `honest`. Of several splits, each of which
+        has a
         submodel and so a weight of its own to cover, the interval is of the points in more than half of the
         splits' intervals of level (1 + level) / 2.
 
@@ -148,7 +149,7 @@ class LinearModel:
         if rows.p != coef.shape[1]:
             raise ValueError(
                 f"X has {rows.p} columns, but the model has {coef.shape[1]} weights; if its averages have "
-                "interactions, expand X by streamsieve.averages.interactions.Pairs first."
+                "interactions, expand X by streamsieve.statistics.interactions.Pairs first."
             )
         scores = rows.scores(
             np.ascontiguousarray(coef.T), np.atleast_1d(np.asarray(self.intercept, np.float64))

@@ -69,7 +69,7 @@ class RunningAverages(LockedState):
     n_samples_ : int
         Rows learned, without those of weight 0.
     effective_n_ : float
-        Rows that count in model choice and standard errors: a sample weight counts as so many rows, and
+        Rows that count in model choice and standard errors: a row of weight w counts as w rows, and
         forgetting with factors d leaves (sum w d)^2 / (sum w d^2) of them. `n_samples_` without either.
     n_features_in_, n_features_, n_targets_ : int
         Columns of X, features averaged (more with `interactions`), columns of y.
@@ -81,7 +81,7 @@ class RunningAverages(LockedState):
     Notes
     -----
     The raw second moments of [Sun] lose all digits when a mean is large against its deviation; here sums are
-    about a centre that follows the data, see `streamsieve.averages.moments.Moments`.
+    about a centre that follows the data, see `streamsieve.statistics.moments.Moments`.
 
     Examples
     --------

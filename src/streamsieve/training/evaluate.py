@@ -74,7 +74,7 @@ def prequential(
     every: Literal["auto"] | int = "auto",
     progress: Callable[[Point | None, int], None] | None = None,
 ) -> Prequential:
-    """Test, then train: how well a stream was predicted as it went by, and how the selection settled.
+    """Test, then train: predict each row before learning it, and record the error and the selection.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def prequential(
     every : "auto" or int, default="auto"
         Rows that are predicted by one model before they are learned. "auto" takes the newest model that costs
         no more than learning: 1 for row-wise learners, p for averages of p features; the sieve is read when
-        the rows have doubled. More is faster, and as good where the stream does not change.
+        the rows have doubled. Larger values are faster and equally accurate on stationary streams.
     progress : callable or None
         Called with the point just recorded, or None, and the number of rows so far.
 

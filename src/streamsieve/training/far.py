@@ -85,12 +85,12 @@ class FarRuns(State):
         return at, Moments(n, count, share * mean, all_var, count * (var + mean**2))
 
     def check(self, n: int) -> None:
-        """Raise ValueError for runs from a file that are none."""
+        """Raise ValueError for invalid runs from a file."""
         check_array("runs", self.runs, np.float64, (n, 5))
         check_array("all", self.all, np.float64, (2,))
         count = self.runs[:, 0]
         if not ((count >= 0) & (count < FEW) & (count == np.floor(count))).all():
-            raise ValueError("the runs of far values are no counts.")
+            raise ValueError("the runs of far values are not counts.")
         if self.all[0] != np.count_nonzero(count):
             raise ValueError(f"{self.all[0]:g} columns have far values, and their runs say otherwise.")
 

@@ -408,7 +408,7 @@ class Prepare(State):
         super().verify(fresh, path)
 
     def check(self, p: int, q: int, limit: float) -> None:
-        """Raise ValueError for waiting rows from a file that are none."""
+        """Raise ValueError for invalid buffered rows from a file."""
         if not np.isfinite(self.center).all():
             raise ValueError("the centre is not finite.")
         scaled = self.inverse is None or (np.isfinite(self.inverse).all() and (self.inverse >= 0).all())

@@ -186,7 +186,7 @@ def _decode_model(node: dict[str, Any], decoder: Decoder, about: dict[str, Any],
     state, extracted = decoder(node["state"]), decoder(node["extracted"])
     if state is not None:
         if task is None or not isinstance(state, State):
-            raise CheckpointError("its state is of no task")
+            raise CheckpointError("the state has no task")
         _check_size(method, p, task.q, size)
         method.p, method.q, method.state = p, task.q, _verified(state, method.start(p, task.q))
         stage, refitted = decoder(node["prepare"]), decoder(node["refitted"])

@@ -1,4 +1,4 @@
-"""`k="auto"` of learners: how many features, by EBIC with more rows than features, else by left-out rows."""
+"""`k="auto"` of learners: chosen by EBIC if there are more rows than features, else by cross-validation."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from .model import Model
 from .passes import fit_passes
 from .refit import Refit
 
-FALLBACK = 10  # features where there are too few rows for folds
+FALLBACK = 10  # features if there are too few rows for folds
 
-Make = Callable[[int], Model]  # the model with k features
+Make = Callable[[int], Model]  # returns an unfitted model with k features
 
 
 def check_constraints(method: Method) -> None:
-    """Raise ParamError where units other than single features are selected, or some are to be kept."""
+    """Raise ParamError if there are groups or features to keep."""
     if Constraints.of(method).given:
         raise ParamError("k", "auto", "with keep or groups pass a number.")
 
 
 def choose_size(make: Make, rows: Rows, y: Array, w: Array | None) -> int:
-    """The size of least EBIC; with no more rows than features, by left-out rows.
+    """The size of least EBIC; if there are no more rows than features, the size by cross-validation.
 
-    That is the fewest features whose loss is within some standard errors of the least, and one where no size
-    predicts better than a constant. Without each of five folds in turn, the method selects the most features
-    that may be, and their refits are compared along its ranking: what is left out has not selected either.
+    Cross-validation has five folds. For each fold, the method selects the largest allowed number of features
+    on the other rows, and the sizes along its ranking are refitted and compared on the fold. The result is
+    the smallest size whose loss is within `ERRORS` standard errors of the least; it is at least 1.
     """
     if len(rows) > rows.p:
         return least_ebic(make(min(MOST_CHOSEN, rows.p)), rows, y, w)
@@ -50,10 +50,10 @@ def choose_size(make: Make, rows: Rows, y: Array, w: Array | None) -> int:
 
 
 def least_ebic(model: Model, rows: Rows, y: Array, w: Array | None) -> int:
-    """The size of least EBIC along the ranking of a model: of a ladder, then beside its best."""
+    """The size of least EBIC along the ranking of a model: best of a geometric grid, then a local search."""
     _, rows, y = fit_passes(model, rows, y, w)
     n, q, loss = len(rows), y.shape[1], model.method.loss_function.for_refit()
-    ranking, units = ranked(model, rows, y)[: max(1, n // 3)], units_of(model, y)  # more fit any targets
+    ranking, units = ranked(model, rows, y)[: max(1, n // 3)], units_of(model, y)  # more would overfit
     if not len(ranking):
         return 1
 
@@ -77,7 +77,7 @@ def least_ebic(model: Model, rows: Rows, y: Array, w: Array | None) -> int:
 def curve(
     make: Make, top: int, rows: Rows, y: Array, w: Array | None, held: list[NDArray[np.bool_]]
 ) -> dict[int, Array]:
-    """The losses of all rows, each when left out, by the number of features; of the best constant as 0."""
+    """Held-out losses of all rows by the number of features; size 0 is the best constant."""
     found = {size: np.zeros(len(rows)) for size in (0, *reversed(sizes_to(top)))}
     for some in held:
         part, target, weight = rows.take(~some), y[~some], None if w is None else w[~some]
@@ -97,19 +97,19 @@ def curve(
 
 
 def refit(model: Model, features: NDArray[np.intp], rows: Rows, y: Array, w: Array | None) -> None:
-    """Let the model have the weights of some features, fitted on their own."""
+    """Replace the weights of the model by a refit on these features only."""
     stage = Refit(model.method, np.sort(features), len(features))
     stage.update(rows, y, w)
     model.refitted = stage.weights() or model.refitted
 
 
 def units_of(model: Model, y: Array) -> tuple[Array, Array]:
-    """Centre and unit of the targets, as the loss of the model has them."""
+    """Centre and scale of the targets for the loss of the model."""
     return model.method.loss_function.units(y)
 
 
 def folds_of(y: Array) -> NDArray[np.uint8]:
-    """A fold for each row, classes balanced."""
+    """The fold of each row, with balanced classes."""
     labels = np.isin(y, (-1.0, 1.0)).all()
     code = (y @ (2.0 ** np.arange(y.shape[1]))) if labels and y.shape[1] < 50 else np.zeros(len(y))
     strata = np.unique(code, return_inverse=True)[1]
@@ -117,7 +117,7 @@ def folds_of(y: Array) -> NDArray[np.uint8]:
 
 
 def ranked(model: Model, rows: Rows, y: Array) -> NDArray[np.intp]:
-    """The features of a model, the largest weight in units of their deviation first; of targets in theirs."""
+    """The features of a model by decreasing standardized weight."""
     coef = model.coefficients()[0] / units_of(model, y)[1][:, None]
     features = np.flatnonzero(coef.any(axis=0))
     values = rows.columns(features).matrix().astype(np.float64)
@@ -128,7 +128,7 @@ def ranked(model: Model, rows: Rows, y: Array) -> NDArray[np.intp]:
 
 
 def losses(loss: Loss, scores: Array, y: Array, units: tuple[Array, Array]) -> Array:
-    """Of each row and target, in the units of the targets; of more than two classes together, (n, 1)."""
+    """Losses of each row and target, on scaled targets; (n, 1) for more than two classes."""
     if loss.name == "logistic" and y.shape[1] > 1:
         share = softmax(scores)[np.arange(len(y)), y.argmax(axis=1)]
         return -np.log(np.maximum(share, 1e-300))[:, None]

@@ -87,7 +87,7 @@ def cross_validate(
     method : str, default="olsth"
         The extractor that chooses the features, as in `path`.
     ks : iterable of int or None, default=None
-        Sizes that "olsth" and "ofsa" try; None is 0 and up to 50 in geometric progression.
+        Sizes that "olsth" and "ofsa" try; None: 0 and up to 50 sizes in geometric progression.
     refit : bool, default=True
         Whether penalised models are refitted by least squares.
     fit_intercept, standardize : bool, default=True

@@ -62,7 +62,7 @@ refit : bool, default=True
     Fit the selected features by least squares, as the last line of Algorithm 5 does; with fewer than two rows
     per feature with a ridge, see `olsth`.
 fit_intercept, standardize : bool, default=True
-    See `streamsieve.averages.standardize.standardize`.
+    See `streamsieve.statistics.standardize.standardize`.
 **constraints
     `keep`, `penalty_factor`, `positive`, `bounds`, `groups`, `group_categories`, as in the estimators.
 

@@ -53,7 +53,7 @@ def check(method: AveragesMethod) -> None:
     for name, default in UNAVAILABLE.items():
         value = getattr(method, name, default)
         if value != default:
-            raise ParamError(name, value, f"expected {default!r} beside loss={method.loss!r}.")
+            raise ParamError(name, value, f"expected {default!r} with loss={method.loss!r}.")
     if method._by_folds:
         raise ParamError("criterion", "cv", f"expected 'aic', 'bic' or 'ebic' with loss={method.loss!r}.")
 

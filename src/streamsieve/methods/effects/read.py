@@ -1,8 +1,9 @@
 """Reading a model of lines, shapes or pairs from the sample: which kind, which k features, which components.
 
-Candidates come from lines, from shapes, and from pairs scanned on what the shapes leave. Features are
-eliminated together with all components that hold them, by least squares under a ridge. Rows held out choose
-the ridge and the simplest kind that they cannot tell from the best; then all rows are fitted.
+Candidates come from lines, from shapes, and from testing all pairs on the residuals of the shapes. Features
+are eliminated together with all components that hold them, by least squares under a ridge. Held-out rows
+choose the ridge and the kind: the simplest within one standard error of the best. The chosen model is then
+fitted on all rows.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Anytime:
     coef, stderr, tvalue : ndarray of shape (m,) or (q, m)
         Weights in a model of these features and `given`, their standard errors and t values.
     log_e : ndarray of the same shape
-        Logarithms of the e-values: the evidence against a weight of 0, as the gain of a bet.
+        Logarithms of the e-values: the evidence against a zero weight (e-value).
     pvalue : ndarray of the same shape
         min(1, 1 / e): under the null, the probability that it is ever below a is at most a.
     n : float

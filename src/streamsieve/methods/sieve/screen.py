@@ -65,9 +65,9 @@ def measure(s: State, rows: Rows, y: Array, w: Array | None) -> None:
 
 
 def check_marginals(s: State, p: int, q: int) -> None:
-    """Raise ValueError for sums out of a file that are none."""
+    """Raise ValueError for invalid sums from a file."""
     if not isinstance(s, State):
-        raise ValueError("the sums of the first pass are none.")
+        raise ValueError("the sums of the first pass are invalid.")
     s.verify(new_marginals(p, q), "first_pass.")
     check_finite(s, "first_pass.")
     if not min(s.rows, s.values, s.weight) >= 0:

@@ -90,7 +90,7 @@ class JsonLines(TableReader, Files):
 
 
 def flat(value: Any, prefix: str = "", depth: int = 0) -> dict[str, Any]:
-    """An object without objects inside; TypeError for what is none."""
+    """An object without nested objects; TypeError for other input."""
     if not isinstance(value, dict):
         raise TypeError(f"a {type(value).__name__}")
     if depth > DEEPEST:
