@@ -40,21 +40,17 @@ class Heap {
     const Ranked& operator[](Index at) const { return entry_[at]; }
     // Where feature j is, or a negative number.
     Index find(Index j) const { return Index(place_[j]) * Sign - 1; }
-    // The entries of a row whose feature is in the heap, in `to`, which has room for all; how many. Features
-    // are those of `of`. There is no branch: which are in it cannot be guessed.
-    template <class Row, class Of>
-    Index entries(const Row& row, Of&& of, std::int32_t* to) const {
-        Index n = 0;
-        for (Index e = 0; e < row.length; ++e) {
-            prefetch_read(place_ + of(row.index(e + row.ahead(e))));
-            to[n] = std::int32_t(e);
-            n += place_[of(row.index(e))] * Sign > 0;
-        }
-        return n;
-    }
+    // The entries of a row whose feature is in the heap, in `to`, which has room for all; how many. There is
+    // no branch: which are in it cannot be guessed.
     template <class Row>
     Index entries(const Row& row, std::int32_t* to) const {
-        return entries(row, [](Index j) { return j; }, to);
+        Index n = 0;
+        for (Index e = 0; e < row.length; ++e) {
+            prefetch_read(place_ + row.index(e + row.ahead(e)));
+            to[n] = std::int32_t(e);
+            n += place_[row.index(e)] * Sign > 0;
+        }
+        return n;
     }
 
     void push(Ranked r) {
