@@ -19,6 +19,7 @@ from streamsieve import (
     SieveRegressor,
     SIHTRegressor,
 )
+from streamsieve.core import linalg
 from streamsieve.core.params import Int, Or, Param, ParamError, Real
 from streamsieve.core.rows import as_rows
 from streamsieve.methods import ESTIMATORS
@@ -201,15 +202,43 @@ def test_an_arrow_file_that_is_truncated_while_it_is_read_is_an_error(tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="address space is read from /proc")
-@pytest.mark.parametrize("left", [30, 45])
-def test_averages_without_memory_for_blas_are_refused_in_words(left):
-    """OpenBLAS waits forever for buffers that it cannot get."""
+@pytest.mark.parametrize(
+    ("name", "left", "p"),
+    [("OLSthRegressor", "30", "300"), ("OLSthRegressor", "45", "300"), ("SieveRegressor", "10", "50")],
+)
+def test_models_without_memory_for_blas_are_refused_in_words(name, left, p):
+    """OpenBLAS waits forever for buffers that it cannot get, or ends the process."""
     from tests.hostile.limits import LEARN
 
-    words = [sys.executable, "-c", LEARN, "OLSthRegressor", str(left), "300"]
+    words = [sys.executable, "-c", LEARN, name, left, p]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert "refused: BLAS needs buffers of 64 MB" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("SieveRegressor", {}),
+        ("SieveClassifier", {}),
+        ("SieveRegressor", {"effects": "shapes"}),
+        ("SieveRegressor", {"memory": "1MB"}),  # makes room while it learns
+        ("SieveClassifier", {"memory": "1MB"}),
+    ],
+)
+def test_a_sieve_asks_for_the_buffers_of_blas_when_it_is_read_or_makes_room(name, options, monkeypatch):
+    class NoRoom(MemoryError):
+        pass
+
+    def reserve():
+        raise NoRoom
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 100))
+    y = X[:, 0] > 0 if name.endswith("Classifier") else X[:, 0]
+    monkeypatch.setattr(linalg, "reserve", reserve)
+    with pytest.raises(NoRoom):
+        getattr(streamsieve, name)(k=2, **options).fit(X, y).predict(X)
 
 
 def test_rows_without_any_feature_are_learned():

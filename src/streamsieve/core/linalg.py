@@ -59,7 +59,8 @@ def reserve() -> None:
 
 
 def limit_threads(n: int) -> Any:
-    """Context in which BLAS uses so many threads."""
+    """Context in which BLAS uses so many threads; MemoryError where it has no room for its buffers."""
+    reserve()  # which also loads the libraries that are limited
     return _libraries().limit(limits=n, user_api="blas")
 
 
@@ -68,7 +69,6 @@ def _libraries() -> Any:
     """The libraries that are limited; to find them takes some ms."""
     from threadpoolctl import ThreadpoolController
 
-    _scipy()  # what is to be limited must be loaded
     return ThreadpoolController()
 
 

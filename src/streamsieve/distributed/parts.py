@@ -219,9 +219,9 @@ def one_blas_thread() -> Iterator[None]:
     """
     global _blas_users, _blas_limit
     with _blas_lock:
+        if not _blas_users:
+            _blas_limit = linalg.limit_threads(1)  # which may raise MemoryError
         _blas_users += 1
-        if _blas_users == 1:
-            _blas_limit = linalg.limit_threads(1)
     try:
         yield
     finally:

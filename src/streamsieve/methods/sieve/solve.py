@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
+from ...core import linalg
 from ...core.losses import or_one
 from ...core.rows import Array, threads
 from ...statistics.folds import FOLDS
@@ -53,6 +54,7 @@ class Problem:
     def __init__(
         self, sieve: Sieve, fold: NDArray[np.uint8], part: NDArray[np.uint8], own_units: bool = True
     ) -> None:
+        linalg.reserve()  # products of NumPy come before those of SciPy
         s, self.store, self.problem = sieve.state, sieve.state.store, self
         self.loss_function, self.joint, self.c = sieve.loss_function, sieve.joint, sieve.q
         self.intercept, self.progress = sieve.fit_intercept, sieve.progress
