@@ -1,6 +1,7 @@
 """Shapes and pairs: equal to the slow twin, exactly mergeable, and found where lines find nothing."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -200,6 +201,30 @@ def test_calls_do_not_matter_to_the_model(layout):
     assert not list(parts._model.differences(whole._model))
     if layout is np.asarray:  # to read them takes seconds
         assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
+
+
+@pytest.mark.parametrize("rows_before", [0, 10, 5000])
+def test_a_call_of_many_rows_needs_the_memory_of_the_sample(rows_before):
+    X = rng().normal(size=(40_000, 200)).astype(np.float32)
+    y = X[:, 0].astype(float)
+    model = SieveRegressor(3, effects="pairs", memory=1 << 20)
+    if rows_before:
+        model.partial_fit(X[:rows_before], y[:rows_before])
+    tracemalloc.start()
+    model.partial_fit(X[rows_before:], y[rows_before:])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # the sample, rows that enter it, a block of levels, counts, hashes; the levels of all rows take 8 MB
+    assert peak < 6 << 20
+
+
+def test_wider_rows_leave_a_shorter_sample():
+    X, y = bowls(900, 7)
+    levels, wide = learned(X, y[:, None], capacity=300).widened(20), rng(1).normal(size=(5, 20))
+    hashes = np.sort(levels.hash)
+    levels.take(levels.step(as_rows(wide)[0], np.zeros((5, 1)), None, 200, 100, 1))
+    assert len(levels) == len(levels.codes) == len(levels.y) == 100
+    assert np.isin(hashes[:90], levels.hash).all()
 
 
 # ---------------------------------------------------------------- what is found

@@ -21,6 +21,7 @@ LEVELS = 64  # the means within 63 levels keep 99.6 % of a normal variable's var
 EDGES = LEVELS - 1
 FIRST = 2000  # rows that set the edges: a level then holds 31 of them
 FINE = 1 << 20  # parts of a feature's unit in which its sums are counted
+CODES = 1 << 20  # bytes of levels made at a time: small beside the memory, many beside the cost of a call
 SAMPLE = ("codes", "y", "weight", "hash")
 SHARD = (
     40  # bits for the number of a row within its part of the stream; the others are a hash of its first row
@@ -28,6 +29,8 @@ SHARD = (
 
 Codes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
+Part = tuple[Rows, Array, Array | None]
+Fields = dict[str, Any]
 
 
 class Rows8(NamedTuple):
@@ -42,10 +45,10 @@ class Rows8(NamedTuple):
 class Step(NamedTuple):
     """All that a call changes, computed before anything is changed."""
 
-    fields: dict[str, Any]
+    fields: Fields
     slots: NDArray[np.intp]
     rows: Rows8 | None
-    first: tuple[Rows, Array, Array | None] | None = None  # rows to buffer until the edges are set
+    first: Part | None = None  # rows to buffer until the edges are set
 
 
 class Levels(State):
@@ -134,45 +137,74 @@ class Levels(State):
 
     def step(self, rows: Rows, y: Array, w: Array | None, first_rows: int, capacity: int, jobs: int) -> Step:
         """What these rows change."""
-        if self.edges is None and self.n + len(self.first) + len(rows) < first_rows:
+        if self.edges is not None:
+            return self._step([(rows, y, w)], capacity, jobs)
+        held = len(self.first)
+        if held + len(rows) < first_rows:
             return Step({}, np.empty(0, np.intp), None, (rows, y, w))
-        if self.edges is None:
-            held = RowBuffer() if not len(self.first) else self.first.copy()
-            held.append(rows, y, w)
-            rows, y, w = held.joined()
-            placed = Levels.of(max(self.p, rows.p), y.shape[1])
-            placed.place(cut_points(rows[:first_rows], placed.p))
-            step = placed.step(rows, y, w, 0, capacity, jobs)
-            more = {name: getattr(placed, name) for name in ("edges", "origin", "unit")}
-            return Step({**more, **step.fields, "first": RowBuffer()}, step.slots, step.rows)
-        n = len(rows)
-        codes = np.empty((n, self.p), dtype=np.uint8)
-        count, total = self.rows.copy(), self.total.copy()
+        head, cut = self.first.copy() if held else RowBuffer(), first_rows - held
+        head.append(rows[:cut], y[:cut], None if w is None else w[:cut])
+        parts = [head.joined(), (rows[cut:], y[cut:], None if w is None else w[cut:])]
+        placed = Levels.of(max(self.p, rows.p), y.shape[1])
+        placed.place(cut_points(parts[0][0], placed.p))
+        step = placed._step(parts, capacity, jobs)
+        more = {name: getattr(placed, name) for name in ("edges", "origin", "unit")}
+        return Step({**more, **step.fields, "first": RowBuffer()}, step.slots, step.rows)
+
+    def _step(self, parts: list[Part], capacity: int, jobs: int) -> Step:
+        """The same with edges: levels are made for few rows at a time, and kept of rows that enter."""
+        n, (first, targets, _) = sum(len(y) for _, y, _ in parts), parts[0]
+        shard = self.shard if self.n else first_row(self._codes(first[:1]), targets[0])
+        hashes = row_hashes(shard, self.n, n)
+        enter, slots, held = self._places(hashes, capacity)
+        m = len(slots)
+        new = Rows8(
+            np.empty((m, self.p), np.uint8), np.empty((m, targets.shape[1])), np.ones(m), hashes[enter]
+        )
+        count, total, done, filled = self.rows.copy(), self.total.copy(), 0, 0
+        block = np.empty((min(n, max(LEVELS, CODES // self.p)), self.p), dtype=np.uint8)
+        for rows, y, w in parts:
+            for start in range(0, len(y), len(block)):
+                at = slice(start, min(start + len(block), len(y)))
+                size = at.stop - start
+                self._bin(rows[at], count, total, block[:size], jobs)
+                some = np.flatnonzero(enter[done : done + size])
+                to = slice(filled, filled + len(some))
+                new.codes[to], new.y[to] = block[some], y[start + some]
+                if w is not None:
+                    new.weight[to] = w[start + some]
+                done, filled = done + size, to.stop
+        fields = {"rows": count, "total": total, "n": self.n + n, "shard": shard}
+        return Step(fields | held, slots, new)
+
+    def _bin(self, rows: Rows, count: Any, total: Any, codes: Codes, jobs: int) -> None:
+        """The levels of rows, which are added to counts and sums."""
+        assert self.edges is not None
         for at, part in rows.in_row_order():
             _core.effects_bin(
                 part.kernel, self.edges, self.origin, FINE / self.unit, count, total, codes[at],
                 threads(jobs) if part.n_values > 1 << 19 else 1,
             )  # fmt: skip
-        shard = self.shard if self.n else first_row(codes[0], y[0])
-        fields = {"rows": count, "total": total, "n": self.n + n, "shard": shard}
-        weight = np.ones(n) if w is None else np.asarray(w, dtype=np.float64)
-        return self._enter(fields, Rows8(codes, y, weight, row_hashes(shard, self.n, n)), capacity)
 
-    def _enter(self, fields: dict[str, Any], new: Rows8, capacity: int) -> Step:
-        """Places in the sample for new rows of least hash: those of rows that leave, then behind the last."""
-        h, n = len(self), len(new.hash)
+    def _codes(self, rows: Rows) -> Codes:
+        out = np.empty((len(rows), self.p), dtype=np.uint8)
+        self._bin(rows, np.zeros_like(self.rows), np.zeros_like(self.total), out, 1)
+        return out
+
+    def _places(self, new: Hashes, capacity: int) -> tuple[NDArray[np.bool_], NDArray[np.intp], Fields]:
+        """Which new rows enter the sample, and where: the places of rows that leave, then behind the last."""
+        h, n = len(self), len(new)
+        enter, left = np.ones(n, dtype=bool), np.empty(0, np.intp)
         if h + n > capacity:
-            hashes = np.concatenate([self.hash, new.hash])
             stay = np.zeros(h + n, dtype=bool)
-            stay[np.argpartition(hashes, capacity - 1)[:capacity]] = True
-            new = Rows8._make(part[stay[h:]] for part in new)
-            left = np.flatnonzero(~stay[:h])
-            slots = np.concatenate([left, np.arange(h, h + len(new.hash) - len(left))])
-        else:
-            slots = np.arange(h, h + n)
-        length = max(h, int(slots[-1]) + 1) if len(slots) else h
-        held = {name: grown(getattr(self, name), length) for name in SAMPLE}
-        return Step(fields | held, slots, new)
+            stay[np.argpartition(np.concatenate([self.hash, new]), capacity - 1)[:capacity]] = True
+            enter, left = stay[h:], np.flatnonzero(~stay[:h])
+        m, held = int(np.count_nonzero(enter)), {name: getattr(self, name) for name in SAMPLE}
+        if len(left) > m:  # wider rows have made the sample shorter
+            held, h, left = {name: a[stay[:h]] for name, a in held.items()}, h - len(left), left[:0]
+        slots = np.concatenate([left, np.arange(h, h + m - len(left))])
+        length = h + m - len(left)
+        return enter, slots, {name: grown(a, length, max(capacity, length)) for name, a in held.items()}
 
     def take(self, step: Step) -> None:
         """Change all that a step says."""
@@ -220,20 +252,22 @@ class Levels(State):
                 "The parts have different levels; fit one, and pass its edges_ as edges to the others."
             )
         other.fields()
-        new = Rows8(other.codes, other.y, other.weight, other.hash)
-        fields = {
+        enter, slots, held = self._places(other.hash, capacity)
+        fields = held | {
             "rows": self.rows + other.rows,
             "total": self.total + other.total,
             "n": self.n + other.n,
             "shard": min(self.shard, other.shard),
         }
-        self.take(self._enter(fields, new, capacity))
+        new = Rows8(other.codes[enter], other.y[enter], other.weight[enter], other.hash[enter])
+        self.take(Step(fields, slots, new))
 
-    def means(self) -> Array:
-        """The mean of each feature in each level; 0 where there are no rows."""
+    def means(self, features: Any = slice(None)) -> Array:
+        """The mean of features in each level; 0 where there are no rows."""
+        origin, unit, rows = self.origin[features], self.unit[features], self.rows[features]
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = self.origin[:, None] + self.total / self.rows * (self.unit / FINE)[:, None]
-        return np.where(self.rows > 0, mean, 0.0)
+            mean = origin[:, None] + self.total[features] / rows * (unit / FINE)[:, None]
+        return np.where(rows > 0, mean, 0.0)
 
     def check(self, p: int, targets: int, first_rows: int, capacity: int, limit: float) -> None:
         """Raise ValueError for levels from a file that kernels could not read."""
@@ -304,13 +338,13 @@ def cut_points(rows: Rows, p: int) -> Array:
     return out
 
 
-def grown(a: NDArray[Any], n: int) -> NDArray[Any]:
-    """The array with n rows: a view of its owner while that has room, else of a longer one."""
+def grown(a: NDArray[Any], n: int, most: int) -> NDArray[Any]:
+    """The array with n rows: a view of its owner while that has room, else of a longer one, up to `most`."""
     if n <= len(a):
         return a
     owner = a.base if isinstance(a.base, np.ndarray) else a
     same = owner.ndim == a.ndim and owner.shape[1:] == a.shape[1:] and owner.ctypes.data == a.ctypes.data
     if not (same and len(owner) >= n and owner.dtype == a.dtype):
-        owner = np.empty((n + n // 4, *a.shape[1:]), dtype=a.dtype)
+        owner = np.empty((min(n + n // 4, most), *a.shape[1:]), dtype=a.dtype)
         owner[: len(a)] = a
     return owner[:n]
