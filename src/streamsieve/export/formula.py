@@ -152,8 +152,9 @@ def _lookups(model: Model, support: Any, terms: list[Term]) -> tuple[Lookup, ...
     method: Any = model.method
     if method.linear:
         return ()
-    found, term = method.answer, dict(zip(support.tolist(), terms))
-    edges = {j: method.edges_[j][np.isfinite(method.edges_[j])] for j in term}
+    tables, term = method.tables, dict(zip(support.tolist(), terms))
+    found = tables.answer
+    edges = {j: row[np.isfinite(row)] for j, row in zip(tables.features.tolist(), tables.edges)}
     shapes = [((j,), table) for j, table in zip(found.features.tolist(), found.tables)]
     pairs = [(tuple(pair), table) for pair, table in zip(found.pairs.tolist(), found.pair_tables)]
     return tuple(

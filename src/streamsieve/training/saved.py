@@ -24,6 +24,7 @@ from ..persist.files import STATE, CheckpointError, read_tensors, write_tensors
 from .model import Model
 from .prepare import Prepare
 from .refit import Refitted
+from .slim import Slim
 
 #: Besides models: states with a `check`, or classes with `to_plain` and `from_plain`.
 OTHERS = ("RunningAverages", "FoldAverages", "AveragesBank", "FourthMoments", "LinearModel")
@@ -81,8 +82,6 @@ def _save(obj: Any, file: str | os.PathLike[str], about: dict[str, Any] | None) 
     encoder = Encoder()
     tree: dict[str, Any]
     if model is not None:
-        if model.method_name not in METHODS:
-            raise TypeError("Cannot save a slim model, which is to be pickled; save the full one.")
         kind = model.name
         tree = {"model": _encode_model(model, encoder)}
         about = {**model.about, **(about or {})}
@@ -164,6 +163,7 @@ def _encode_model(model: Model, encoder: Encoder) -> dict[str, Any]:
         "prepare": encoder(model.prepare, "prepare"),
         "refitted": encoder(model.refitted, "refitted"),
         "extracted": encoder(_extracted(method), "extracted"),
+        **({"slim": {"joint": bool(method.joint)}} if isinstance(method, Slim) else {}),
     }
 
 
@@ -187,6 +187,12 @@ def _decode_model(node: dict[str, Any], decoder: Decoder, about: dict[str, Any],
     if state is not None:
         if task is None or not isinstance(state, State):
             raise CheckpointError("the state has no task")
+        if "slim" in node:
+            model.method = Slim(method, p, task.q, node["slim"]["joint"] is True)
+            _verified(state, model.method.state)
+            model.method.state = state
+            model.verify_state()
+            return model
         _check_size(method, p, task.q, size)
         method.p, method.q, method.state = p, task.q, _verified(state, method.start(p, task.q))
         stage, refitted = decoder(node["prepare"]), decoder(node["refitted"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...core.rows import Array
-from .levels import Levels
+
+if TYPE_CHECKING:
+    from .tables import Tables
 
 
 class Component(NamedTuple):
@@ -80,7 +82,8 @@ def effect(self: Any, feature: Any, other: Any = None) -> Curve | Surface:
         places = [known.get(f, f) if isinstance(f, str) else f for f in (feature, other) if f is not None]
         if method.linear:
             raise ValueError("The model is linear: see coef_, or pass effects='shapes' or 'pairs'.")
-        found, levels = method.answer, method.levels
+        tables = method.tables
+        found = tables.answer
         if len(places) == 1:
             if places[0] not in found.features.tolist():
                 raise ValueError(
@@ -96,7 +99,7 @@ def effect(self: Any, feature: Any, other: Any = None) -> Curve | Surface:
         turned = places not in pairs
         at = pairs.index(places[::-1] if turned else places)
         table = found.pair_tables[at]
-        (on, values), (on_other, others) = (_levels(levels, int(j)) for j in places)
+        (on, values), (on_other, others) = (_levels(tables, int(j)) for j in places)
         table = (table.swapaxes(0, 1) if turned else table)[on][:, on_other]
         return Surface(
             values, others, table[:, :, 0] if table.shape[2] == 1 else table, float(found.pvalues[at])
@@ -105,18 +108,20 @@ def effect(self: Any, feature: Any, other: Any = None) -> Curve | Surface:
 
 def curve_of(method: Any, j: int) -> Curve:
     """The curve of a selected feature."""
-    found, levels = method.answer, method.levels
+    tables = method.tables
+    found = tables.answer
     at = found.features.tolist().index(j)
-    on, values = _levels(levels, j)
+    on, values = _levels(tables, j)
     curve, error = found.tables[at][on], found.errors[at][on]
     if curve.shape[1] == 1:
         curve, error = curve[:, 0], error[:, 0]
-    return Curve(values, curve, error, levels.rows[j][on])
+    return Curve(values, curve, error, tables.rows[tables.place(j)][on])
 
 
-def _levels(levels: Levels, j: int) -> tuple[Any, Array]:
+def _levels(tables: Tables, j: int) -> tuple[Any, Array]:
     """The levels of a feature that have rows, and their means."""
-    on = np.flatnonzero(levels.rows[j] > 0)
-    values = levels.means()[j, on]
-    values[on == levels.rows.shape[1] - 1] = np.nan
+    at = tables.place(j)
+    on = np.flatnonzero(tables.rows[at] > 0)
+    values = tables.means[at, on]
+    values[on == tables.rows.shape[1] - 1] = np.nan
     return on, values

@@ -7,17 +7,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import _core
 from ...core import linalg
 from ...core.method import Method
 from ...core.params import ParamError, size_of
 from ...core.rows import Array, Rows, threads
-from ...core.state import Deferred, State, check_array
+from ...core.state import Deferred, State
 from ...statistics import constraints
 from ..sieve.sieve import Sieve
 from .effect import Component
 from .levels import FIRST, LEVELS, Levels, check_edges
-from .read import KINDS, Answer, Reader
+from .read import Answer, Reader
+from .tables import Tables, check_answer
 
 _NOT_WITH = {"fit_intercept": True, "standardize": True, "half_life": None, "se": None}
 
@@ -186,26 +186,16 @@ class Effects(Sieve):
         if self.linear:
             return super().weights()
         found, out = self.answer, np.zeros((self.q, self.p))
-        for features, variance in self.variances().items():
+        for features, variance in Tables.of(found, self.levels).variances().items():
             out[:, list(features)] += variance[:, None]
         out = np.sqrt(out)
         self.state._issued = out, found  # for who scores by this model later
         return out, found.constant.copy()
 
-    def variances(self) -> dict[tuple[int, ...], Array]:
-        """The variance (q,) of each component over its levels: main shapes by (j,), pairs by (i, j)."""
-        found, share = self.answer, self._shares()
-        out: dict[tuple[int, ...], Array] = {
-            (int(j),): np.einsum("l,lq->q", share[j], table**2)
-            for j, table in zip(found.features, found.tables)
-        }
-        for (i, j), table in zip(found.pairs.tolist(), found.pair_tables):
-            out[i, j] = np.einsum("l,m,lmq->q", share[i], share[j], table**2)
-        return out
-
-    def _shares(self) -> Array:
-        rows = self.levels.rows
-        return np.asarray(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1))
+    @property
+    def tables(self) -> Tables:
+        """The model by itself."""
+        return Tables.of(self.answer, self.levels)
 
     def scores(self, rows: Rows, coef: Array, intercept: Array) -> Array:
         issued = getattr(self.state, "_issued", None)
@@ -215,24 +205,7 @@ class Effects(Sieve):
             return super().scores(rows, coef, intercept)
         else:
             found = self.answer
-        used = np.unique(np.concatenate([found.features, found.pairs.ravel()]))
-        codes, place = self._codes(rows, used), np.searchsorted(used, found.features)
-        out = np.tile(found.constant, (len(rows), 1))
-        for at, table in zip(place, found.tables):
-            out += table[codes[:, at]]
-        for (i, j), table in zip(np.searchsorted(used, found.pairs), found.pair_tables):
-            out += table[codes[:, i], codes[:, j]]
-        return out
-
-    def _codes(self, rows: Rows, features: NDArray[Any]) -> NDArray[np.uint8]:
-        """The levels of some features."""
-        edges, m = self.edges_[features], len(features)
-        codes = np.empty((len(rows), m), dtype=np.uint8)
-        scratch = np.zeros((2, m, LEVELS), dtype=np.int64)
-        ones = np.ones(m)
-        for at, part in rows.columns(features).in_row_order():
-            _core.effects_bin(part.kernel, edges, ones, ones, scratch[0], scratch[1], codes[at], 1)
-        return codes
+        return Tables.of(found, self.levels).scores(rows)
 
     def fills(self) -> Array | None:
         return super().fills() if self.linear else None
@@ -263,13 +236,7 @@ class Effects(Sieve):
 
     @property
     def terms(self) -> list[Component]:
-        found = self.answer
-        pvalue = dict(zip(map(tuple, found.pairs.tolist()), found.pvalues.tolist()))
-        out = [
-            Component(features, float(np.sqrt(variance.max())), pvalue.get(features))
-            for features, variance in self.variances().items()
-        ]
-        return sorted(out, key=lambda c: (-c.deviation, c.features))
+        return self.tables.terms()
 
     # ---------------------------------------------------------------- files
 
@@ -280,22 +247,7 @@ class Effects(Sieve):
     def set_extracted(self, model: Any) -> None:
         *fields, linear = model
         found = Answer(*fields)
-        k, m, q = len(found.features), len(found.pairs), self.q
-        for name, kind, shape in (
-            ("features", np.int64, (k,)),
-            ("tables", np.float64, (k, LEVELS, q)),
-            ("errors", np.float64, (k, LEVELS, q)),
-            ("pairs", np.int64, (m, 2)),
-            ("pair_tables", np.float64, (m, LEVELS, LEVELS, q)),
-            ("pvalues", np.float64, (m,)),
-            ("constant", np.float64, (q,)),
-        ):
-            check_array(name, getattr(found, name), kind, shape)
-        used = np.concatenate([found.features, found.pairs.ravel()])
-        if found.kind not in KINDS or (len(used) and not 0 <= used.min() <= used.max() < self.p):
-            raise ValueError("the model does not fit the state.")
-        if type(found.losses) is not dict or not all(type(value) is float for value in found.losses.values()):
-            raise ValueError("the losses of the model are not numbers.")
+        check_answer(found, self.p, self.q)
         if linear is not None:
             super().set_extracted(linear)
         self.state._effects = found
