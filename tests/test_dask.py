@@ -231,6 +231,30 @@ def test_lazy_predictions_are_clipped_as_those_of_the_estimator():
     assert_allclose(lazy.compute(scheduler="synchronous"), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("options", [{"effects": "shapes"}, {"missing": "mean"}])
+def test_lazy_predictions_are_those_of_shapes_and_of_filled_values(options):
+    X = np.random.default_rng(0).normal(size=(600, 5))
+    y, names = X[:, 1] ** 2, list("abcde")
+    if "missing" in options:
+        X[::9, 1] = np.nan
+    selector, frame = DaskSelector(SieveRegressor(2, **options)), pd.DataFrame(X, columns=names)
+    selector.estimator_ = SieveRegressor(2, **options).fit(X, y)
+    lazy = selector.predict(da.from_array(X, chunks=(200, 5)))
+    assert_allclose(lazy.compute(scheduler="synchronous"), selector.estimator_.predict(X), rtol=1e-9)
+    selector.estimator_ = SieveRegressor(2, **options).fit(frame, y)
+    lazy = selector.predict(dd.from_pandas(frame, npartitions=3))
+    assert_allclose(lazy.compute(scheduler="synchronous"), selector.estimator_.predict(frame), rtol=1e-9)
+
+
+def test_lazy_predictions_of_a_frame_with_categories():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=300), "kind": rng.choice(["one", "two", "three"], 300)})
+    selector = DaskSelector(OLSthRegressor(2))
+    selector.estimator_ = OLSthRegressor(2).fit(frame, frame.a + (frame.kind == "two"))
+    lazy = selector.predict(dd.from_pandas(frame, npartitions=3))
+    assert_allclose(lazy.compute(scheduler="synchronous"), selector.estimator_.predict(frame), rtol=1e-9)
+
+
 def test_frames_wide_and_narrow(client):
     X, y, w = collections()
     names = [f"c{j}" for j in range(7)]

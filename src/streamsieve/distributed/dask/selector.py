@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
-from functools import partial
+import pickle
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from ...core.params import ParamError
-from ...core.rows import Rows, as_rows
 from .blocks import kind_of
 from .fit import fit
 
@@ -112,71 +111,42 @@ class DaskSelector:
     def _lazy(self, X: Any, name: str) -> Any:
         if not hasattr(X, "dask"):
             return getattr(self.estimator_, name)(X)
-        few = Predictor.of(self.estimator_, name)
-        sample = few(np.zeros((1, self.estimator_.n_features_in_)))
+        predict = Predictor.of(self.estimator_, name)
         if kind_of(X) == "frame":
             names = getattr(self.estimator_, "feature_names_in_", None)
             frame = X if names is None else X[list(names)]
-            return frame.map_partitions(
-                partial(_predicted_frame, few), meta=_predicted_frame(few, frame._meta)
-            )
+            return frame.map_partitions(predict.frame, meta=predict.frame(frame._meta))
+        sample = predict(np.zeros((1, self.estimator_.n_features_in_)))
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
         if sample.ndim == 1:
-            return X.map_blocks(few, drop_axis=1, dtype=sample.dtype, meta=sample[:0])
+            return X.map_blocks(predict, drop_axis=1, dtype=sample.dtype, meta=sample[:0])
         return X.map_blocks(
-            few, chunks=(X.chunks[0], (sample.shape[1],)), dtype=sample.dtype, meta=sample[:0]
+            predict, chunks=(X.chunks[0], (sample.shape[1],)), dtype=sample.dtype, meta=sample[:0]
         )
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """What predicts rows without the averages behind the model, so that little is sent."""
+    """Calls a method of a fitted estimator, which is slim where it can be: then little is sent."""
 
-    support: Any
-    coef: Any
-    intercept: Any
-    limits: Any  # values beyond which features are clipped
-    model: Any  # which has learned nothing
+    estimator: Any
     name: str
 
     @classmethod
-    def of(cls, estimator: Any, name: str) -> Any:
-        """Of a fitted estimator: the selected weights, or all of it where products or means are needed."""
-        model = estimator._model
-        if model.method.interactions or model.nan_ok:
-            return partial(_call, estimator, name)
-        coef, intercept = model.coefficients()
-        support = np.flatnonzero(coef.any(axis=0))
-        if name == "predict_proba" and not hasattr(estimator, name):
-            raise AttributeError(f"{type(estimator).__name__} has no predict_proba with this loss.")
-        weights = np.ascontiguousarray(coef[:, support].T)
-        slim = replace(model, method=model.method.with_values(), prepare=None)
-        return cls(support, weights, intercept, model.method.limits(support), slim, name)
+    def of(cls, estimator: Any, name: str) -> Predictor:
+        return cls(estimator if estimator.method_.interactions else estimator.slim(), name)
 
     def __dask_tokenize__(self) -> Any:
-        """What Dask tells predictors apart by: the model has a lock, which has no name."""
-        model = self.model
-        values = sorted(model.method.values.items())
-        return self.support, self.coef, self.intercept, self.limits, self.name, model.name, str(values)
+        """What Dask tells predictors apart by: a model has a lock, which has no name."""
+        return pickle.dumps(self.estimator), self.name
 
     def __call__(self, X: Any) -> Any:
-        rows = as_rows(X)[0].columns(self.support)
-        if np.isfinite(self.limits).any():
-            rows = Rows(np.clip(rows.to_array(), *self.limits))
-        scores = rows.scores(self.coef, self.intercept)
-        if self.name == "predict":
-            return self.model.predict(scores)
-        if self.name == "predict_proba":
-            return self.model.probabilities(scores)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return getattr(self.estimator, self.name)(X)
 
+    def frame(self, frame: Any) -> Any:
+        """A series, or a frame with a column for each class."""
+        import pandas as pd
 
-def _call(estimator: Any, name: str, X: Any) -> Any:
-    return getattr(estimator, name)(X)
-
-
-def _predicted_frame(predict: Any, frame: Any) -> Any:
-    import pandas as pd
-
-    values = predict(frame.to_numpy(dtype=np.float64))
-    return (pd.Series if values.ndim == 1 else pd.DataFrame)(values, index=frame.index)
+        named = hasattr(self.estimator, "feature_names_in_")
+        values = self(frame if named else frame.to_numpy(dtype=np.float64))
+        return (pd.Series if values.ndim == 1 else pd.DataFrame)(values, index=frame.index)
