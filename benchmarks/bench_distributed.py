@@ -33,7 +33,6 @@ import streamsieve
 from streamsieve import OLSthRegressor, SieveRegressor, load, read
 from streamsieve import distributed as units
 from streamsieve.dask import fit
-from streamsieve.distributed.parts import merge
 from streamsieve.distributed.tasks import block_part
 from streamsieve.distributed.votes import Votes
 
@@ -271,17 +270,18 @@ def model(folder, mb):
         count_rows(file, options)
         reading[kind] = clocked(lambda f=file, o=options: count_rows(f, o))[0] / os.path.getsize(file)
         print(f"{1e-6 / reading[kind]:8.0f} MB/s read from {kind}", flush=True)
-    like, product = units.prepare(OLSthRegressor(2)), {}
+    task, product = units.task(OLSthRegressor(2)), {}
     for p in (200, 1000, 4000):
         X = np.random.default_rng(0).normal(size=(4096, p))
         X = np.tile(X, (max(1, 2000 // p), 1))
-        seconds, part = clocked(lambda X=X: block_part(like, 0, X, X[:, 0], None))
+        seconds, part = clocked(lambda X=X: block_part(task, 0, X, X[:, 0], None))
         product[p] = seconds / (len(X) * p**2)
         print(f"{1e-9 / product[p]:8.1f} GFlop/s of products, p = {p:,}", flush=True)
-    merging = clocked(lambda: merge(part, replace(part, first=1, last=2)))[0] / 4000**2
+    after = block_part(task, 1, X[:16], X[:16, 0], None)
+    merging = clocked(lambda: part.merge(after))[0] / 4000**2
     print(f"{merging * 1e9:8.1f} ns to merge an entry of the matrix, p = 4,000")
     few = units.plan(write_csv(f"{folder}/few.csv", 20, 300), target="y")[0]
-    opening = statistics.median(clocked(lambda: units.accumulate(few, like))[0] for _ in range(9))
+    opening = statistics.median(clocked(lambda: units.accumulate(few, task.like))[0] for _ in range(9))
     print(f"{opening * 1e3:8.1f} ms to open a unit")
     screening = screen_costs(files["svmlight"][0])
     p, n = 450, max(3000, int(mb * 1e6 / (450 * 6)))
