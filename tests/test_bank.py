@@ -85,7 +85,7 @@ def test_members_forget_at_their_pace():
             bank.member(h), RunningAverages().update(X, y, weight / weight.max()), effective=False
         )
     assert_same_averages(bank.member(np.inf), RunningAverages().update(X, y))
-    with pytest.raises(ValueError, match="is none of"):
+    with pytest.raises(ValueError, match="is not one of"):
         bank.member(17.0)
 
 

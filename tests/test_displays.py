@@ -69,7 +69,7 @@ def test_a_path_comes_from_estimators_on_averages_only():
     model = OFSARegressor(3).fit(X, y)
     drawn = PathDisplay.from_estimator(model)
     assert_allclose(drawn.path.bic, path(RunningAverages().update(X, y)).bic)
-    with pytest.raises(ValueError, match="holds no running averages"):
+    with pytest.raises(ValueError, match="has no running averages"):
         PathDisplay.from_estimator(SIHTRegressor(3).fit(X, y))
 
 
@@ -100,7 +100,7 @@ def test_a_selection_of_pixels_is_an_image():
     model = OFSARegressor(3).fit(X, y)
     image = SelectionDisplay.from_estimator(model, image_shape=(3, 4)).ax_.images[0].get_array()
     assert_array_equal(np.flatnonzero(image), [2, 5, 7])
-    with pytest.raises(ValueError, match="no place for every feature"):
+    with pytest.raises(ValueError, match="too small for all features"):
         SelectionDisplay.from_estimator(model, image_shape=(2, 2))
 
 

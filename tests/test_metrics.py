@@ -198,7 +198,7 @@ def test_stability_of_many_wide_runs_needs_no_dense_matrix(seed):
         (lambda: regret([1.0], [1.0, 2.0]), ValueError, r"losses has shape \(1,\) and best \(2,\)"),
         (lambda: auc([0, 1, 2], [0, 1, 2]), ValueError, "3 classes"),
         (lambda: nonzero_share([]), ValueError, "no weights"),
-        (lambda: stability([[0]], 3), ValueError, "has 1; pass at least 2"),
+        (lambda: stability([[0]], 3), ValueError, "has 1 runs; pass at least 2"),
         (lambda: stability([[0], [3]], 3), ValueError, r"supports\[1\] has index 3, but p=3"),
         (lambda: stability([[True], [False]], 3), ValueError, "mask of 1 features, expected p=3"),
         (lambda: stability([[], []], 0), ValueError, "p=0"),

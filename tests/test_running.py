@@ -686,7 +686,7 @@ def test_features_that_join_were_zero_before(options):
     grown.update(X[100:200, :4], Y[100:200]).widen(7).update(sp.csr_array(X[200:]), Y[200:])
     for name in ("mean_x_", "mean_y_", "S_xx_", "S_xy_", "S_yy_", "n_imputed_"):
         assert_allclose(getattr(grown, name), getattr(whole, name), rtol=1e-10, atol=1e-12, err_msg=name)
-    with pytest.raises(ValueError, match="do not shrink"):
+    with pytest.raises(ValueError, match="cannot shrink"):
         grown.widen(3)
 
 

@@ -157,7 +157,7 @@ def test_splits_need_folds():
         inference.split(RunningAverages().update(X, y), "ofsa", 2)
     with pytest.raises(ValueError, match="2 folds"):
         inference.split(FoldAverages(3).update(X[:1], y[:1]), "ofsa", 2)
-    with pytest.raises(ValueError, match="3 at least"):
+    with pytest.raises(ValueError, match="at least 3"):
         inference.split(FoldAverages(2).update(X, y), "ofsa", 2, se="folds")
     with pytest.raises(ValueError, match="select=1"):
         inference.split(FoldAverages(2).update(X, y), "ofsa", 2, select=1.0)

@@ -335,7 +335,7 @@ def test_price_is_uniform_and_independent_of_the_covariates():
         (lambda: simulate.sparse(9, p=2**31), ValueError, "int32"),
         (lambda: simulate.drifting(T=0), ValueError, "T=0"),
         (lambda: simulate.drifting().coef_at(0), ValueError, "t=0"),
-        (lambda: simulate.pricing(k=0), ValueError, "no room for the price"),
+        (lambda: simulate.pricing(k=0), ValueError, "excludes the price"),
         (lambda: simulate.pricing(price=10), TypeError, "price=10 is not an interval"),
     ],
 )
@@ -369,7 +369,7 @@ def test_dependent_rows_remember_the_row_before_and_its_response():
 
 
 def test_dependent_rows_need_a_memory_that_fades():
-    with pytest.raises(ValueError, match=r"memory=1 never fades"):
+    with pytest.raises(ValueError, match=r"memory=1 is outside of"):
         simulate.dependent(5, p=10, k=1, memory=1)
 
 

@@ -26,7 +26,7 @@ Indices = NDArray[np.int64]
 
 
 def detection_rate(selected: ArrayLike, true: ArrayLike) -> float:
-    """Share of the true features that were selected, DR in [Sun] 4.1.
+    """Share of the true features that are selected, DR in [Sun] 4.1.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def detection_rate(selected: ArrayLike, true: ArrayLike) -> float:
         )
     found, truth = _indices(selected, "selected"), _indices(true, "true")
     if not len(truth):
-        raise ValueError("true has no features, so there are none to detect; pass at least one.")
+        raise ValueError("true has no features; pass at least one.")
     return len(np.intersect1d(found, truth, assume_unique=True)) / len(truth)
 
 
@@ -106,16 +106,16 @@ def r2(y: ArrayLike, pred: ArrayLike) -> float:
 
 
 def auc(y: ArrayLike, score: ArrayLike) -> float:
-    """Area under the ROC curve: how often a positive row scores above a negative one.
+    """Area under the ROC curve: the probability that a positive row has a higher score than a negative row.
 
     Exact, with ties counted as one half; O(n log n).
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels: two different values, of which the larger is the positive class.
+        Labels: two distinct values; the larger is the positive class.
     score : array-like of shape (n,)
-        Scores, larger for the positive class. Only their order counts.
+        Scores, larger for the positive class. Only their order matters.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def auc(y: ArrayLike, score: ArrayLike) -> float:
     labels, scores = _pair(y, score, "score")
     scores = scores.astype(np.float64)
     if np.isnan(scores).any():
-        raise ValueError("score has NaN, which has no order; drop those rows or fix the model.")
+        raise ValueError("score has NaN, which cannot be ordered; drop these rows or fix the model.")
     classes = np.unique(labels)
     if len(classes) != 2:
         some = ", ".join(map(str, classes[:5].tolist()))
@@ -138,13 +138,13 @@ def auc(y: ArrayLike, score: ArrayLike) -> float:
     values, bins = np.unique(scores, return_inverse=True)
     positive = np.bincount(bins[labels == classes[1]], minlength=len(values))
     negative = np.bincount(bins, minlength=len(values)) - positive
-    # twice the pairs won, in integers: a positive row beats all below it, and half of its own score
+    # twice the number of pairs won, in integers: ties count as half
     twice = positive @ (2 * np.cumsum(negative) - negative)
     return float(twice / (2 * positive.sum() * negative.sum()))
 
 
 def accuracy(y: ArrayLike, pred: ArrayLike) -> float:
-    """Share of the rows whose label is predicted.
+    """Share of the rows whose label is predicted correctly.
 
     Parameters
     ----------
@@ -173,10 +173,10 @@ def regret(losses: ArrayLike, best: ArrayLike) -> float:
     Parameters
     ----------
     losses : array-like of shape (n,), n >= 1
-        Loss of the learner on each row, before it learned from it: f(beta_i; z_i).
+        Loss of the learner on each row, before it has learned the row: f(beta_i; z_i).
     best : array-like of shape (n,)
-        Loss on the same rows of the one model with at most k features that does best on all n of them. This
-        model changes with n, so a curve of R_n takes one call, with its own `best`, for each n.
+        Loss on the same rows of the model with at most k features that has the least total loss on all n
+        rows. This model changes with n: a curve of R_n needs one call for each n, each with its own `best`.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def nonzero_share(coef: ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Stability:
-    """How much a selection changes from run to run; made by `stability`.
+    """Stability of a selection over several runs; returned by `stability`.
 
     Attributes
     ----------
@@ -229,13 +229,13 @@ class Stability:
         The estimator of Nogueira et al. (2018), Definition 4: 1 if all runs agree, 0 on average if they
         choose at random.
     variance : float >= 0
-        Of `nogueira`, asymptotic in the number of runs; their Theorem 7.
+        Variance of `nogueira`, asymptotic in the number of runs; Theorem 7 of the paper.
     low, high : float
-        Confidence interval of `nogueira`, by the normal law; `high` may exceed 1.
+        Confidence interval of `nogueira` by the normal distribution; `high` may exceed 1.
     level : float in (0, 1)
-        The interval's level.
+        Level of the interval.
     share : float in [0, 1]
-        Share of the features that is selected, mean over the runs.
+        Mean share of the features that a run selects.
     """
 
     kappa: float
@@ -248,10 +248,10 @@ class Stability:
 
 
 def stability(supports: Iterable[ArrayLike], p: int, *, level: float = 0.95) -> Stability:
-    """Stability of feature selection over M runs, on different orders or samples of the data.
+    """Stability of a feature selection over M runs on different orders or samples of the data.
 
     Both measures are corrected for chance agreement, so that selections of different sizes can be compared.
-    O(M k + p) for Nogueira's; for kappa also one sparse product of the selections by themselves.
+    Nogueira's measure costs O(M k + p); kappa needs in addition one sparse product of the selections.
 
     Parameters
     ----------
@@ -280,8 +280,8 @@ def stability(supports: Iterable[ArrayLike], p: int, *, level: float = 0.95) -> 
         phi_i = [sum_f z_if p_f / p - q k_i / p + Phi / 2 (2 q k_i / p - k_i / p - q + 1)] / (q (1 - q))
         v     = 4 / M^2 sum_i (phi_i - mean phi)^2
 
-    Both are 0 / 0 where every run chose nothing, or everything. Such runs agree completely, and [Ma] puts
-    kappa at 1 for these; so does this function, for both measures.
+    Both measures are 0 / 0 if every run selects nothing, or everything. Such runs agree completely; [Ma]
+    defines kappa as 1 for them, and this function returns 1 for both measures.
 
     References
     ----------
@@ -298,11 +298,11 @@ def stability(supports: Iterable[ArrayLike], p: int, *, level: float = 0.95) -> 
     if not 0 < level < 1:
         raise ValueError(f"level={level} is not a confidence level; pass a number between 0 and 1.")
     if p < 1:
-        raise ValueError(f"p={p} leaves nothing to choose from; pass the number of features, at least 1.")
+        raise ValueError(f"p={p}; pass the number of features, at least 1.")
     runs = [_indices(s, f"supports[{i}]", p) for i, s in enumerate(supports)]
     M = len(runs)
     if M < 2:
-        raise ValueError(f"stability compares runs, and supports has {M}; pass at least 2.")
+        raise ValueError(f"supports has {M} runs; pass at least 2 to compare.")
     size = np.array([len(run) for run in runs])
     chosen = np.concatenate(runs)
     starts = np.r_[0, np.cumsum(size)]
@@ -334,13 +334,13 @@ def selection_stability(
     Parameters
     ----------
     estimator : estimator with `fit` and `get_support`
-        Each order uses a clone; if it has a `random_state`, each clone gets its own.
+        A clone is fitted on each order; if it has a `random_state`, each clone gets another one.
     X : array, sparse matrix or data frame of shape (n, p)
     y : array of shape (n,) or (n, q)
     n_permutations : int >= 2, default=50
-        Orders, B in [Ma] (17).
+        Number of orders, B in [Ma] (17).
     sample_weight : array of shape (n,) or None
-        Passed to `fit` with its rows.
+        Weights of the rows, passed to `fit` in the same order.
     random_state : int >= 0, default=0
         Seed of the orders.
     level : float in (0, 1), default=0.95
@@ -440,7 +440,7 @@ def _nogueira(Z: Any, size: Indices, frequency: NDArray[np.float64], p: int) -> 
 
 
 def _indices(support: ArrayLike, name: str, p: int | None = None) -> Indices:
-    """Distinct feature indices, ascending, of indices or of a mask; all below p where it is given."""
+    """Distinct feature indices in ascending order, from indices or a mask; checked to be below p if given."""
     a = np.asarray(support)
     if a.ndim != 1:
         raise ValueError(f"{name} has shape {a.shape}; pass a 1-D array of indices or a 1-D mask.")
@@ -466,11 +466,11 @@ def _indices(support: ArrayLike, name: str, p: int | None = None) -> Indices:
 
 
 def _pair(y: ArrayLike, other: ArrayLike, name: str, first: str = "y") -> tuple[NDArray[Any], NDArray[Any]]:
-    """Two 1-D arrays of one length, at least 1."""
+    """Two 1-D arrays of the same length, at least 1."""
     a, b = np.asarray(y), np.asarray(other)
     if a.ndim != 1 or a.shape != b.shape:
         raise ValueError(
-            f"{first} has shape {a.shape} and {name} {b.shape}; pass two 1-D arrays of one length."
+            f"{first} has shape {a.shape} and {name} {b.shape}; pass two 1-D arrays of the same length."
         )
     if not len(a):
         raise ValueError(f"{first} and {name} are empty; pass at least one row.")
@@ -481,4 +481,4 @@ def _numbers(
     y: ArrayLike, other: ArrayLike, name: str, first: str = "y"
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     a, b = _pair(y, other, name, first)
-    return a.astype(np.float64), b.astype(np.float64)  # float32 would lose the sums
+    return a.astype(np.float64), b.astype(np.float64)  # sums in float32 would be inaccurate

@@ -12,16 +12,16 @@ from .style import BLUE, FAINT, INK, QUIET, axes_for, title
 class EffectDisplay:
     """Contribution of a feature or a pair to the margin, or the size of each component.
 
-    Make one by `from_estimator`, which draws it; `plot` draws it again.
+    Create it with `from_estimator`, which also draws it; `plot` draws it again.
 
     Parameters
     ----------
     effect : Curve, Surface or list of Component
-        As `effect(...)` and `terms_` of an estimator have them.
+        Result of `effect(...)` or of `terms_` of an estimator.
     names : sequence of str
-        Of the feature, of both features of a pair, or of the components.
+        Names of the feature, of both features of a pair, or of the components.
     output : int, default=0
-        The class or target that is drawn, where there are several.
+        The class or target to draw, if there are several.
 
     Attributes
     ----------
@@ -53,9 +53,11 @@ class EffectDisplay:
         ----------
         estimator : fitted estimator
         feature, other : int, str or None
-            A feature, or a pair; without them the standard deviation of each component is drawn.
+            A feature, or a pair of features. If both are None, the standard deviation of each component is
+            drawn.
         output : int, default=0
-            The class or target to draw, if there are several. ax : Axes or None, default=None
+            The class or target to draw, if there are several.
+        ax : Axes or None, default=None
         """
         known = estimator._feature_names()
 

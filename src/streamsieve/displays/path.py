@@ -14,32 +14,32 @@ if TYPE_CHECKING:
 
 COLOURS = {"aic": QUIET, "bic": BLUE, "ebic": RED}
 SIZES = 80  # sizes at which weights are drawn
-LABELS = 8  # names at the ends of lines, at most
+LABELS = 8  # maximum number of names at the ends of lines
 TICKS = (0, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
 class PathDisplay:
     """Weights and criteria against the number of features.
 
-    Make one by `from_path` or `from_estimator`, which draw it; `plot` draws it again.
+    Create it with `from_path` or `from_estimator`, which also draw it; `plot` draws it again.
 
     Parameters
     ----------
     path : Path
     criterion : {"aic", "bic", "ebic"}, default="bic"
-        Whose best size is marked.
+        Criterion whose best size is marked.
     max_lines : int or None, default=None
-        Features drawn besides the chosen ones, at most, the largest first; None draws all.
+        Maximum number of features drawn in addition to the chosen ones, largest first; None draws all.
     names : sequence of str or None, default=None
-        Of all features; None takes those of the averages.
+        Names of all features; None uses the names stored in the averages.
 
     Attributes
     ----------
     axes_ : list of Axes
-        Weights and criteria, or the criteria alone.
+        Axes of the weights and of the criteria, or only of the criteria.
     figure_ : Figure
     features_ : dict of int to str
-        The features drawn, by index, and what they are called; the lines have the ids ``feature-INDEX``.
+        Names of the drawn features by index; the lines have the ids ``feature-INDEX``.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class PathDisplay:
         max_lines: int | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        path.best_k(criterion)  # raises for an unknown one
+        path.best_k(criterion)  # raises for an unknown criterion
         self.path, self.criterion, self.max_lines, self.names = path, criterion, max_lines, names
         self.features_: dict[int, str] = {}
 
@@ -78,7 +78,7 @@ class PathDisplay:
         criterion : {"aic", "bic", "ebic"}, default="bic"
         max_lines : int or None, default=None
         ax : pair of Axes, Axes or None, default=None
-            A pair gets weights and criteria, one the criteria alone; None makes a figure of two.
+            A pair of axes shows weights and criteria, a single one only the criteria. None creates a figure.
         """
         return cls(path, criterion=criterion, max_lines=max_lines).plot(ax)
 
@@ -92,7 +92,7 @@ class PathDisplay:
         max_lines: int | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw the path of the averages that a fitted estimator holds.
+        """Draw the path of the averages of a fitted estimator.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class PathDisplay:
         path = path_of(getattr(estimator, "method_", estimator), method)
         if path is None:
             raise ValueError(
-                f"{type(estimator).__name__} holds no running averages; pass one that does, such as "
+                f"{type(estimator).__name__} has no running averages; pass one that has, such as "
                 "OFSARegressor."
             )
         return cls.from_path(path, criterion=criterion, max_lines=max_lines, ax=ax)
@@ -117,7 +117,7 @@ class PathDisplay:
         Parameters
         ----------
         ax : pair of Axes, Axes or None, default=None
-            A pair gets weights and criteria, one the criteria alone; None makes a figure of two.
+            A pair of axes shows weights and criteria, a single one only the criteria. None creates a figure.
         """
         path = self.path
         self.axes_ = axes_for(ax, 2, (11, 4.2))
@@ -141,7 +141,7 @@ class PathDisplay:
         wanted = np.unique(np.round(np.geomspace(1, len(path), SIZES)).astype(int) - 1)
         sizes = np.unique(np.r_[path.k[wanted], best])
         scale = np.where(s.y_scale > 0, s.y_scale, 1.0)
-        # Standardised weights, so that features of any unit share one axis; of several targets, the first.
+        # Standardised weights, so that features of any unit fit one axis; only the first of several targets.
         paths = np.array([np.atleast_2d(path.coef(int(k)))[0] * s.x_scale / scale[0] for k in sizes])
         chosen = path.support(best)
         at_best = paths[int(np.searchsorted(sizes, best))]
@@ -154,7 +154,7 @@ class PathDisplay:
         self.features_ = {int(j): f"x{j}" if names is None else str(names[j]) for j in (*others, *chosen)}
         for j in others:
             ax.plot(sizes, drawn[:, j], color=FAINT, lw=0.6, alpha=0.5, zorder=1, gid=f"feature-{j}")
-        # Near saturation weights run away; the picture is about models up to the chosen one.
+        # Weights diverge near saturation; the axis is scaled for models up to the chosen one.
         seen = paths[sizes <= max(best, 1)] if len(chosen) else paths
         low, high = min(seen.min(), 0.0), max(seen.max(), 0.0)
         room = 0.12 * ((high - low) or 1.0)
@@ -177,7 +177,7 @@ class PathDisplay:
         title(ax, f"{path.method}: {best} {many} by {self.criterion.upper()}")
 
     def _label(self, ax: Any, x: float, y: Any, features: Any, colours: Any) -> None:
-        """Names at the ends of the lines, pushed apart where they would overlap."""
+        """Names at the ends of the lines, moved apart if they would overlap."""
         low, high = ax.get_ylim()
         gap = 0.05 * (high - low)
         at = high + gap

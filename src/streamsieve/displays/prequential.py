@@ -1,4 +1,4 @@
-"""A stream predicted before it was learned."""
+"""Test-then-train curves of a stream."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MEASURES = {
 class PrequentialDisplay:
     """A test-then-train curve: measures, changes of the selection and, if recorded, drift.
 
-    Make one by `from_curve` or `from_estimator`, which draw it; `plot` draws it again.
+    Create it with `from_curve` or `from_estimator`, which also draw it; `plot` draws it again.
 
     Parameters
     ----------
     points : list of dict
-        As `Prequential.as_dicts` returns; or as a run records them, where a measure may be None.
+        Result of `Prequential.as_dicts`, or points recorded by a run, in which a measure may be None.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class PrequentialDisplay:
         Parameters
         ----------
         curve : Prequential, or list of dict
-            What `prequential` returns, or its points.
+            Result of `prequential`, or its points.
         ax : list of Axes, Axes or None, default=None
-            They get measures, selection and drift, as many as there are; None makes a figure.
+            Axes for measures, selection and drift, if recorded. None creates a figure.
         """
         return cls(curve if isinstance(curve, list) else curve.as_dicts()).plot(ax)
 
@@ -68,7 +68,7 @@ class PrequentialDisplay:
         stream : iterable of (X, y) or (X, y, weight)
         ax : list of Axes, Axes or None, default=None
         **options
-            As of `prequential`.
+            Options of `prequential`.
         """
         from ..training.evaluate import prequential
 
@@ -103,7 +103,7 @@ class PrequentialDisplay:
         return self
 
     def _column(self, name: str) -> tuple[Any, Any]:
-        """Rows and values where a measure is known."""
+        """Rows and values of the points that have this measure."""
         known = [(p["rows"], p[name]) for p in self.points if p.get(name) is not None]
         return np.array([rows for rows, _ in known]), np.array([value for _, value in known], dtype=float)
 

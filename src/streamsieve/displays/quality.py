@@ -1,4 +1,4 @@
-"""How good a classifier is: calibration and confusions."""
+"""Quality of a classifier: calibration and confusion matrix."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from .style import BLUE, FAINT, INK, axes_for, title
 class CalibrationDisplay:
     """Observed share of a class against its predicted probability, in bins.
 
-    Make one by `from_estimator` or `from_predictions`, which draw it; `plot` draws it again. Points on the
-    diagonal mean that predicted probabilities agree with observed shares. Larger points stand for more rows.
+    Create it with `from_estimator` or `from_predictions`, which also draw it; `plot` draws it again. Points
+    on the diagonal mean that predicted probabilities agree with observed shares. Larger points have more
+    rows.
 
     Parameters
     ----------
     bins : sequence of (float, float, float)
         Mean predicted probability, observed share and number of rows of each bin.
     label : str, default=""
-        The class whose probability it is.
+        The class of the probabilities.
 
     Attributes
     ----------
@@ -49,21 +50,21 @@ class CalibrationDisplay:
         Parameters
         ----------
         y_true : array of bool or 0 and 1 of shape (n,)
-            Whether each row is of the class.
+            Whether each row belongs to the class.
         probability : array of shape (n,)
             Predicted probability of the class.
         n_bins : int >= 1, default=10
-            Bins of equal width; empty ones are left out.
+            Number of bins of equal width; empty bins are not drawn.
         label : str, default=""
         ax : Axes or None, default=None
         """
         y, p = np.asarray(y_true, dtype=np.float64).ravel(), np.asarray(probability, dtype=np.float64).ravel()
         if len(y) != len(p) or not len(y):
             raise ValueError(
-                f"y_true has {len(y)} rows and probability {len(p)}; pass as many, at least one."
+                f"y_true has {len(y)} rows and probability {len(p)}; pass the same number, at least one."
             )
         if not np.isin(y, (0, 1)).all():
-            raise ValueError("y_true has values other than 0 and 1; pass whether each row is of the class.")
+            raise ValueError("y_true has values other than 0 and 1; pass 1 for rows of the class.")
         if not ((p >= 0) & (p <= 1)).all():
             raise ValueError("probability has values outside [0, 1]; pass probabilities, not scores.")
         at = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
@@ -98,7 +99,7 @@ class CalibrationDisplay:
         Parameters
         ----------
         ax : Axes or None, default=None
-            None makes a new figure.
+            None creates a new figure.
         """
         self.ax_ = axes_for(ax, 1, (4.4, 4.2))[0]
         self.figure_ = self.ax_.figure
@@ -115,8 +116,8 @@ class CalibrationDisplay:
 class ConfusionDisplay:
     """Number of rows of each class with each predicted label (confusion matrix).
 
-    Make one by `from_estimator` or `from_predictions`, which draw it; `plot` draws it again. Colours show
-    shares of the rows of a class, so that a rare class is as visible as a frequent one.
+    Create it with `from_estimator` or `from_predictions`, which also draw it; `plot` draws it again. Colours
+    show shares of the rows of a class, so that a rare class is as visible as a frequent one.
 
     Parameters
     ----------
@@ -156,12 +157,12 @@ class ConfusionDisplay:
         ----------
         y_true, y_predicted : array of shape (n,)
         labels : sequence or None, default=None
-            Classes in the order to draw; None takes all that occur, sorted.
+            Classes in the order of drawing; None: all classes that occur, sorted.
         ax : Axes or None, default=None
         """
         true, predicted = np.asarray(y_true).ravel(), np.asarray(y_predicted).ravel()
         if len(true) != len(predicted):
-            raise ValueError(f"y_true has {len(true)} rows and y_predicted {len(predicted)}; pass as many.")
+            raise ValueError(f"y_true has {len(true)} rows, but y_predicted has {len(predicted)}.")
         classes = np.unique(np.concatenate([true, predicted])) if labels is None else np.asarray(labels)
         where = {label: i for i, label in enumerate(classes.tolist())}
         counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
@@ -190,7 +191,7 @@ class ConfusionDisplay:
         Parameters
         ----------
         ax : Axes or None, default=None
-            None makes a new figure.
+            None creates a new figure.
         """
         q = len(self.labels)
         size = 2.2 + 0.55 * q

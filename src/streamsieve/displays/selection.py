@@ -14,23 +14,23 @@ from .style import BLUE, INK, QUIET, RED, axes_for, title
 class SelectionDisplay:
     """The selected features with their weights, the strongest first, or as an image.
 
-    Make one by `from_estimator` or `from_model`, which draw it; `plot` draws it again.
+    Create it with `from_estimator` or `from_model`, which also draw it; `plot` draws it again.
 
     Parameters
     ----------
     names : sequence of str
-        Of the selected features, the strongest first.
+        Names of the selected features, the strongest first.
     weights : array of shape (q, k)
         Their weights, a row for each target or class.
     errors : array of shape (k,) or None, default=None
-        Standard errors of the weights, where q is 1.
+        Standard errors of the weights, if q is 1.
     features : array of int of shape (k,) or None, default=None
-        Their indices; an image needs them.
+        Indices of the features; required for an image.
     labels : sequence of str or None, default=None
-        What the rows of `weights` are called.
+        Names of the rows of `weights`.
     unit : str, default="weight"
-        What `weights` are; `from_estimator` draws effects (weights times standard deviations of their
-        features), if these are known.
+        Label of the axis. `from_estimator` draws effects (weights times standard deviations of the features)
+        if these are known.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class SelectionDisplay:
         max_features : int >= 1, default=30
             Maximum number of features to show.
         image_shape : (int, int) or None, default=None
-            Rows and columns of the image whose pixels the features are; then the pixels are drawn.
+            Rows and columns of an image, if the features are its pixels; the pixels are then drawn.
         ax : Axes or None, default=None
         """
         fitted = estimator._to_model()
@@ -93,7 +93,7 @@ class SelectionDisplay:
         sizes = [(in_effects and feature.effects) or feature.weights for feature in features]
         errors = None
         if features and features[0].stderr is not None:
-            # an error is in the unit of its weight
+            # standard errors have the unit of the weights
             scale = [size[0] / feature.weights[0] for size, feature in zip(sizes, features)]
             errors = [abs(by) * (feature.stderr or 0.0) for by, feature in zip(scale, features)]
         display = cls(
@@ -113,9 +113,9 @@ class SelectionDisplay:
         Parameters
         ----------
         model : LinearModel
-            As the functions of `extract` return.
+            Result of a function of `extract`.
         names : sequence of str or None, default=None
-            Of all features.
+            Names of all features.
         max_features : int >= 1, default=30
         ax : Axes or None, default=None
         """
@@ -139,7 +139,7 @@ class SelectionDisplay:
         Parameters
         ----------
         ax : Axes or None, default=None
-            None makes a new figure.
+            None creates a new figure.
         max_features : int >= 1, default=30
         image_shape : (int, int) or None, default=None
         """
@@ -182,7 +182,7 @@ class SelectionDisplay:
     def _image(self, ax: Any, shape: tuple[int, int]) -> Self:
         if self.features is None or (len(self.features) and self.features.max() >= shape[0] * shape[1]):
             raise ValueError(
-                f"image_shape={shape} has no place for every feature; pass the shape of the image."
+                f"image_shape={shape} is too small for all features; pass the shape of the image."
             )
         self.ax_ = axes_for(ax, 1, (3.6, 3.6))[0]
         self.figure_ = self.ax_.figure

@@ -1,4 +1,4 @@
-"""How often features are selected."""
+"""Selection frequencies of features."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _PANELS = (
 class StabilityDisplay:
     """Shares of runs in which each feature was selected, the most frequent first.
 
-    Make one by `from_supports` or `from_estimator`, which draw it; `plot` draws it again.
+    Create it with `from_supports` or `from_estimator`, which also draw it; `plot` draws it again.
 
     Parameters
     ----------
     frequency : array of shape (p,)
-        How often each feature was selected, in [0, 1].
+        Share of the runs that select each feature, in [0, 1].
     stability : metrics.Stability or None, default=None
-        Measures of the whole, shown in the title.
+        Stability measures, shown in the title.
     threshold : float or None, default=None
-        A line to draw.
+        Height of a horizontal line, not drawn if None.
     history : dict of arrays or None, default=None
         Stages of a stabilized fit: `history_` of the estimator, for `plot_stages`.
 
@@ -37,7 +37,7 @@ class StabilityDisplay:
     ----------
     ax_ : Axes
     axes_ : list of Axes
-        Of `plot_stages`.
+        Axes of `plot_stages`.
     figure_ : Figure
 
     Examples
@@ -90,11 +90,11 @@ class StabilityDisplay:
         Parameters
         ----------
         estimator : estimator
-            Where X is None, a fitted `StabilizedSGDRegressor` or `StabilizedSGDClassifier`, whose own
-            selection probabilities are drawn.
+            If X is None, a fitted `StabilizedSGDRegressor` or `StabilizedSGDClassifier`; its selection
+            probabilities are drawn.
         X, y : array, sparse matrix or data frame of shape (n, p), array of shape (n,), or None
         n_permutations : int >= 2, default=20
-            Orders of the rows.
+            Number of random orders of the rows.
         random_state : int >= 0, default=0
         ax : Axes or None, default=None
         """
@@ -117,7 +117,7 @@ class StabilityDisplay:
         Parameters
         ----------
         ax : Axes or None, default=None
-            None makes a new figure.
+            None creates a new figure.
         """
         self.ax_ = axes_for(ax, 1, (6.4, 3.8))[0]
         self.figure_ = self.ax_.figure
@@ -140,7 +140,7 @@ class StabilityDisplay:
         Parameters
         ----------
         ax : array of three Axes or None, default=None
-            They are in `axes_` afterwards.
+            Stored in `axes_`.
         """
         if self.history is None:
             raise ValueError("There are no stages; make the display from a fitted StabilizedSGD estimator.")

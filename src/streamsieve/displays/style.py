@@ -1,4 +1,4 @@
-"""What the displays share: colours, axes, and the import of matplotlib with a word on how to get it."""
+"""Shared by the displays: colours, axes, and the import of matplotlib with a helpful error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BLUE, RED, GREEN = "#0b6e99", "#d1495b", "#2e7d4f"
 
 
 def axes_for(ax: Any, n: int, size: tuple[float, float]) -> list[Any]:
-    """The axes to draw on: those given, or `n` of a new figure of that size."""
+    """The axes to draw on: `ax`, or `n` axes of a new figure of this size."""
     if ax is None:
         try:
             import matplotlib.pyplot as plt

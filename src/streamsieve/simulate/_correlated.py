@@ -13,24 +13,24 @@ from .stream import Array, Floats, Stream, documented
 
 @documented
 class Correlated(Stream):
-    """Equally correlated Gaussian features, k of which make the response; [Sun] 4.1, [Susan] 5.2.
+    """Equally correlated Gaussian features, k of which determine the response; [Sun] 4.1, [Susan] 5.2.
 
-    Any two features have correlation alpha^2 / (1 + alpha^2), so that a useless feature looks almost as good
-    as a true one. O(p) a row.
+    Any two features have correlation alpha^2 / (1 + alpha^2), so that useless features are almost as
+    correlated with the response as true ones. O(p) per row.
 
     Parameters
     ----------
     n : int >= 1 or None
-        Number of rows; None is endless.
+        Number of rows; None: endless.
     p : int >= 1, default=1000
         Number of features.
     k : int in [0, p / spacing], default=100
         Number of true features, k* in [Sun].
     alpha : float, default=1.0
-        Weight of the factor that all features share; 1 is a correlation of 0.5, 0 is independence.
+        Weight of the common factor of all features; 1 gives a correlation of 0.5, 0 gives independence.
     signal : float or (low, high), default=1.0
-        The true coefficients: all the same, or increasing linearly from low to high. [Sun] has 1 (strong),
-        0.01 and (0.05, 1) (weak); [Susan]'s varied signal is (1 / k, 1).
+        The true coefficients: all equal, or increasing linearly from low to high. [Sun] uses 1 (strong), 0.01
+        and (0.05, 1) (weak); the varied signal of [Susan] is (1 / k, 1).
     spacing : int >= 1, default=10
         True features are spacing - 1, 2 spacing - 1, ..., counted from 0: 10, 20, ... in [Sun], which counts
         from 1. With 1 they are the first k features, as in [Susan].
@@ -58,8 +58,8 @@ class Correlated(Stream):
         y_i = x_i' beta* + eta_i              (4.1)
         y_i = sign(x_i' beta* + eta_i)        (4.2)
 
-    The truth does not depend on the seed: a test set is a stream with another one. Streams that differ only
-    in `signal`, `spacing`, `k`, `noise` or `task` have the same X.
+    The true coefficients do not depend on the seed: for a test set, use a stream with another seed. Streams
+    that differ only in `signal`, `spacing`, `k`, `noise` or `task` have the same X.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Correlated(Stream):
 
 
 def design_parameters(alpha: Any, spacing: Any, noise: Any) -> tuple[float, int, float]:
-    """What the generators on this design have in common, checked."""
+    """Validated parameters of all generators on this design."""
     return real("alpha", alpha), integer("spacing", spacing, 1), real("noise", noise, 0)
 
 
@@ -135,7 +135,7 @@ def response(
     rng: np.random.Generator, X: Floats, support: NDArray[np.int64], weights: Any, noise: float
 ) -> Floats:
     """x' beta + eta of each row; `weights` are those of the support, (k,) for all rows or (rows, k)."""
-    # not BLAS: its rounding depends on the number of threads, and a stream on nothing but its seed
+    # not BLAS: its rounding depends on the number of threads, and a stream must depend only on its seed
     y: Floats = np.einsum("...j,...j->...", X[:, support], weights)
     return y + noise * rng.standard_normal(len(X))
 

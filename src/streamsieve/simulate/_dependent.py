@@ -1,4 +1,4 @@
-"""Rows that depend on the rows and responses before them, [Sun] Appendix B."""
+"""Rows that depend on the previous row and its response, [Sun] Appendix B."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from .stream import Array, Stream, documented
 
 @documented
 class Dependent(Stream):
-    """Correlated features that remember the row before and answer to its response; [Sun] Appendix B.
+    """Correlated features that depend on the previous row and on its response; [Sun] Appendix B.
 
-    The rows are not independent, but the noise of a row is independent of the row and of all before it, which
-    is what the appendix needs for its Propositions 6 and 7. O(p) a row.
+    The rows are not independent. The noise of a row is independent of this row and of all previous rows, as
+    Propositions 6 and 7 of the appendix assume. O(p) per row.
 
     Parameters
     ----------
     n : int >= 1 or None
-        Number of rows; None is endless.
+        Number of rows; None: endless.
     p : int >= 1, default=1000
         Number of features.
     k : int in [0, p / spacing], default=100
         Number of true features.
     memory : float in [0, 1), default=0.9
-        Correlation of a feature with itself one row before.
+        Autocorrelation of a feature at lag 1.
     feedback : float, default=0.1
-        How far a row moves all its features in the direction of the response before it: what is recommended
-        depends on what was bought.
+        Shift of all features in the direction of the sign of the previous response: recommendations depend on
+        previous purchases.
     signal : float, default=1.0
         The true coefficients.
     {design}
@@ -50,9 +50,9 @@ class Dependent(Stream):
 
         x_t = memory x_(t-1) + sqrt(1 - memory^2) u_t + feedback sign(y_(t-1)),    y_t = x_t' beta + eps_t
 
-    where sqrt(1 - memory^2) keeps the variance that the features have without memory. So that any row can be
-    reached without drawing all before it, the recursion begins anew, with x = u, every 1,024 rows (fewer
-    where p exceeds 1,024).
+    where sqrt(1 - memory^2) keeps the variance of the features without memory. The recursion starts again
+    with x = u every 1,024 rows (fewer if p exceeds 1,024), so that any row can be computed without drawing
+    all previous rows.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Dependent(Stream):
         super().__init__(n, p, k, block_size=block_size, random_state=random_state, dtype=dtype)
         self.memory = real("memory", memory, 0)
         if self.memory >= 1:
-            raise ValueError(f"memory={memory!r} never fades; pass a number in [0, 1).")
+            raise ValueError(f"memory={memory!r} is outside of [0, 1); pass a number in this interval.")
         self.feedback = real("feedback", feedback)
         self.signal = real("signal", signal)
         self.alpha, self.spacing, self.noise = design_parameters(alpha, spacing, noise)

@@ -14,26 +14,26 @@ from .stream import Array, Floats, Stream, documented
 
 @documented
 class Drifting(Stream):
-    """Correlated features whose coefficients swing over time, each with a phase of its own; [Sun] 5.4.
+    """Correlated features whose coefficients oscillate over time, each with its own phase; [Sun] 5.4.
 
-    O(p) a row.
+    O(p) per row.
 
     Parameters
     ----------
     n : int >= 1 or None, default=1_000_000
-        Number of rows; None is endless. The default is the paper's one period of 1000 steps.
+        Number of rows; None: endless. The default is one period of 1000 steps, as in the paper.
     p : int >= 1, default=100
         Number of features.
     k : int in [0, p / spacing], default=10
         Number of true features.
     a : float, default=0.4
-        How far a coefficient swings to either side.
+        Amplitude of the oscillation.
     b : float, default=0.6
-        Its mean.
+        Mean of a coefficient.
     T : float > 0, default=1000
         Period, in time steps.
     lag : float, default=100
-        Time steps between the phases of one true feature and the next: the 100 in (5.1).
+        Phase difference between consecutive true features, in time steps: the 100 in (5.1).
     rows_per_step : int >= 1, default=1000
         Rows per time step, all with the same coefficients.
     {design}
@@ -42,7 +42,7 @@ class Drifting(Stream):
     Attributes
     ----------
     coef : ndarray of shape (p,)
-        The mean of the true coefficients over a period, b on the support; `coef_at` has those of a time step.
+        Mean of the true coefficients over a period, b on the support; `coef_at` returns those of a time step.
     support : ndarray of int of shape (k,)
         The true features, ascending; the same at all times.
 
@@ -52,8 +52,8 @@ class Drifting(Stream):
 
         beta_tj = a sin(2 pi (t - 100 j) / T) + b                    (5.1)
 
-    on the design and with the noise of (4.1). Row i belongs to step ``i // rows_per_step + 1``. Steps after
-    the period go on with the next one.
+    on the design and with the noise of (4.1). Row i belongs to step ``i // rows_per_step + 1``. After a
+    period, the next one follows.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Drifting(Stream):
         self.a, self.b = real("a", a), real("b", b)
         self.T = real("T", T, 0)
         if self.T == 0:
-            raise ValueError("T=0 is no period; pass a number of time steps > 0.")
+            raise ValueError("T=0 is not a period; pass a number of time steps > 0.")
         self.lag = real("lag", lag)
         self.rows_per_step = integer("rows_per_step", rows_per_step, 1)
         self.alpha, self.spacing, self.noise = design_parameters(alpha, spacing, noise)

@@ -17,16 +17,16 @@ from .stream import Array, Floats, documented
 class Pricing(Drifting):
     """Demand as a linear function of a price and of covariates whose effects drift; [Sun] 5.4, eq. (5.2).
 
-    The price is feature 0, and its effect stays the same. O(p) a row.
+    The price is feature 0, and its effect is constant. O(p) per row.
 
     Parameters
     ----------
     n : int >= 1 or None, default=400_000
-        Number of rows; None is endless. The default is one period of 2000 steps.
+        Number of rows; None: endless. The default is one period of 2000 steps.
     p : int >= 1, default=100
-        Number of features, the price among them.
+        Number of features, including the price.
     k : int in [1, p / spacing], default=10
-        Number of true features, the price among them.
+        Number of true features, including the price.
     gamma : float, default=-0.5
         Coefficient of the price.
     beta_0 : float, default=20.0
@@ -34,27 +34,27 @@ class Pricing(Drifting):
     price : (low, high), default=(10, 20)
         The price is uniform on this interval.
     a : float, default=0.2
-        How far the coefficient of a covariate swings to either side.
+        Amplitude of the oscillation of a coefficient.
     b : float, default=0.4
-        Its mean.
+        Mean of a coefficient.
     T : float > 0, default=2000
         Period, in time steps.
     lag : float, default=100
-        Time steps between the phases of one true covariate and the next: the 100 in (5.1).
+        Phase difference between consecutive true covariates, in time steps: the 100 in (5.1).
     rows_per_step : int >= 1, default=200
         Rows per time step, all with the same coefficients.
     alpha : float, default=1.0
-        Weight of the factor that all covariates share, as in `correlated`.
+        Weight of the common factor of all covariates, as in `correlated`.
     spacing : int >= 1, default=10
         The true covariates are j spacing - 1 for j = 2, ..., k, counted from 0.
     noise : float >= 0, default=1.0
-        Standard deviation of epsilon, hence the best RMSE possible.
+        Standard deviation of epsilon, which is the smallest possible RMSE.
     {blocks}
 
     Attributes
     ----------
     coef : ndarray of shape (p,)
-        The mean of the true coefficients over a period; `coef_at` has those of a time step.
+        Mean of the true coefficients over a period; `coef_at` returns those of a time step.
     intercept : float
         beta_0.
     support : ndarray of int of shape (k,)
@@ -66,8 +66,8 @@ class Pricing(Drifting):
 
         D_t = beta_0 + gamma p_t + x_t beta_t + epsilon_t            (5.2)
 
-    The paper gives gamma, the law of the price, a, b, T and the rows per step. It is silent on the rest, and
-    here p, k, the design of the covariates and the noise are those of its first drift experiment, the price
+    The paper gives gamma, the distribution of the price, a, b, T and the rows per step, but no other values.
+    Here p, k, the design of the covariates and the noise are those of its first drift experiment. The price
     is independent of the covariates, and the intercept makes demand positive in 99.6% of the rows.
 
     Examples
@@ -107,7 +107,7 @@ class Pricing(Drifting):
             noise=noise, block_size=block_size, random_state=random_state, dtype=dtype,
         )  # fmt: skip
         if self.k == 0:
-            raise ValueError("k=0 leaves no room for the price; pass k >= 1.")
+            raise ValueError("k=0 excludes the price; pass k >= 1.")
         self.gamma = real("gamma", gamma)
         self.beta_0 = self.intercept = real("beta_0", beta_0)
         self.price = interval("price", price)

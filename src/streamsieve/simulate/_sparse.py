@@ -16,31 +16,31 @@ from .stream import TRUTH, Array, Stream
 class Sparse(Stream):
     """Rows with a few Gaussian values at random places, in CSR blocks; [Sun] 4.1.3.
 
-    O(nnz log nnz) a row, whatever p is.
+    O(nnz log nnz) per row, for any p.
 
     Parameters
     ----------
     n : int >= 1 or None
-        Number of rows; None is endless.
+        Number of rows; None: endless.
     p : int in [1, 2^31 - 1], default=10_000
         Number of features.
     k : int in [0, p], default=100
         Number of true features.
     nnz : int in [1, p], default=200
-        Non-zeros in every row; with `always` (then at most p - k) those beside the true features.
+        Non-zeros in every row. With `always`, non-zeros in addition to the true features, at most p - k.
     noise : float >= 0, default=0.0
-        Standard deviation of what is added to x' beta*; the paper adds nothing.
+        Standard deviation of the noise added to x' beta*; the paper adds none.
     task : {"classification", "regression"}, default="classification"
         y is -1 / +1, or x' beta* itself.
     always : bool, default=False
-        Whether all k true features are in every row, and only the others at random places. So methods that
-        prefer frequent features can find them; [Sun] Table 4.4 may have been made so, see Notes.
+        If True, all k true features are in every row, and only the others are at random places. Methods that
+        prefer frequent features can then find them. [Sun] Table 4.4 may use this design, see Notes.
     block_size : int >= 1, default=1000
         Rows per block; it does not change the rows.
     random_state : int >= 0 or None, default=0
-        Seed of the rows and of the truth. None draws one.
+        Seed of the rows and of the true coefficients. None draws a seed.
     dtype : {float64, float32}, default=float64
-        Of X and y.
+        Type of X and y.
 
     Attributes
     ----------
@@ -51,15 +51,15 @@ class Sparse(Stream):
 
     Notes
     -----
-    ``y = sign(X beta*)``. A row that meets no true feature, and with the defaults
-    ``(1 - k / p)^nnz = 13%`` do, has x' beta* = 0. The paper does not say what sign(0) is; here it is +1, so
-    that the labels stay a function of X without noise.
+    ``y = sign(X beta*)``. A row without true features has x' beta* = 0; with the defaults these are ``(1 - k
+    / p)^nnz = 13%`` of the rows. The paper does not define sign(0); here it is +1, so that the labels are a
+    function of X without noise.
 
-    The text of the paper puts all non-zeros at random places. Its Table 4.4 calls the 200, 400 and 500 of
-    them "noise", and SOFS, which looks only at how often and how large a feature is, finds 97% of the true
-    ones: that can be with `always`, and cannot without.
+    In the text of the paper all non-zeros are at random places. Its Table 4.4 calls the 200, 400 and 500
+    non-zeros "noise", and SOFS, which uses only the frequency and size of a feature, finds 97% of the true
+    features. This is possible with `always` and impossible without.
 
-    Another seed is another truth: for a test set take later rows of the same stream, as below.
+    Another seed gives other true coefficients: for a test set, take later rows of the same stream, as below.
 
     X is a `scipy.sparse.csr_array` with int32 indices, sorted and without duplicates.
 
@@ -121,20 +121,20 @@ class Sparse(Stream):
     def _pack(self, *arrays: Array) -> tuple[Any, Array]:
         values, places, y = arrays
         starts = np.arange(0, values.size + 1, values.shape[1])
-        if values.size < 2**31:  # scipy would widen the indices to the type of the starts
+        if values.size < 2**31:  # scipy would convert the indices to the type of the starts
             starts = starts.astype(np.int32)
         X = csr_array((values.ravel(), places.ravel(), starts), shape=(len(y), self.p))
-        X.has_canonical_format = True  # known, and scipy would read every index to find out
+        X.has_canonical_format = True  # known; scipy would otherwise read every index to check
         return X, y
 
 
 def distinct(rng: np.random.Generator, rows: int, count: int, p: int) -> NDArray[np.int32]:
     """For each row a uniformly random subset of range(p) of the given size, ascending.
 
-    Duplicates are drawn again until there are none. No place is treated differently from another, so every
-    subset is equally likely.
+    Duplicates are drawn again until all are distinct. All places are treated alike, so every subset is
+    equally likely.
     """
-    if 2 * count > p:  # mostly full: duplicates would be the rule, so draw the places left out
+    if 2 * count > p:  # mostly full: draw the places left out, because most draws would be duplicates
         kept = np.ones((rows, p), dtype=bool)
         np.put_along_axis(kept, distinct(rng, rows, p - count, p), False, axis=1)
         return np.nonzero(kept)[1].astype(np.int32).reshape(rows, count)

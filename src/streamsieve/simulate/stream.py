@@ -1,4 +1,4 @@
-"""The base of all generators: fixed chunks of rows, each with a generator of its own, cut into blocks."""
+"""Base class of all generators: fixed chunks of rows, each with its own random generator, cut into blocks."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ Floats = NDArray[np.float64]
 CHUNK_ROWS = 1024
 CHUNK_VALUES = 2**20
 
-# What a seed is spent on: the truth, or the rows of one chunk.
+# Purposes of a seed: the true coefficients, or the rows of one chunk.
 TRUTH, ROWS = 0, 1
 
 #: Parameters of several generators, by their mark in the docstrings.
 SHARED = {
     "{design}": """
 alpha : float, default=1.0
-    Weight of the factor that all features share, as in `correlated`.
+    Weight of the common factor of all features, as in `correlated`.
 spacing : int >= 1, default=10
     True features are spacing - 1, 2 spacing - 1, ..., counted from 0.
 noise : float >= 0, default=1.0
-    Standard deviation of the noise, hence the best RMSE possible.
+    Standard deviation of the noise, which is the smallest possible RMSE.
 """,
     "{blocks}": """
 block_size : int >= 1, default=1000
     Rows per block; it does not change the rows.
 random_state : int >= 0 or None, default=0
-    Seed. None draws one.
+    Seed. None draws a seed.
 dtype : {float64, float32}, default=float64
-    Of X and y.
+    Type of X and y.
 """,
 }
 Generator = TypeVar("Generator", bound=type)
 
 
 def documented(generator: Generator) -> Generator:
-    """Put the parameters that generators share into the docstring, at their marks."""
+    """Insert the parameters that generators share into the docstring, at their marks."""
     if generator.__doc__:  # not under -OO
         text = inspect.cleandoc(generator.__doc__)
         for mark, parameters in SHARED.items():
@@ -55,19 +55,19 @@ def documented(generator: Generator) -> Generator:
 
 
 class Stream:
-    """A stream of simulated rows that can be read again and again.
+    """A stream of simulated rows that can be read repeatedly.
 
-    Row i is a function of the parameters, the seed and i alone: neither the block size, nor n, nor what was
-    read before changes it. Rows come in chunks of a fixed size, and the chunk's number and the seed make its
-    random generator, so a chunk in the middle is reached without drawing those before it.
+    Row i depends only on the parameters, the seed and i. It does not depend on the block size, on n or on the
+    rows read before. Rows are drawn in chunks of a fixed size, and the random generator of a chunk depends on
+    its number and the seed. A chunk in the middle can therefore be drawn without the previous chunks.
 
     A subclass draws a chunk in `_draw`, as arrays with one entry per row, and turns such arrays into
-    ``(X, y)`` in `_pack`. It stores its parameters under their own names, which is what ``repr`` shows.
+    ``(X, y)`` in `_pack`. It stores its parameters under their own names, for ``repr``.
 
     Attributes
     ----------
     n : int or None
-        Number of rows; None is endless.
+        Number of rows; None: endless.
     p : int
         Number of features.
     k : int
@@ -81,7 +81,7 @@ class Stream:
     support : ndarray of int of shape (k,)
         The true features, ascending.
     random_state : int
-        The seed; drawn once where None was passed, so that the stream can still be read again.
+        The seed; drawn once if None was passed, so that the stream can be read again.
     dtype : dtype
         float32 or float64, of X and y. float32 rows are the float64 rows, rounded.
     """
@@ -110,7 +110,7 @@ class Stream:
         self.random_state = integer("random_state", random_state, 0)
         self.dtype = np.dtype(dtype)
         if self.dtype not in (np.float32, np.float64):
-            raise ValueError(f"dtype={self.dtype} is not offered; pass float32 or float64.")
+            raise ValueError(f"dtype={self.dtype} is not supported; pass float32 or float64.")
         self._chunk_rows = max(1, min(CHUNK_ROWS, CHUNK_VALUES // (width or self.p)))
 
     def __iter__(self) -> Iterator[tuple[Any, Array]]:
@@ -120,8 +120,8 @@ class Stream:
     def take(self, n: int, start: int = 0) -> tuple[Any, Array]:
         """The rows start, ..., start + n - 1 as one block.
 
-        The cost does not depend on `start`. Rows beyond the stream's own n are those that a longer stream
-        would have, which makes them a test set: ``stream.take(1000, start=stream.n)``.
+        The cost does not depend on `start`. Rows beyond n are those of a longer stream and can be used as a
+        test set: ``stream.take(1000, start=stream.n)``.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Stream:
     def _blocks(self, start: int, stop: int | None, size: int) -> Iterator[tuple[Any, Array]]:
         rows = self._chunk_rows
         index = -1
-        chunk: tuple[Array, ...] = ()  # the last one drawn: it may reach into the next block
+        chunk: tuple[Array, ...] = ()  # the last chunk drawn: it may overlap with the next block
         while stop is None or start < stop:
             end = start + size if stop is None else min(start + size, stop)
             block: tuple[Array, ...] = ()
@@ -159,7 +159,7 @@ class Stream:
             start = end
 
     def _generator(self, *key: int) -> np.random.Generator:
-        """The random generator of one purpose: same seed and key, same numbers."""
+        """The random generator for one purpose; the same seed and key give the same numbers."""
         return np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=key))
 
     def _draw(self, rng: np.random.Generator, rows: NDArray[np.int64]) -> tuple[Array, ...]:
@@ -167,7 +167,7 @@ class Stream:
         raise NotImplementedError
 
     def _pack(self, *arrays: Array) -> tuple[Any, Array]:
-        """Make a block ``(X, y)`` of a chunk's arrays, cut to the block's rows."""
+        """Convert the arrays of a chunk, cut to the rows of a block, to ``(X, y)``."""
         X, y = arrays
         return X, y
 
@@ -176,11 +176,11 @@ class Stream:
         self.support = support
         self.coef = np.zeros(self.p)
         self.coef[support] = values
-        for truth in (self.support, self.coef):  # a caller that scales them in place would change the rows
+        for truth in (self.support, self.coef):  # scaling them in place would change the rows
             truth.setflags(write=False)
 
     def __repr__(self) -> str:
-        """The call that makes this stream: n, p, k, and what is not at its default."""
+        """The call that creates this stream: n, p, k, and parameters that differ from their defaults."""
         shown = []
         for name, parameter in inspect.signature(type(self)).parameters.items():
             value = getattr(self, name)

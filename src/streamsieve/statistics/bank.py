@@ -1,4 +1,5 @@
-"""Adaptive forgetting: averages of blocks of a stream, old ones merged, weighted when a model is read."""
+"""Adaptive forgetting: averages of blocks of a stream; old blocks are merged, and blocks are weighted when
+read."""
 
 from __future__ import annotations
 
@@ -19,39 +20,39 @@ from .running import DTYPE, INTERACTIONS, RunningAverages
 HALF_LIVES = (*(100.0 * 2**i for i in range(8)), math.inf)
 SMALLEST = 64  # rows of a block, or twice as many as there are features
 LARGEST = 4096
-PER_SIZE = 3  # blocks of a size; of one more, the two oldest are merged
-CANDIDATES = 50  # features by which members are compared
-RATE = 1 / 8  # eta times the variance of the noise
-SHARE = 0.001  # of the weight that is shared out anew after each block
-NOISE_RATE = 0.1  # of the noise to its latest value
+PER_SIZE = 3  # maximum number of blocks of one size; if exceeded, the two oldest are merged
+CANDIDATES = 50  # maximum number of features on which members are compared
+RATE = 1 / 8  # learning rate eta times the noise variance
+SHARE = 0.001  # share of the weight that is redistributed after each block
+NOISE_RATE = 0.1  # weight of the latest value in the noise estimate
 CHOW = 1e-4  # level of the test for a change, over all boundaries of blocks
-TRACE = 2000  # points of the trace, at most
+TRACE = 2000  # maximum number of points of the trace
 
 
 class AveragesBank(LockedState):
-    """Averages of a stream that forget at the pace of its drift.
+    """Averages of a stream whose half-life adapts to the drift.
 
-    The rows are kept as averages of blocks. Blocks of the same size are merged as they grow old, so that
-    there are O(log n) of them and their boundaries thin out with age. A member of the bank forgets with one
-    of `half_lives`; it is a weighted sum of the blocks, which costs nothing before it is read. After each
-    block the members predict it, and their shares follow `exp(-eta loss)`, eta = 1 / (8 sigma^2), with a
-    fixed share that lets them come back (Herbster and Warmuth, 1998). The averages that models are extracted
-    from, `total`, weigh the rows by the mixture.
+    The rows are stored as averages of blocks. Old blocks of the same size are merged, so that there are O(log
+    n) blocks. Each member of the bank forgets with one of `half_lives`; it is a weighted sum of the blocks
+    and is computed only when it is read. The members predict each block before it is learned, and their
+    shares are updated by `exp(-eta loss)`, eta = 1 / (8 sigma^2), with a fixed minimum share so that they can
+    recover (Herbster and Warmuth, 1998). Models are extracted from `total`, in which the rows are weighted by
+    the mixture of the members.
 
-    Where the weights differ before and after a boundary of blocks (Chow test at level 1e-4 over all
-    boundaries), all rows before are dropped, and the row is noted in `drift_`.
+    If the coefficients differ before and after a boundary of blocks (Chow test at level 1e-4 over all
+    boundaries), all rows before it are dropped, and the row is stored in `drift_`.
 
-    Rows cost what those of `RunningAverages` do, and one sum of m^2 numbers a block more; memory is that of
+    Rows cost as much as in `RunningAverages`, plus one sum of m^2 numbers for each block. Memory is that of
     up to 3 log2(n / block) averages.
 
     Parameters
     ----------
     half_lives : sequence of float > 0
-        Of the members, in rows; inf forgets nothing.
+        Half-lives of the members, in rows; inf: no forgetting.
     reset : bool, default=True
-        Test for abrupt changes, and drop the rows before them.
+        If True, test for abrupt changes and drop the rows before a change.
     dtype, interactions
-        As of `RunningAverages`.
+        As in `RunningAverages`.
 
     Attributes
     ----------
@@ -62,14 +63,14 @@ class AveragesBank(LockedState):
     drift_ : list of int
         Detected change points.
     trace_ : ndarray of shape (blocks, 3)
-        After each block (of a long stream, of some): rows so far, half-life, mean squared error before
-        learning it.
+        For each block (in a long stream, for some blocks): rows so far, half-life, and mean squared error of
+        the block before it was learned.
 
     Notes
     -----
     Members are compared by least squares on at most 50 features, those with the largest correlations under
-    the mixture: O(50^3) a block. A block has 64 rows, or twice as many as there are features, up to 4,096:
-    fewer hardly determine the weights. All rows of a block have the same weight.
+    the mixture: O(50^3) per block. A block has 64 rows, or twice the number of features, up to 4,096, because
+    fewer rows hardly determine the weights. All rows of a block have the same weight.
     """
 
     blocks: list[RunningAverages]
@@ -97,18 +98,18 @@ class AveragesBank(LockedState):
             reset=bool(reset),
             dtype=DTYPE.check("dtype", np.dtype(dtype).name),
             interactions=INTERACTIONS.check("interactions", interactions),
-            blocks=[],  # closed ones, the oldest first, and at the end the one that is being filled
+            blocks=[],  # complete blocks, the oldest first, and at the end the block that is being filled
             n_samples_=0,
             n_features_in_=None,
             n_targets_=None,
             log_shares=array(np.full(len(lives), -math.log(len(lives))), "slot"),
-            noise=zeros(slot=0),  # variance of each target that the mixture does not predict
+            noise=zeros(slot=0),  # residual variance of each target under the mixture
             drift_=[],
             trace_=zeros(slot=0, fixed=3),
         )
 
     def begin(self, p: int, q: int) -> Self:
-        """Lay out the state for p columns and q targets."""
+        """Allocate the state for p columns and q targets."""
         self.n_features_in_, self.n_targets_, self.noise = p, q, np.zeros(q)
         self.blocks = [self._new_block()]
         return self
@@ -127,7 +128,7 @@ class AveragesBank(LockedState):
 
     @property
     def block_rows(self) -> int:
-        """Rows of a block as it is closed."""
+        """Number of rows of a complete block."""
         width = self.blocks[-1].n_features_ or 1
         return int(min(max(SMALLEST, 1 << (2 * width - 1).bit_length()), LARGEST))
 
@@ -141,7 +142,8 @@ class AveragesBank(LockedState):
             return self.add(rows, y, w)
 
     def add(self, rows: Rows, y: Array, w: Array | None = None) -> Self:
-        """Add checked rows with targets (n, q), none of weight 0; columns beyond those before are new."""
+        """Add validated rows with targets (n, q), without rows of weight 0; additional columns are new
+        features."""
         with self._lock:
             if self.n_features_in_ is None:
                 self.begin(rows.p, y.shape[1])
@@ -159,13 +161,14 @@ class AveragesBank(LockedState):
         return self
 
     def _close(self) -> None:
-        """End the block: compare the members on it, look for a change, merge old blocks, begin the next."""
+        """Complete the block: compare the members on it, test for a change, merge old blocks, start the
+        next."""
         self.blocks[-1].flush()
         if len(self.blocks) > 1:
             weight = self._kernel(closing=True) @ np.exp(self.log_shares)
             self._weigh(Compared(self.blocks, weight))
             if self.reset:
-                # by features chosen on all rows alike: then the choice says nothing of where they differ
+                # features chosen on all rows, so that the choice does not bias the test
                 at = Compared(self.blocks, np.ones(len(self.blocks))).change(CHOW)
                 if at:
                     self._drop(at)
@@ -173,7 +176,7 @@ class AveragesBank(LockedState):
         self._merge_old()
 
     def _drop(self, at: int) -> None:
-        """Drop the blocks before a change, and note its row; a change within a block is found twice."""
+        """Drop the blocks before a change and store its row; a change within a block is detected twice."""
         row = self.n_samples_ - sum(b.n_samples_ for b in self.blocks[at:])
         if self.drift_ and row - self.drift_[-1] <= 2 * self.block_rows:
             self.drift_.pop()
@@ -181,7 +184,7 @@ class AveragesBank(LockedState):
         self.blocks = self.blocks[at:]
 
     def _weigh(self, view: Compared) -> None:
-        """Let the shares of the members follow their errors on the last block."""
+        """Update the shares of the members by their errors on the last block."""
         n = self.blocks[-1].n_samples_
         errors = view.errors(self._kernel(closing=True))  # (members, q)
         mixed = np.exp(self.log_shares) @ errors
@@ -196,7 +199,7 @@ class AveragesBank(LockedState):
         self.trace_ = trace if len(trace) <= TRACE else np.ascontiguousarray(trace[1::2])
 
     def _merge_old(self) -> None:
-        """Merge the two oldest blocks of every size of which there are too many; sizes double."""
+        """Merge the two oldest blocks of every size that has too many blocks; sizes double."""
         rows = self.block_rows
         while True:
             size = [int(math.log2(max(b.n_samples_ / rows, 1.0)) + 0.5) for b in self.blocks[:-1]]
@@ -207,7 +210,7 @@ class AveragesBank(LockedState):
             self.blocks[at].merge(self.blocks.pop(at + 1))
 
     def widen(self, p: int, where: NDArray[np.int64] | None = None) -> Self:
-        """Let features join, as `RunningAverages.widen` does."""
+        """Add features, as `RunningAverages.widen` does."""
         if self.n_features_in_ is not None and (p != self.n_features_in_ or where is not None):
             for block in self.blocks:
                 block.widen(p, where)
@@ -219,7 +222,7 @@ class AveragesBank(LockedState):
         self.widen(p)
 
     def merge(self, other: Any) -> Self:
-        """Refused: two streams have no common order to forget by."""
+        """Raises an error: rows of two streams have no common order."""
         raise ValueError(
             f"Averages with half_life='auto' cannot be merged with {type(other).__name__}: rows of two "
             "streams have no common order. Pass half_life=None, or read them one after the other."
@@ -230,9 +233,9 @@ class AveragesBank(LockedState):
     # ---------------------------------------------------------------- reading
 
     def _kernel(self, *, closing: bool = False) -> Array:
-        """Mean weight of the rows of each block (blocks, members), so that those of a member sum to 1.
+        """Mean weight of the rows of each block, shape (blocks, members); the weights of a member sum to 1.
 
-        While a block is being closed it has no weight: the members predict it.
+        The last block has weight 0 while the members predict it.
         """
         n = np.array([b.n_samples_ for b in self.blocks], dtype=np.float64)
         if closing:
@@ -259,20 +262,20 @@ class AveragesBank(LockedState):
         return float(np.exp(shares[finite] @ np.log(self.half_lives[finite]) / shares[finite].sum()))
 
     def total(self) -> RunningAverages:
-        """The averages as of now: rows weighted by the mixture of the members."""
+        """The current averages: rows weighted by the mixture of the members."""
         return self._weighted(self._kernel() @ self.shares_)
 
     def member(self, half_life: float) -> RunningAverages:
         """The averages of one member of the bank."""
         at = np.flatnonzero(self.half_lives == half_life)
         if len(at) == 0:
-            raise ValueError(f"half_life={half_life!r} is none of {self.half_lives.tolist()}.")
+            raise ValueError(f"half_life={half_life!r} is not one of {self.half_lives.tolist()}.")
         return self._weighted(self._kernel()[:, at[0]])
 
     def _weighted(self, weight: Array) -> RunningAverages:
         with self._lock:
             if self.n_features_in_ is None or self.n_samples_ == 0:
-                raise ValueError("These averages hold no rows of a weight above 0; call update first.")
+                raise ValueError("These averages hold no rows of positive weight; call update first.")
             out = RunningAverages(dtype=self.dtype, interactions=self.interactions)
             out.begin(self.n_features_in_, self.n_targets_)
             out.forgets = True
@@ -302,7 +305,7 @@ class AveragesBank(LockedState):
         return f"AveragesBank({about})"
 
     def plot(self, ax: Any = None) -> Any:
-        """Half-life and error along the stream, and the rows before which it changed (needs matplotlib)."""
+        """Draw half-life and error along the stream, and the detected change points (needs matplotlib)."""
         import matplotlib.pyplot as plt
 
         if ax is None:
@@ -329,26 +332,26 @@ class AveragesBank(LockedState):
         return max(len(self.blocks), 2 * PER_SIZE) * block.bytes_at(p, now)
 
     def check(self) -> None:
-        """Raise ValueError for state from a file that does not fit together."""
+        """Raise ValueError for an inconsistent state from a file."""
         lives = self.half_lives
         if not isinstance(lives, np.ndarray) or not len(lives) or not (lives > 0).all():
-            raise ValueError("the half-lives are no numbers of rows.")
+            raise ValueError("the half-lives are not numbers of rows.")
         self.verify(self._fresh())
         if len(self.log_shares) != len(lives) or abs(float(np.exp(self.log_shares).sum()) - 1) > 1e-6:
             raise ValueError("the shares of the members do not add up to 1.")
         if not all(isinstance(block, RunningAverages) for block in self.blocks):
-            raise ValueError("a block holds no averages.")
+            raise ValueError("a block has no averages.")
         for block in self.blocks:
             block.check()
             if (block.n_features_in_, block.n_targets_) != (self.n_features_in_, self.n_targets_):
-                raise ValueError("the blocks are not of one stream.")
+                raise ValueError("the blocks are not from one stream.")
             if (block.dtype, block.interactions) != (self.dtype, self.interactions) or block.forgets:
-                raise ValueError("the blocks are not averages of this kind.")
+                raise ValueError("the blocks are averages of another kind.")
         rows = sum(block.n_samples_ for block in self.blocks)
         if not 0 <= rows <= self.n_samples_ or (self.n_features_in_ is not None) != bool(self.blocks):
-            raise ValueError("the blocks are not of these rows.")
+            raise ValueError("the blocks do not match the number of rows.")
         if not all(type(row) is int and 0 <= row <= self.n_samples_ for row in self.drift_):
-            raise ValueError("the drift is at no rows of the stream.")
+            raise ValueError("the change points are not rows of the stream.")
         finite = (self.noise, self.trace_[:, [0, 2]], self.log_shares)
         if len(self.noise) != (self.n_targets_ or 0) or not all(np.isfinite(a).all() for a in finite):
             raise ValueError("noise or shares are not finite.")
@@ -359,20 +362,20 @@ class AveragesBank(LockedState):
         )
         if self.n_features_in_ is not None:
             if not all(type(n) is int and n >= 0 for n in (self.n_features_in_, self.n_targets_)):
-                raise ValueError(f"the blocks are of {self.n_features_in_!r} columns.")
+                raise ValueError(f"the blocks have {self.n_features_in_!r} columns.")
             fresh.n_features_in_, fresh.n_targets_ = 0, 1
         return fresh
 
 
 class Compared:
-    """The sums of all blocks over a few features, the targets and 1, about one centre.
+    """Sums of all blocks over a few features, the targets and a constant, about a common centre.
 
     Parameters
     ----------
     blocks : list of RunningAverages
-        The last of them is the one that members predict.
+        The members predict the last block.
     weight : ndarray of shape (blocks,)
-        Weights of rows, by which the features with the largest correlations are found.
+        Weights of the rows of each block, used to find the features with the largest correlations.
     """
 
     def __init__(self, blocks: list[RunningAverages], weight: Array) -> None:
@@ -418,7 +421,7 @@ class Compared:
         d, q = self.d, self.q
         weight = np.maximum(sums[:, -1, -1], 1e-300)[:, None, None]
         x, y = sums[:, :d, -1:], sums[:, d : d + q, -1:]
-        A = sums[:, :d, :d] - x @ x.transpose(0, 2, 1) / weight  # about the means: the centre must not matter
+        A = sums[:, :d, :d] - x @ x.transpose(0, 2, 1) / weight  # about the means, not the centre
         r = sums[:, :d, d : d + q] - x @ y.transpose(0, 2, 1) / weight
         diagonal = np.maximum(A.diagonal(axis1=1, axis2=2), 0.0)
         ridge = diagonal / np.maximum(weight[:, :, 0], 1.0) + 1e-10 * diagonal
@@ -443,7 +446,7 @@ class Compared:
         return self.residual_sums(self.fits(sums), block) / block[-1, -1]
 
     def change(self, level: float) -> int:
-        """The block that begins with a change (Chow test at each boundary); 0 for none."""
+        """The first block after a change (Chow test at each boundary); 0 if there is no change."""
         from scipy.special import fdtrc
 
         before, after = self.sums.cumsum(axis=0)[:-1], self.sums[::-1].cumsum(axis=0)[::-1][1:]

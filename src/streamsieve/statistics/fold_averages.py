@@ -26,23 +26,23 @@ N_FOLDS = Param(
     "Number of folds; row i belongs to fold i mod n_folds. 'auto': 5 for cross-validation, 20 for errors and "
     "halves of the rows.",
 )
-LEAST = 64  # rows that a product takes at once, at least
+LEAST = 64  # minimum number of rows that are multiplied together
 COUNT = Param(5, Int(2), "Number of folds.")
 
 
 class FoldAverages(LockedState):
-    """Running averages of each of K folds of a stream; row i belongs to fold i mod K, unless it is assigned.
+    """Running averages of each of K folds of a stream; by default row i belongs to fold i mod K.
 
-    The averages of the training rows of a fold are the total minus the fold, and a model's error on the fold
-    follows from the fold's own averages, so that cross-validation needs no second pass over the rows. The
-    same holds for the standard errors, splits and halves of `streamsieve.inference`. K times the memory of
-    `RunningAverages`.
+    The averages of the training rows of a fold are the total minus the fold, and the error of a model on the
+    fold can be computed from the averages of the fold. Cross-validation therefore needs no second pass over
+    the rows. The same holds for the standard errors, splits and halves of `streamsieve.inference`. It needs K
+    times the memory of `RunningAverages`.
 
     Parameters
     ----------
     n_folds : int >= 2, default=5
     decay, half_life, **options
-        As of `RunningAverages`; rows age with the whole stream.
+        As in `RunningAverages`; the age of a row counts the rows of all folds.
     """
 
     assigned: bool
@@ -54,7 +54,7 @@ class FoldAverages(LockedState):
         n_folds = COUNT.check("n_folds", n_folds)
         decay = decay_per_row(decay, half_life)
         folds = [RunningAverages(**options) for _ in range(n_folds)]
-        for fold in folds:  # their rows come with the weights of this clock
+        for fold in folds:  # their rows have the weights of this clock
             fold.forgets = decay is not None
             fold.block = max(BLOCK // n_folds, LEAST)  # K times a whole block would be as much as the sums
         super().__init__(
@@ -65,7 +65,7 @@ class FoldAverages(LockedState):
         )
 
     def begin(self, p: int, q: int, names: list[str] | None = None) -> Self:
-        """Lay out the state for p columns and q targets."""
+        """Allocate the state for p columns and q targets."""
         for fold in self.folds_:
             fold.begin(p, q, names)
         return self
@@ -85,21 +85,21 @@ class FoldAverages(LockedState):
         return sum(fold._changes for fold in self.folds_)
 
     def update(self, X: Any, y: Any, sample_weight: Any = None, *, fold: Any = None) -> Self:
-        """Add rows, as `RunningAverages.update` does, and deal them out to the folds.
+        """Add rows, as `RunningAverages.update` does, and assign them to the folds.
 
         Parameters
         ----------
         X, y, sample_weight
-            As of `RunningAverages.update`.
+            As in `RunningAverages.update`.
         fold : array of n ints in [0, K) or None, default=None
-            The fold of each row; None deals them out in turn. Rows that depend on each other belong in one:
-            pass `fold_of(cluster)`, with the ids of their clusters.
+            The fold of each row; None assigns them in turn. Dependent rows should be in the same fold: pass
+            `fold_of(cluster)`, with the ids of their clusters.
         """
         with self._lock:
             rows, Y, w, names = check_batch(self.folds_[0], X, y, sample_weight)
             if fold is not None:
                 fold = self._check_folds(fold)
-                if sample_weight is not None and len(fold) > len(rows):  # rows of weight 0 are gone
+                if sample_weight is not None and len(fold) > len(rows):  # rows of weight 0 have been removed
                     weights = as_weights(sample_weight, len(fold), np.inf)
                     fold = fold if weights is None else fold[weights > 0]
                 if len(fold) != len(rows):
@@ -118,17 +118,17 @@ class FoldAverages(LockedState):
         return fold.astype(np.int64)
 
     def fold_of(self, cluster: Any) -> NDArray[np.int64]:
-        """The fold of each row by a hash of its cluster's id: the same on every machine and in every call.
+        """The fold of each row by a hash of its cluster id, the same on every machine and in every call.
 
         Parameters
         ----------
         cluster : array of n ids
-            Numbers or words; missing ones raise ValueError.
+            Numbers or words; missing ids raise ValueError.
         """
         return hash_ids(cluster) % np.int64(len(self.folds_))
 
     def subset(self, folds: Sequence[int]) -> FoldAverages:
-        """Some of the folds, which are shared, not copied: for reading."""
+        """Some of the folds for reading; they are shared, not copied."""
         part = FoldAverages.__new__(FoldAverages)
         State.__init__(
             part,
@@ -152,7 +152,7 @@ class FoldAverages(LockedState):
         names: list[str] | None = None,
         fold: NDArray[np.int64] | None = None,
     ) -> Self:
-        """Add checked rows, as `RunningAverages.add` does, to these folds."""
+        """Add validated rows to these folds, as `RunningAverages.add` does."""
         with self._lock, self._all_or_none():
             growth = self.forgetting.plan(len(y), self.n_samples_)
             self.assigned = self.assigned or fold is not None
@@ -161,7 +161,7 @@ class FoldAverages(LockedState):
             self.widen(max(rows.p, self.n_features_in_ or 0))
             first, *others = self.folds_
             first.place(rows, y)
-            for other in others:  # one centre for all, so that they add up without moving
+            for other in others:  # the same centre for all folds, so that sums add up without a shift
                 if first.moments.placed and not other.moments.placed:
                     other.moments.center[:] = first.moments.center
                     other.moments.placed = True
@@ -193,7 +193,7 @@ class FoldAverages(LockedState):
         assigned: NDArray[np.int64] | None,
         start: int,
     ) -> int:
-        """Add rows from `start` on, as far as their weights may grow; where it ended."""
+        """Add rows from `start` on, as far as the limit of the weights allows; returns the end."""
         room = self.forgetting.room(None if growth is None else growth[start : start + (1 << 16)])
         if room == 0:
             self._scale(1.0 / self.forgetting.level)
@@ -219,7 +219,7 @@ class FoldAverages(LockedState):
             fold.scale(factor)
 
     def widen(self, p: int, where: NDArray[np.int64] | None = None) -> Self:
-        """Let features join, as `RunningAverages.widen` does."""
+        """Add features, as `RunningAverages.widen` does."""
         for fold in self.folds_:
             fold.widen(p, where)
         return self
@@ -240,13 +240,13 @@ class FoldAverages(LockedState):
         return self
 
     def merge(self, other: FoldAverages) -> Self:
-        """Add the rows of other folds, fold by fold; with forgetting, both count as ending now."""
+        """Add the rows of other folds, fold by fold; with forgetting, the latest row of both has weight 1."""
         return self._combine(other, 0)
 
     def append(self, other: FoldAverages) -> Self:
-        """Add the rows of other folds as those that follow: row i of all is in fold i mod K.
+        """Append the rows of other folds: row i of all rows is in fold i mod K.
 
-        Where folds were assigned, fold by fold.
+        If folds were assigned, they are merged fold by fold.
         """
         given = self.assigned or getattr(other, "assigned", False)
         return self._combine(other, 0 if given else self.n_samples_)
@@ -273,7 +273,7 @@ class FoldAverages(LockedState):
         return self
 
     def without(self, fold: int, total: RunningAverages) -> RunningAverages:
-        """The averages of all rows but those of a fold."""
+        """The averages of all rows except those of one fold."""
         return total.copy().combine(self.folds_[fold], -1, warn=False)
 
     def total(self) -> RunningAverages:
@@ -290,7 +290,7 @@ class FoldAverages(LockedState):
         return len(self.folds_) * self.folds_[0].bytes_at(p, now)
 
     def check(self) -> None:
-        """Raise ValueError for state from a file that does not fit together."""
+        """Raise ValueError for an inconsistent state from a file."""
         if not isinstance(self.folds_, list) or len(self.folds_) < 2:
             raise ValueError("there are fewer than 2 folds.")
         self.verify(FoldAverages(len(self.folds_), dtype=self.folds_[0].dtype))
@@ -301,5 +301,5 @@ class FoldAverages(LockedState):
         rows = sum(fold.n_samples_ for fold in self.folds_)
         same = {(f.n_features_in_, f.n_targets_, f.dtype, f.interactions) for f in self.folds_}
         if rows != self.n_samples_ or len(same) > 1:
-            raise ValueError("the folds are not those of one stream.")
+            raise ValueError("the folds are not from one stream.")
         self.forgetting.check(self.folds_[0].forgetting.largest)

@@ -19,10 +19,10 @@ from .standardize import Standardized, constrain, group_turn, restore, selectabl
 if TYPE_CHECKING:
     from .running import RunningAverages
 
-# Below so many rows a weight, least squares on the selected features predicts worse than a ridge: its error
+# Rows per weight below which least squares on the selected features predicts worse than a ridge: its error
 # is 1 / (1 - k / n) times the noise.
 CROWDED = 2.0
-TIE = 1e-9  # of the largest weight: closer ones are equal
+TIE = 1e-9  # relative to the largest weight: closer weights are ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,46 +32,47 @@ class LinearModel:
     Attributes
     ----------
     coef : ndarray of shape (p,) or (q, p)
-        Weights; one row per target where there is more than one.
+        Weights; one row per target if there are several.
     intercept : float or ndarray of shape (q,)
     support : ndarray of int
         The features with a weight in any target, ascending.
     n : float
-        Effective number of rows behind the fit.
+        Effective number of rows of the fit.
     r2 : float or ndarray of shape (q,)
-        Share of the targets' variance explained on the rows seen (of the mean square, without intercept).
+        Explained share of the variance of the targets on the training rows (of the mean square, without an
+        intercept).
     sigma2 : float or ndarray of shape (q,)
-        Residual variance, rss / (n - df); nan where n <= df.
+        Residual variance, rss / (n - df); nan if n <= df.
     df : int
         Degrees of freedom: features in the support, and the intercept.
     stderr, tvalue : ndarray of the shape of `coef`, or None
-        Of a model refitted by least squares: standard errors and t values, **conditional on the selection**:
-        they treat the support as if it had been known beforehand, unless the model is `honest`. nan where n
-        <= df and for weights at a bound. t is infinite if the residual is zero. None without a refit or if
-        the refit used a ridge.
+        Standard errors and t values of a model refitted by least squares, **conditional on the selection**:
+        they treat the support as if it had been known beforehand, unless the model is `honest`. nan if n <=
+        df and for weights at a bound. t is infinite if the residual is zero. None without a refit or if the
+        refit used a ridge.
     pvalue : ndarray of the shape of `coef`, or None
-        Two-sided p values of "the weight is 0", by the t distribution with `nu` degrees of freedom; 1 for
-        features outside the support. None where there are no standard errors. Of several splits of the rows,
-        the aggregated p values, which hold for all features at once.
+        Two-sided p values of the hypothesis that the weight is 0, by the t distribution with `nu` degrees of
+        freedom; 1 for features outside the support. None without standard errors. With several splits of the
+        rows, aggregated p values, which are valid for all features simultaneously.
     honest : bool
-        Whether errors, p values and intervals are valid although the features were selected: the rows that
-        selected had no part in them, or (`inference.fdr`) the selection is accounted for. Otherwise they are
-        given the selection.
+        Whether errors, p values and intervals are valid after selection: they were computed from other rows
+        than the selection, or (`inference.fdr`) they account for the selection. Otherwise they are
+        conditional on the selection.
     se : str
-        How the errors were made: "classical", "folds", "cluster" or "hc1", see `inference.ols`.
+        Kind of standard errors: "classical", "folds", "cluster" or "hc1", see `inference.ols`.
     nu : float or None
-        Degrees of freedom of the t distribution behind p values and intervals.
+        Degrees of freedom of the t distribution used for p values and intervals.
     fcr : float
-        Share of the tests that were rejections. `conf_int` multiplies 1 - level by it, so that of the
-        intervals shown no more than 1 - level miss (Benjamini and Yekutieli, 2005).
+        Share of the tests that were rejected. `conf_int` multiplies 1 - level by it, so that on average at
+        most a share 1 - level of the intervals shown misses (Benjamini and Yekutieli, 2005).
     splits : tuple of LinearModel
-        The models of several splits of the rows, from which p values and intervals are aggregated.
+        The models of several splits of the rows; p values and intervals are aggregated from them.
     ridge : float
-        Ridge that was added to the standardised S_xx because it was singular or the rows were few; 0 where
-        none was needed. ``info["refit_ridge"]`` is that of the refit on the selected features, if any.
+        Ridge added to the standardised S_xx because it was singular or there were few rows; 0 if none was
+        needed. ``info["refit_ridge"]`` is the ridge of the refit on the selected features, if any.
     dropped : ndarray of int
-        Columns that no model can use: constant ones, copies of an earlier column, and those that constraints
-        exclude. They have no standard error (nan).
+        Columns that cannot be used: constant columns, copies of an earlier column, and columns excluded by
+        constraints. They have no standard error (nan).
     alpha : float or ndarray of shape (q,) or None
         Penalty, in the units of [Sun] eq. (3.9); None for unpenalised methods.
     method : str
@@ -118,10 +119,9 @@ class LinearModel:
     def conf_int(self, level: float = 0.95) -> Array:
         """Confidence intervals of the weights, shape (p, 2) or (q, p, 2); nan outside the support.
 
-        They are conditional on the selection unless the model is `honest`. Of several splits, each of which
-        has a
-        submodel and so a weight of its own to cover, the interval is of the points in more than half of the
-        splits' intervals of level (1 + level) / 2.
+        They are conditional on the selection unless the model is `honest`. With several splits, each split
+        has its own submodel and its own interval of level (1 + level) / 2; the result contains the points
+        that lie in more than half of these intervals.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class LinearModel:
             inside = majority(both)
         elif self.stderr is None or self.nu is None:
             raise ValueError(
-                f"This model of {self.method!r} has no standard errors, and so no intervals; refit it by "
+                f"This model of {self.method!r} has no standard errors, so it has no intervals; refit it by "
                 "least squares: inference.ols(averages, support=model.support)."
             )
         else:
@@ -143,7 +143,7 @@ class LinearModel:
         return inside
 
     def predict(self, X: Any) -> Array:
-        """Predictions for rows (array, sparse matrix or data frame) of the columns the averages are of."""
+        """Predictions for rows (array, sparse matrix or data frame) with the columns of the averages."""
         rows = as_rows(X)[0]
         coef = np.atleast_2d(self.coef)
         if rows.p != coef.shape[1]:
@@ -163,7 +163,7 @@ class LinearModel:
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> LinearModel:
-        """What `to_plain` gave; ValueError if it does not fit together."""
+        """The inverse of `to_plain`; ValueError if the fields are inconsistent."""
         splits = tuple(cls.from_plain(each) for each in plain.get("splits", ()))
         model = cls(**plain | {"splits": splits})
         coef, support = model.coef, model.support
@@ -171,17 +171,17 @@ class LinearModel:
         if not arrays or coef.dtype != np.float64 or coef.ndim not in (1, 2) or support.dtype != np.int64:
             raise ValueError("the model has no weights and support.")
         if support.ndim != 1 or not np.array_equal(support, np.unique(support)):
-            raise ValueError("the support is not in order.")
+            raise ValueError("the support is not sorted.")
         if len(support) and not 0 <= support[0] <= support[-1] < coef.shape[-1]:
             raise ValueError(f"the support is outside the {coef.shape[-1]} features.")
         if np.shape(model.intercept) != coef.shape[:-1]:
-            raise ValueError(f"the intercepts are of shape {np.shape(model.intercept)}.")
+            raise ValueError(f"the intercepts have shape {np.shape(model.intercept)}.")
         for name in ("stderr", "tvalue"):
             a = getattr(model, name)
             if a is not None and np.shape(a) != coef.shape:
                 raise ValueError(f"{name} has shape {np.shape(a)}, not {coef.shape}.")
         if any(m.coef.shape != coef.shape or m.tvalue is None or m.nu is None for m in splits):
-            raise ValueError(f"the models of the splits are not of shape {coef.shape} with t values.")
+            raise ValueError(f"the models of the splits do not have shape {coef.shape} and t values.")
         return model
 
     def __str__(self) -> str:
@@ -217,11 +217,11 @@ def finish(
     alpha: Any = None,
     **info: Any,
 ) -> LinearModel:
-    """Turn standardised weights (p, q) into a model in original units.
+    """Convert standardised weights (p, q) to a model in original units.
 
-    With `refit` the weights on the support are replaced by least squares, and get standard errors; unless
-    it is "ols", rows that are few for so many features get `ridge_refit` instead. The support is that of
-    `beta` unless it is given. Features to keep, and the rest of the groups, join it.
+    With `refit`, the weights on the support are replaced by least squares and get standard errors. If there
+    are few rows for the number of features, `ridge_refit` is used instead, unless `refit` is "ols". The
+    support is that of `beta` unless it is given. Features to keep and complete groups are added to it.
     """
     if support is None:
         support = np.flatnonzero(beta.any(axis=1))
@@ -242,7 +242,7 @@ def finish(
         root = np.sqrt(inverse_diagonal)
         error[support] = root if root.ndim == 2 else root[:, None]
     if s.box is not None:
-        support = support[beta[support].any(axis=1)]  # a weight whose bound is 0 may have come to it
+        support = support[beta[support].any(axis=1)]  # a weight with a bound of 0 may have reached it
         bound = (beta[support] == s.box[0][support]) | (beta[support] == s.box[1][support])
         info["at_bound"] = support[bound.any(axis=1)]
     # 1 - R^2 from the standardised averages: yy - 2 b'r + b'Rb with yy = 1
@@ -288,14 +288,14 @@ def finish(
 
 
 def inverse_scale(s: Standardized) -> Array:
-    """1 / x_scale, and 0 for a constant column, which gets no weight."""
+    """1 / x_scale, and 0 for constant columns, which get no weight."""
     return np.divide(1.0, s.x_scale, out=np.zeros(s.p), where=s.x_scale > 0)
 
 
 def original_units(s: Standardized, beta: Array) -> Array:
     """Standardised weights (p, q) in the units of the data, (q, p)."""
     coef: Array = (beta * inverse_scale(s)[:, None] * s.y_scale).T
-    if s.bounds is not None and s.box is not None:  # at a bound or within, not rounded beside it
+    if s.bounds is not None and s.box is not None:  # exactly at a bound or within, in spite of rounding
         for bound, scaled in zip(s.bounds, s.box):
             coef = np.where(beta.T == scaled.T, np.where(np.isfinite(bound), bound, coef), coef)
         coef = np.clip(coef, *s.bounds)
@@ -303,7 +303,7 @@ def original_units(s: Standardized, beta: Array) -> Array:
 
 
 def degrees(s: Standardized, support: NDArray[np.int64]) -> int:
-    """Weights that are free: features, or independent combinations of those of a group."""
+    """Number of free weights: features, or independent combinations of the features of a group."""
     turn = None if s.group is None else group_turn(s, support)
     return len(support) if turn is None else turn.shape[1]
 
@@ -316,9 +316,9 @@ def as_standardized(
     names: Any = None,
     first_index: int = 0,
 ) -> Standardized:
-    """Standardise running averages, and build constraints in.
+    """Standardise running averages and apply constraints.
 
-    What is standardised already passes through, its own choices settled; so do averages with constraints.
+    Averages that are already standardised or have constraints are returned unchanged.
     """
     given = Constraints(**constraints) if isinstance(constraints, dict) else constraints or Constraints()
     if isinstance(averages, Standardized):
@@ -333,7 +333,7 @@ def as_standardized(
 
 
 def check_k(s: Standardized, k: int) -> int:
-    """The number of features to select: k, or fewer where fewer columns vary; without those to keep."""
+    """The number of features to select in addition to kept ones: k, or fewer if fewer columns vary."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise TypeError(f"k={k!r} is not a number of features; pass an int between 0 and {s.p}.")
     if not 0 <= k <= s.p:
@@ -342,9 +342,9 @@ def check_k(s: Standardized, k: int) -> int:
 
 
 def least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, Array, float]:
-    """Least squares on some features: weights (k, q), the diagonal of the inverse, and the ridge it took.
+    """Least squares on some features: weights (k, q), the diagonal of the inverse, and the ridge used.
 
-    Within bounds, where there are some: the diagonal is then (k, q), and nan for weights at a bound.
+    Respects bounds: the diagonal is then (k, q), with nan for weights at a bound.
     """
     if len(support) == 0:
         return np.zeros((0, s.q)), np.zeros(0), 0.0
@@ -353,7 +353,7 @@ def least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, A
     A, r, turn = normal_equations(s, support)
     L, ridge = cholesky(A)
     weights, _ = linalg.dpotrs(L, r, lower=1)
-    inverse, _ = linalg.dtrtri(L, lower=1, overwrite_c=1)  # A^-1 = L^-T L^-1: only its diagonal is asked for
+    inverse, _ = linalg.dtrtri(L, lower=1, overwrite_c=1)  # A^-1 = L^-T L^-1: only its diagonal is needed
     inverse = np.tril(inverse)
     if turn is not None:
         weights, inverse = turn @ weights, inverse @ turn.T
@@ -361,7 +361,8 @@ def least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, A
 
 
 def unexplained(s: Standardized, support: NDArray[np.int64]) -> float:
-    """Share of the targets' variance that least squares on some features leaves, summed over targets."""
+    """Unexplained share of the variance of the targets, by least squares on some features, summed over
+    targets."""
     if len(support) == 0:
         return float(s.q)
     A, r = block(s.R, support), s.r[support]
@@ -383,14 +384,14 @@ def normal_equations(s: Standardized, support: NDArray[np.int64]) -> tuple[Array
 
 def crowded(s: Standardized, support: NDArray[np.int64]) -> bool:
     """Whether there are too few rows for least squares on the selected features to predict."""
-    weights = degrees(s, support)  # sample weights count as so many rows, as they do in the errors
+    weights = degrees(s, support)  # a row of weight w counts as w rows, as in the errors
     return weights > 0 and s.n - s.fit_intercept < CROWDED * weights
 
 
 def ridge_refit(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, float]:
     """Weights (k, q) of the selected features with the ridge of largest marginal likelihood, and that ridge.
 
-    Within bounds, where there are some, at the ridge that is likeliest without them.
+    If there are bounds, the ridge is that of the problem without bounds.
     """
     A, r, turn = normal_equations(s, support)
     varying = s.y_scale > 0
@@ -405,7 +406,7 @@ def ridge_refit(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, flo
 
 
 def bounded_least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[Array, Array, float]:
-    """`least_squares` within the bounds of s."""
+    """`least_squares` under the bounds of s."""
     assert s.box is not None
     A, lower, upper = block(s.R, support), s.box[0][support], s.box[1][support]
     _, ridge = cholesky(A)
@@ -424,9 +425,8 @@ def bounded_least_squares(s: Standardized, support: NDArray[np.int64]) -> tuple[
 def largest_rows(beta: Array, usable: NDArray[np.bool_], k: int) -> NDArray[np.int64]:
     """The k usable features with the largest weights, largest first; ties by the lower index.
 
-    With several targets a feature's weight is the norm of its row. Weights closer than `TIE` of the largest
-    are a tie: the weights of two identical features differ by the rounding of the solver, which must not
-    decide.
+    With several targets, the norm over the targets counts. Weights that differ by less than `TIE` of the
+    largest are ties: the weights of two identical features differ only by rounding, which must not decide.
     """
     size = np.abs(beta[:, 0]) if beta.shape[1] == 1 else np.sqrt((beta * beta).sum(1))
     order = np.argsort(-np.where(usable, size, -1.0), kind="stable")
@@ -439,7 +439,7 @@ def largest_rows(beta: Array, usable: NDArray[np.bool_], k: int) -> NDArray[np.i
 def strongest(s: Standardized, beta: Array, k: int) -> NDArray[np.int64]:
     """The k features, or features of the k groups, with the largest weights, largest first.
 
-    Weights are divided by the penalty factors; a group counts by the norm of its weights.
+    Weights are divided by the penalty factors; for a group, the norm of its weights counts.
     """
     size = np.sqrt((beta * beta).sum(axis=1))
     usable = s.usable if s.box is None else s.usable & (size > 0)

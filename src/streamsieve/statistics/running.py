@@ -1,4 +1,4 @@
-"""Running averages: everything a linear model needs to know of a stream, in O(p^2) memory ([Sun] 3.1)."""
+"""Running averages: the sufficient statistics of linear models, in O(p^2) memory ([Sun] 3.1)."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .forgetting import Decay, Forgetting, decay_per_row
 from .interactions import Pairs
 from .moments import BLOCK, DenseBuffer, Moments, SparseBuffer
 
-DENSIFY = 30  # BLAS multiplies about that many times faster than entries are scattered one by one
-# How far forgetting lets weights grow before all are scaled down.
+DENSIFY = 30  # BLAS multiplies about this many times faster than scattered updates of single entries
+# Largest weight that forgetting allows before all weights are scaled down.
 GROWTH = {"float64": 1e60, "float32": 1e12}
-LARGE = 8 << 20  # bytes of sums, of about 1000 features, of which no second copy is made
+LARGE = 8 << 20  # bytes of sums (about 1000 features) above which no second copy is made
 
 MISSING = Param(
     "error",
     OneOf("error", "mean"),
-    "NaN in X raises an error, or is replaced by the column's mean over the rows before it (0 where there "
+    "NaN in X raises an error, or is replaced by the mean of the column over the previous rows (0 if there "
     "are none) and counted in `n_imputed_`; in predictions it is replaced by the mean of all rows.",
 )
 INTERACTIONS = Param(
-    False, Bool(), "Use all products x_i x_j as features too, p (p + 3) / 2 in all; made block by block."
+    False, Bool(), "Also use all products x_i x_j as features, p (p + 3) / 2 in total."
 )
 DTYPE = Param(
     "float64",
@@ -41,47 +41,50 @@ DTYPE = Param(
 
 
 class RunningAverages(LockedState):
-    """Means and co-moments of a stream of rows (x, y): updated, merged, subtracted, forgotten.
+    """Means and co-moments of a stream of rows (x, y), which can be updated, merged, subtracted and decayed.
 
-    Models of any sparsity are extracted from them later, by `extract.olsth`, `extract.ofsa` and the others,
-    without seeing a row again. Memory is 8 (p + q + 1)^2 bytes for p features and q targets (half of it with
-    float32) and one block of 1,024 rows; a row costs one symmetric rank-one update, done a block at a time by
-    BLAS whatever the size of the calls, or O(nnz^2) if it is sparse. Calls from several threads wait for each
-    other.
+    Models of any size are extracted from them later, by `extract.olsth`, `extract.ofsa` and others, without
+    reading the rows again. Memory is 8 (p + q + 1)^2 bytes for p features and q targets (half of it with
+    float32), plus one block of 1,024 rows. A dense row costs one symmetric rank-one update; BLAS computes the
+    updates of a block at once, for any size of the calls. A sparse row costs O(nnz^2). Calls from several
+    threads are serialised.
 
     Parameters
     ----------
     decay : float in [0, 1), callable or None, default=None
-        Forgetting, per row: a row of age a has weight (1 - decay)^a. A callable gives alpha_n of [Sun]
-        eq. (3.11) for the row that comes after n others. None forgets nothing (alpha_n = 1 / (n + 1)).
+        Forgetting, per row: a row of age a has weight (1 - decay)^a. A callable returns alpha_n of [Sun] eq.
+        (3.11) for the row after n others. None: no forgetting (alpha_n = 1 / (n + 1)).
     half_life : float > 0 or None, default=None
-        Rows after which a row's weight has halved; determines the decay.
+        Number of rows after which the weight of a row has halved; determines the decay.
     dtype : {"float64", "float32"}, default="float64"
         Precision of the sums. float32 halves memory and time and has about 6 digits.
     missing : {"error", "mean"}, default="error"
-        What to do with NaN in X: raise an error, or put the column's mean over the rows before it (0 where
-        there is none) in its place and count it in `n_imputed_`.
+        NaN in X raises an error, or is replaced by the mean of the column over the previous rows (0 if there
+        are none) and counted in `n_imputed_`.
     interactions : bool, default=False
-        Average all products x_i x_j as well, p (p + 3) / 2 features in all. Products are made block by block.
+        Also average all products x_i x_j, p (p + 3) / 2 features in total. Products are computed block by
+        block.
 
     Attributes
     ----------
     n_samples_ : int
-        Rows learned, without those of weight 0.
+        Number of rows learned, without rows of weight 0.
     effective_n_ : float
-        Rows that count in model choice and standard errors: a row of weight w counts as w rows, and
-        forgetting with factors d leaves (sum w d)^2 / (sum w d^2) of them. `n_samples_` without either.
+        Effective number of rows, used for model choice and standard errors. A row of weight w counts as w
+        rows; with forgetting factors d it is (sum w d)^2 / (sum w d^2). Without weights and forgetting it
+        equals `n_samples_`.
     n_features_in_, n_features_, n_targets_ : int
         Columns of X, features averaged (more with `interactions`), columns of y.
     feature_names_ : ndarray of str or None
-        Names of the features, if rows came in data frames (or with `interactions`).
+        Names of the features, if the rows are data frames (or with `interactions`).
     n_imputed_ : ndarray of int of shape (n_features_in_,)
-        Missing values replaced, by column.
+        Number of replaced missing values of each column.
 
     Notes
     -----
-    The raw second moments of [Sun] lose all digits when a mean is large against its deviation; here sums are
-    about a centre that follows the data, see `streamsieve.statistics.moments.Moments`.
+    The raw second moments of [Sun] lose all digits if the mean of a column is large compared with its
+    standard deviation. Here sums are taken about a centre that follows the data, see
+    `streamsieve.statistics.moments.Moments`.
 
     Examples
     --------
@@ -102,9 +105,9 @@ class RunningAverages(LockedState):
     n_imputed_: Any
     squares: float
     imputer_sums: Any
-    _changes = 0  # how often rows came or went: tells whether a model read before is still right
+    _changes = 0  # number of changes of the rows: shows whether an extracted model is still current
     _pairs: Pairs | None = None
-    _undo: AveragesUndo | None = None  # of the call that is at work
+    _undo: AveragesUndo | None = None  # of the current call
 
     def __init__(
         self,
@@ -122,7 +125,7 @@ class RunningAverages(LockedState):
             missing=MISSING.check("missing", missing),
             interactions=INTERACTIONS.check("interactions", interactions),
             forgets=decay is not None,  # whether old rows lose weight
-            block=BLOCK,  # dense rows that are multiplied at once
+            block=BLOCK,  # dense rows that are multiplied together
             forgetting=Forgetting(decay, GROWTH[name]),
             names=optional(),
             n_samples_=0,
@@ -130,14 +133,14 @@ class RunningAverages(LockedState):
             n_features_in_=None,
             n_targets_=None,
             n_imputed_=None,
-            imputer_sums=None,  # of r x, kept only where missing values need the mean before a row
+            imputer_sums=None,  # of r x, kept only if missing values need the mean of the previous rows
             moments=None,
             dense=None,
             sparse=None,
         )
 
     def begin(self, p: int, q: int, names: list[str] | None = None) -> Self:
-        """Lay out the state for p columns and q targets."""
+        """Allocate the state for p columns and q targets."""
         wide = Pairs(p).n_features if self.interactions else p
         self.moments = Moments(wide, q, self.dtype)
         self.dense, self.sparse = DenseBuffer(wide + q + 1, self.dtype, self.block), SparseBuffer()
@@ -161,20 +164,22 @@ class RunningAverages(LockedState):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, p)
-            Frames (pandas, polars, Arrow) are read by column name: later ones may come in another order.
+            Columns of frames (pandas, polars, Arrow) are matched by name: their order may change between
+            calls.
         y : array of shape (n,) or (n, q), or str or list of str
-            Targets; names are columns of the frame X.
+            Targets, or names of columns of the frame X.
         sample_weight : array of shape (n,), float or None
-            Weights; a row of weight 0 is left out.
+            Weights; rows of weight 0 are ignored.
         """
         with self._lock:
             rows, y, w, names = check_batch(self, X, y, sample_weight)
             return self.add(rows, y, w, names)
 
     def add(self, rows: Rows, y: Array, w: Array | None = None, names: list[str] | None = None) -> Self:
-        """Add checked rows with targets (n, q), none of weight 0; columns beyond those before are new.
+        """Add validated rows with targets (n, q), without rows of weight 0; additional columns are new
+        features.
 
-        All rows or, where that fails, none.
+        If one row fails, no row is added.
         """
         with self._lock, self.all_or_none():
             growth = self.forgetting.plan(len(y), self.n_samples_)
@@ -187,7 +192,7 @@ class RunningAverages(LockedState):
 
     @contextmanager
     def all_or_none(self) -> Iterator[None]:
-        """What is added in the block is taken back where it raises."""
+        """Undo the additions of the block if it raises."""
         if self._undo is not None:  # within another such block
             yield
             return
@@ -199,13 +204,14 @@ class RunningAverages(LockedState):
             self._undo = None
 
     def _before_sums_change(self) -> None:
-        """Hold a copy of the O(p^2) sums, so that the call can be undone, unless they are `LARGE`."""
+        """Keep a copy of the O(p^2) sums, so that the call can be undone, unless they are `LARGE`."""
         undo = self._undo
         if undo is not None and undo.begun:
             undo.keep(self.moments.sums.nbytes, undo.copy_sums)
 
     def place(self, rows: Rows, y: Array) -> None:
-        """Choose the centre by the first rows, unless too few to tell a dense column from a sparse one."""
+        """Choose the centre from the first rows, unless there are too few to distinguish dense from sparse
+        columns."""
         if self.moments.placed or len(y) == 0 or (rows.sparse and not self.interactions and len(y) < 8):
             return
         if self.pairs is not None:
@@ -216,7 +222,7 @@ class RunningAverages(LockedState):
     def add_weighted(
         self, rows: Rows, y: Array, w: Array | None, growth: Array | None, counts: Array | None
     ) -> None:
-        """Add rows of weights w, each of which counts as so many, a block at a time."""
+        """Add rows of weights w, block by block; a row of weight w counts as w rows."""
         n = len(y)
         self._changes += 1
         self.unpack()
@@ -282,22 +288,22 @@ class RunningAverages(LockedState):
             self.recentre()
 
     def recentre(self) -> None:
-        if 0 < self.n_samples_ < 64:  # the first few rows say little
+        if 0 < self.n_samples_ < 64:  # the first few rows are not informative
             return
-        if len(self.dense):  # packed about the present centre
+        if len(self.dense):  # packed about the current centre
             self.moments.add_block(self.dense.rows)
             self.dense.clear()
         self.moments.recentre()
 
     def flush(self) -> None:
-        """Bring all rows that wait into the sums; readers do."""
+        """Add all buffered rows to the sums; called before reading."""
         if self.n_features_in_ is not None:
             with self._lock:
                 self._flush_dense()
                 self._flush_sparse()
 
     def scale(self, factor: float) -> None:
-        """Multiply the weights of all rows so far; the averages stay the same."""
+        """Multiply the weights of all rows so far; the averages do not change."""
         self._before_sums_change()
         self.flush()
         self.moments.scale(factor)
@@ -306,9 +312,9 @@ class RunningAverages(LockedState):
         self.forgetting.scale(factor)
 
     def widen(self, p: int, where: NDArray[np.int64] | None = None) -> Self:
-        """Let features join, as if they had been 0 in all rows so far; p in all.
+        """Add features, as if they had been 0 in all rows so far; p is the new number of features.
 
-        They come behind those there are, which keep their places unless `where` says to which they go.
+        New features are appended. Existing features keep their positions unless `where` gives new positions.
         """
         if self.n_features_in_ is None or (p == self.n_features_in_ and where is None):
             return self
@@ -316,7 +322,7 @@ class RunningAverages(LockedState):
             raise ValueError("Averages of products, or of named columns, cannot be widened.")
         if p < self.n_features_in_:
             raise ValueError(
-                f"These averages are of {self.n_features_in_} features; they do not shrink to {p}."
+                f"These averages have {self.n_features_in_} features and cannot shrink to {p}."
             )
         with self._lock:
             self.flush()
@@ -340,9 +346,9 @@ class RunningAverages(LockedState):
     # ---------------------------------------------------------------- packed, to be sent and merged
 
     def pack(self) -> Self:
-        """Keep the upper triangle of the sums alone, and no room for rows: half the bytes.
+        """Keep only the upper triangle of the sums and no row buffer: half the bytes.
 
-        Packed averages can be merged, saved and sent; what reads them or adds rows unpacks them.
+        Packed averages can be merged, saved and sent. Reading them or adding rows unpacks them.
         """
         if self.moments is not None:
             with self._lock:
@@ -352,7 +358,7 @@ class RunningAverages(LockedState):
         return self
 
     def unpack(self) -> Self:
-        """Lay out the whole matrix again."""
+        """Allocate the full matrix again."""
         if self.moments is not None:
             with self._lock:
                 self.moments.unpack()
@@ -361,17 +367,17 @@ class RunningAverages(LockedState):
     # ---------------------------------------------------------------- other averages
 
     def merge(self, other: RunningAverages) -> Self:
-        """Add the rows of other averages; as if all had been seen here, to rounding.
+        """Add the rows of other averages; the result equals averages of all rows, up to rounding.
 
-        With forgetting, both count as ending now: the latest row of each has weight 1.
+        With forgetting, the latest row of both has weight 1.
         """
         return self.combine(other, 1)
 
     def subtract(self, other: RunningAverages) -> Self:
-        """Take out rows that had been merged, or seen, before.
+        """Remove rows that were added or merged before.
 
-        With forgetting, `other` must have aged as much as its rows have here: the latest row of each counts
-        as having come now.
+        With forgetting, the rows of `other` must have the same age as here: the latest row of both has weight
+        1.
         """
         return self.combine(other, -1)
 
@@ -384,7 +390,8 @@ class RunningAverages(LockedState):
     def combine(
         self, other: RunningAverages, sign: int, unit: float | None = None, warn: bool = True
     ) -> Self:
-        """Add (1) or take out (-1) rows, whose weights are in multiples of `unit` (their latest row's)."""
+        """Add (1) or remove (-1) rows, whose weights are multiples of `unit`, the weight of their latest
+        row."""
         if not isinstance(other, RunningAverages):
             raise TypeError(f"Expected RunningAverages, got {type(other).__name__}.")
         if other.n_features_in_ is not None:
@@ -399,7 +406,7 @@ class RunningAverages(LockedState):
 
     @property
     def sum_weights_(self) -> float:
-        """Sum of the rows' weights; with forgetting, in units of the latest row's."""
+        """Sum of the weights of the rows; with forgetting, the latest row has weight 1."""
         return float(self.forgetting.total / self.forgetting.unit)
 
     @property
@@ -414,7 +421,7 @@ class RunningAverages(LockedState):
     def current(self) -> tuple[Moments, float]:
         """The moments of all rows, and the sum of their weights."""
         if self.n_features_in_ is None or self.forgetting.total <= 0:
-            raise ValueError("These running averages hold no rows of a weight above 0; call update first.")
+            raise ValueError("These running averages hold no rows of positive weight; call update first.")
         self.flush()
         self.unpack()
         return self.moments, self.forgetting.total
@@ -470,37 +477,37 @@ class RunningAverages(LockedState):
         return np.dtype(self.dtype).itemsize * (m + self.block) * m
 
     def check(self) -> None:
-        """Raise ValueError for state from a file that does not fit together: kernels trust it."""
+        """Raise ValueError for an inconsistent state from a file, because kernels do not check it."""
         p, q = self.n_features_in_, self.n_targets_
         fresh = RunningAverages(dtype=self.dtype, missing=self.missing, interactions=self.interactions)
         self.forgetting.check(GROWTH[self.dtype])
         if p is not None:
             if type(p) is not int or type(q) is not int or p < 0 or q < 1:
-                raise ValueError(f"the averages are of {p!r} columns and {q!r} targets.")
+                raise ValueError(f"the averages have {p!r} columns and {q!r} targets.")
             parts = (self.moments, self.dense, self.sparse, self.n_imputed_, self.imputer_sums)
             if any(part is None for part in parts) or len(self.n_imputed_) != p:
-                raise ValueError(f"the averages are not of {p} columns.")
+                raise ValueError(f"the averages do not have {p} columns.")
             side = (p * (p + 3) // 2 if self.interactions else p) + q + 1
             shape = np.shape(getattr(self.moments, "sums", ()))
             if shape not in ((side, side), (side * (side + 1) // 2,)):  # before a fresh one is made
-                raise ValueError(f"the moments are not of {p} columns and {q} targets.")
+                raise ValueError(f"the moments do not have {p} columns and {q} targets.")
             fresh.begin(p, q)
         self.verify(fresh)
         if p is not None:
             if (self.moments.p, self.moments.q) != (fresh.moments.p, q):
-                raise ValueError(f"the moments are not of {p} columns and {q} targets.")
+                raise ValueError(f"the moments do not have {p} columns and {q} targets.")
             if not (np.isfinite(self.moments.sums).all() and np.isfinite(self.moments.center).all()):
                 raise ValueError("the moments are not finite.")
             self.dense.check()
             self.sparse.check(p, q)
         if self.names is not None and len(self.names) != p:
-            raise ValueError(f"{len(self.names)} names are given to {p} columns.")
+            raise ValueError(f"there are {len(self.names)} names for {p} columns.")
         if self.n_samples_ < 0:
             raise ValueError(f"{self.n_samples_} rows have been learned.")
 
 
 class AveragesUndo(Undo):
-    """Averages as they are now. Most calls only append to buffers: O(1), or O(p) where values are imputed."""
+    """The current averages. Most calls only append to buffers: O(1), or O(p) if values are imputed."""
 
     def __init__(self, a: RunningAverages) -> None:
         super().__init__(self._put_back, LARGE, lambda: a.n_samples_)
@@ -519,7 +526,7 @@ class AveragesUndo(Undo):
     def _put_back(self) -> None:
         a = self.averages
         for name, value in self.fields.items():
-            if not name.startswith("_"):  # a cache, which is no state
+            if not name.startswith("_"):  # a cache, not part of the state
                 setattr(a, name, value)
         a.forgetting.unit, a.forgetting.total, a.forgetting.pace = self.numbers
         a._changes += 1

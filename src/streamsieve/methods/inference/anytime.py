@@ -19,7 +19,7 @@ from .sums import independent
 
 @dataclass(frozen=True, eq=False)
 class Anytime:
-    """Tests of features that stay valid however often they are inspected.
+    """Tests of features that stay valid if they are inspected after every row.
 
     Attributes
     ----------
@@ -27,9 +27,9 @@ class Anytime:
     coef, stderr, tvalue : ndarray of shape (m,) or (q, m)
         Weights in a model of these features and `given`, their standard errors and t values.
     log_e : ndarray of the same shape
-        Logarithms of the e-values: the evidence against a zero weight (e-value).
+        Logarithms of the e-values, the evidence against a zero weight.
     pvalue : ndarray of the same shape
-        min(1, 1 / e): under the null, the probability that it is ever below a is at most a.
+        min(1, 1 / e). Under the null hypothesis, the probability that it ever falls below a is at most a.
     n : float
     feature_names : list of str or None
     """
@@ -89,18 +89,18 @@ def anytime(
     Parameters
     ----------
     averages : RunningAverages, FoldAverages or FourthMoments
-        As `se` requires. If earlier rows selected the features, the averages of the rows since: ``now -
-        snapshot``. Averages that forget raise ValueError.
+        As `se` requires. If earlier rows selected the features, pass the averages of the later rows only:
+        ``now - snapshot``. Averages with forgetting raise ValueError.
     features : list of int or of names
         Tested in one model.
     given : list of int or of names, default=()
         Features to adjust for, which are not tested.
     g : float > 0, default=100.0
-        Number of rows that the prior is worth: weights of 1 / sqrt(g) standard deviations of the noise (for a
-        feature of standard deviation 1) are detected soonest. Any value is valid that was not chosen by
-        looking at the data.
+        Weight of the prior, in rows. Weights of 1 / sqrt(g) standard deviations of the noise (for a feature
+        of standard deviation 1) are detected soonest. Any value is valid if it was not chosen by looking at
+        the data.
     se : {"classical", "folds", "cluster", "hc1"}, default="classical"
-        Kind of standard errors, see `ols`. All but "classical" are valid for many rows only.
+        Kind of standard errors, see `ols`. All but "classical" need many rows.
     fit_intercept : bool, default=True
 
     Returns
@@ -114,12 +114,12 @@ def anytime(
 
         log e = (log r + (nu + 1) (log(1 + t^2 / nu) - log(1 + r t^2 / nu))) / 2
 
-    a test martingale under the null, so that P(ever e >= 1 / a) <= a (Ville). Its interval is half as wide as
-    se sqrt(nu (c - 1) / (1 - c r)), c = exp((-2 log a - log r) / (nu + 1)). As nu grows, log e tends to
-    (log r + (1 - r) t^2) / 2, which serves robust errors.
+    a test martingale under the null hypothesis, so that P(ever e >= 1 / a) <= a (Ville). The half-width of
+    its interval is se sqrt(nu (c - 1) / (1 - c r)), c = exp((-2 log a - log r) / (nu + 1)). As nu grows, log
+    e tends to (log r + (1 - r) t^2) / 2, which is used for robust errors.
 
-    The scale of a feature is its standard deviation over the rows so far. Its changes in the first rows are
-    small compared with the slack of the e-value.
+    The scale of a feature is its standard deviation over the rows so far. It changes in the first rows, but
+    this effect is small compared with the slack of the e-value.
     """
     if not isinstance(g, int | float | np.number) or not 0 < g < np.inf:
         raise ValueError(f"g={g!r} must be a finite number > 0.")

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 def selector(method: str | AveragesMethod, k: Any, options: dict[str, Any]) -> AveragesMethod:
-    """The method that selects; a name with its k and options, or a method that has its own."""
+    """The selecting method: a name with k and options, or a method object with its own parameters."""
     if not isinstance(method, str):
         if k is not None or options:
-            raise ValueError(f"{type(method).__name__} has its parameters; leave k and options out.")
+            raise ValueError(f"{type(method).__name__} already has parameters; do not pass k or options.")
         return method
     kind = type(as_method(method, options))
     return kind(**options, **({} if k is None else {"k": k}))
 
 
 def filled_folds(folds: Any, least: int, what: str) -> list[int]:
-    """The folds that hold rows; raise ValueError if they are too few."""
+    """The folds that have rows; raise ValueError if there are too few."""
     if not isinstance(folds, FoldAverages):
         raise TypeError(f"{what} needs FoldAverages, got {type(folds).__name__}.")
     filled = [f for f, fold in enumerate(folds.folds_) if fold.n_samples_]
     if len(filled) < least:
-        raise ValueError(f"{what} needs rows in {least} folds, and {len(filled)} have any; add more rows.")
+        raise ValueError(f"{what} needs rows in {least} folds, but {len(filled)} have rows; add more rows.")
     return filled
 
 
@@ -50,7 +50,7 @@ def refuse_forgetting(averages: Any, what: str) -> None:
     """Raise ValueError for averages in which old rows lose weight."""
     if getattr(averages, "forgets", False):
         raise ValueError(
-            f"{what} needs rows of equal weight, and these averages forget; keep a second set without decay "
+            f"{what} needs rows of equal weight, but these averages forget; keep a second set without decay "
             "and half_life."
         )
 

@@ -1,4 +1,4 @@
-"""Selection at a false discovery rate: at most a share q of the features selected are false, on average."""
+"""Selection at a false discovery rate: on average, at most a share q of the selected features is false."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def fdr(
     LinearModel
         For "bh", "by" and "screen": the weights of the tests, not refitted, and intervals that control the
         false coverage rate (`honest`); `info` has the `pvalue` of all tested features. For "knockoff": least
-        squares on the selection, with errors given the selection.
+        squares on the selection, with errors conditional on the selection.
 
     Notes
     -----
@@ -64,7 +64,7 @@ def fdr(
     """
     q = check_share("q", q)
     if method not in get_args(Method):
-        raise ValueError(f"method={method!r} is none of {', '.join(map(repr, get_args(Method)))}.")
+        raise ValueError(f"method={method!r} is not one of {', '.join(map(repr, get_args(Method)))}.")
     known = {
         "knockoff": ("statistic", "draws", "random_state"),
         "screen": ("by", "k", "select", "random_state"),
@@ -108,7 +108,8 @@ def _screen(
 
 
 def discoveries(full: LinearModel, s: Standardized, q: float, method: str) -> LinearModel:
-    """The features of a tested model that are rejected at q, with unchanged weights and errors."""
+    """The features of a tested model whose null hypothesis is rejected at q, with unchanged weights and
+    errors."""
     p = np.atleast_2d(np.asarray(full.pvalue))
     tested = full.support[~np.isnan(p[:, full.support]).all(axis=0)]
     smallest = np.minimum(1.0, s.q * np.nan_to_num(p[:, tested], nan=1.0).min(axis=0, initial=1.0))

@@ -33,7 +33,7 @@ def knockoffs(
     fit_intercept: bool = True,
     random_state: Any = None,
 ) -> LinearModel:
-    """Select the features that beat their knockoffs, at a false discovery rate of q.
+    """Select the features that are stronger than their knockoffs, at a false discovery rate of q.
 
     A knockoff has the same correlations with the other features as its original, and no weight. Neither rows
     nor knockoff rows are needed: their averages are drawn from the distribution that the rows would give.
@@ -58,8 +58,8 @@ def knockoffs(
     Returns
     -------
     LinearModel
-        Least squares on the selection, with errors given it. `info` has `W`, the statistics (of the last
-        draw), `threshold`, and with several draws `evalue`.
+        Least squares on the selection, with errors conditional on it. `info` has `W`, the statistics (of the
+        last draw), `threshold`, and with several draws `evalue`.
 
     Notes
     -----
@@ -77,13 +77,13 @@ def knockoffs(
     refuse_forgetting(averages, "knockoffs")
     whole = standardized_of(averages, fit_intercept)
     if whole.q != 1:
-        raise ValueError(f"knockoffs are for one target, and there are {whole.q}; average each by itself.")
+        raise ValueError(f"knockoffs need one target, but there are {whole.q}; use one at a time.")
     at = independent(whole, np.flatnonzero(whole.usable))
     p = len(at)
     if whole.n - fit_intercept - p < 1:
         raise ValueError(
-            f"knockoffs need more rows than features, and there are {whole.n:.6g} rows of {p} features; for "
-            'fewer rows, fdr(folds, method="screen").'
+            f"knockoffs need more rows than features, but there are {whole.n:.6g} rows and {p} features; for "
+            'fewer rows, use fdr(folds, method="screen").'
         )
     rng = np.random.default_rng(random_state)
     W, evalue, threshold = np.zeros(whole.p), np.zeros(whole.p), np.inf
@@ -140,7 +140,7 @@ def _inverse(M: Array) -> Array:
 def with_knockoffs(
     R: Array, r: Array, s: Array, rows: float, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Averages (2 p, 2 p) and (2 p,) of features and knockoffs, of rows in so many dimensions."""
+    """Averages (2 p, 2 p) and (2 p,) of features and knockoffs, for this number of residual dimensions."""
     p = len(R)
     inverse = _inverse(R)
     b = inverse @ r
@@ -157,7 +157,7 @@ def with_knockoffs(
 
 
 def statistics(G: Array, r: Array, n: float, statistic: str, rng: np.random.Generator) -> Array:
-    """W of each pair: large and positive if the original is stronger, of either sign if neither is."""
+    """W of each pair: large and positive if the original is stronger; random sign if both are equal."""
     p = len(r) // 2
     swap = rng.random(p) < 0.5
     order = np.concatenate([np.where(swap, np.arange(p, 2 * p), np.arange(p))] * 2)
@@ -171,7 +171,8 @@ def statistics(G: Array, r: Array, n: float, statistic: str, rng: np.random.Gene
 
 
 def survival(G: Array, r: Array) -> Array:
-    """The time at which each feature is removed in one annealed run; of ties, the smaller weight first."""
+    """The time at which each feature is removed in one annealed run; in ties, the smaller weight goes
+    first."""
     m = len(r)
     left = schedule(m, 1, STEPS, 1.0, 0.1)
     at, b, Z = np.arange(m), np.zeros(m), np.zeros(m)

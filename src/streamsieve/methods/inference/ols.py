@@ -37,7 +37,8 @@ def ols(
     averages : RunningAverages, FoldAverages or FourthMoments
         "folds" and "cluster" need `FoldAverages`, "hc1" needs `FourthMoments`.
     support : array of int or None, default=None
-        Features of the model. None: all that vary and are not linear combinations of features before them.
+        Features of the model. None: all features that vary and are not linear combinations of earlier
+        features.
     se : {"classical", "folds", "cluster", "hc1"}, default="classical"
         Kind of standard errors. "classical": constant noise variance and independent rows. "folds": the
         jackknife over folds, valid if the noise variance differs between rows and, if the rows of a cluster
@@ -49,7 +50,8 @@ def ols(
     Returns
     -------
     LinearModel
-        Its errors take the support as given: they are valid if the support was not chosen with these rows.
+        Its errors are conditional on the support: they are valid if the support was not chosen with these
+        rows.
 
     Raises
     ------
@@ -64,9 +66,9 @@ def ols(
         cluster   V = A^-1 (sum_f s_f s_f') A^-1 (K / (K - 1)) (n - 1) / (n - df)         t(K - 1)
         hc1       V = A^-1 (sum_i e_i^2 x_i x_i') A^-1 n / (n - df)                       t(n - df)
 
-    with A = X'X and s_f = X_f'e_f, both of them sums that the averages hold. The meat of "hc1" is a quadratic
-    form in the fourth moments of (1, x, y). A fold without rows does not count. A feature that varies in one
-    fold only has no error by folds (nan). A sample weight of r counts as r rows.
+    with A = X'X and s_f = X_f'e_f, which the averages contain. The meat of "hc1" is a quadratic form in the
+    fourth moments of (1, x, y). Folds without rows are ignored. A feature that varies in only one fold has no
+    error by folds (nan). A row of weight w counts as w rows.
 
     Examples
     --------
@@ -126,7 +128,7 @@ def with_errors(model: LinearModel, averages: Any, se: Errors, fit_intercept: bo
 def check_errors(averages: Any, se: str) -> None:
     """Raise for errors that cannot be computed from these averages."""
     if se not in get_args(Errors):
-        raise ValueError(f"se={se!r} is none of {', '.join(map(repr, get_args(Errors)))}.")
+        raise ValueError(f"se={se!r} is not one of {', '.join(map(repr, get_args(Errors)))}.")
     kinds: dict[str, tuple[type, ...]] = {"classical": get_args(Averages), "hc1": (FourthMoments,)}
     needed = kinds.get(se, (FoldAverages,))
     if not isinstance(averages, needed):
@@ -170,7 +172,7 @@ def _over_folds(
     K = len(filled)
     if K < 2:
         raise ValueError(
-            f"Errors over folds need rows in 2 folds at least, and {K} of {len(folds.folds_)} has any."
+            f"Errors over folds need rows in at least 2 folds, but only {K} of {len(folds.folds_)} has rows."
         )
     total = sums_of(filled[0], support)
     for fold in filled[1:]:
@@ -179,7 +181,7 @@ def _over_folds(
         return _sandwich(total, filled, fit_intercept), K - 1
     b = total.weights(fit_intercept)
     square = np.zeros_like(b)
-    for fold in filled:  # read again, not held: K matrices would double the memory of the folds
+    for fold in filled:  # computed again: storing K matrices would double the memory of the folds
         square += (total.minus(sums_of(fold, support)).weights(fit_intercept) - b) ** 2
     return (K - 1) / K * square, K - 1
 

@@ -46,9 +46,9 @@ def split(
     select : float in (0, 1), default=0.5
         Share of the folds that select.
     splits : int >= 1, default=1
-        Number of random splits of the folds. One gives a plain interval; with several, the result does not
-        depend on a single draw: p-values are aggregated (see `LinearModel.pvalue`) and intervals are combined
-        by majority vote.
+        Number of random splits of the folds. With one split, intervals are those of least squares. With
+        several, the result depends less on chance: p-values are aggregated (see `LinearModel.pvalue`) and
+        intervals are combined by majority vote.
     se : {"classical", "folds", "cluster"}, default="classical"
         Kind of standard errors on the held-out folds, see `ols`.
     fit_intercept : bool, default=True
@@ -61,8 +61,8 @@ def split(
     -------
     LinearModel
         `honest` is true; `info["held_out"]` are the folds used for estimation. With several splits: the
-        features that most of them selected, each with the median of its weights; `splits` are the models of
-        each, and `info["frequency"]` the share that selected each feature.
+        features that most splits select, each with the median of its weights. `splits` are the models of the
+        splits, and `info["frequency"]` is the share of the splits that select each feature.
 
     Notes
     -----
@@ -75,7 +75,7 @@ def split(
     chosen = selector(method, k, options)
     filled = filled_folds(folds, 2, "split")
     if se == "hc1":
-        raise ValueError('se="hc1" needs fourth moments, which folds do not hold; pass se="folds".')
+        raise ValueError('se="hc1" needs fourth moments, which folds do not have; pass se="folds".')
     rng = np.random.default_rng(random_state)
     models = [
         _split_once(folds, chosen, permuted(filled, rng), select, se, fit_intercept) for _ in range(splits)
@@ -96,7 +96,7 @@ def _split_once(
     most = len(order) - (1 if se == "classical" else 2)
     m = min(max(round(select * len(order)), 1), most)
     if m < 1:
-        raise ValueError(f"{len(order)} folds are too few for se={se!r} on those held out; pass 3 at least.")
+        raise ValueError(f"{len(order)} folds are too few for se={se!r} on held-out folds; use at least 3.")
     selecting, held_out = np.sort(order[:m]), np.sort(order[m:])
     support = method.select(folds.subset(selecting.tolist())).support
     rest: Any = folds.subset(held_out.tolist())

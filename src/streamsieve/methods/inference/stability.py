@@ -47,14 +47,14 @@ def stability(
     Returns
     -------
     LinearModel
-        Least squares on the stable features, on all rows; errors are given the selection. `info` has the
-        selection `frequency` of each feature and bounds on the expected number of false selections:
+        Least squares on the stable features, on all rows; errors are conditional on the selection. `info` has
+        the selection `frequency` of each feature and bounds on the expected number of false selections:
         `expected_false`, and `expected_false_unimodal` (None if it does not apply).
 
     Notes
     -----
-    A selection is false if a half selects the feature with at most the probability k / p of chance. With k
-    the mean number selected, the bounds are ::
+    A selected feature is false if a half selects it with a probability of at most k / p, that of chance. With
+    k the mean number of selected features, the bounds are ::
 
         expected_false             k^2 / (p (2 t - 1))
         expected_false_unimodal    k^2 / (2 p (2 t - 1 - 1 / (2 B)))             t <= 3/4

@@ -1,4 +1,4 @@
-"""Means and co-moments of a few columns, that add and subtract without the others."""
+"""Means and co-moments of a few columns, which can be added and subtracted without the other columns."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ...statistics.standardize import Standardized
 class Sums(NamedTuple):
     """Weight, means (k + q,) and products about the means (k + q, k + q) of k features and q targets.
 
-    Of symmetric matrices the upper triangle holds; `symmetric` gives the whole.
+    Only the upper triangle of symmetric matrices is valid; `symmetric` returns the full matrix.
     """
 
     x: NDArray[np.int64]
     q: int
-    n: float  # a sample weight counts as so many rows
+    n: float  # a row of weight w counts as w rows
     weight: float
     mean: Array
     products: Array
@@ -34,18 +34,18 @@ class Sums(NamedTuple):
         return self._combined(other, 1.0)
 
     def minus(self, other: Sums) -> Self:
-        """Without rows that are among these."""
+        """The sums without some of their rows."""
         return self._combined(other, -1.0)
 
     def _combined(self, other: Sums, sign: float) -> Self:
         weight = self.weight + sign * other.weight
         if weight <= 0:
-            raise ValueError("All rows are in one fold; errors over folds need rows in two.")
+            raise ValueError("All rows are in one fold; errors over folds need rows in at least two folds.")
         d = other.mean - self.mean
         share = sign * other.weight / weight
         products = (np.add if sign > 0 else np.subtract)(self.products, other.products)
         _add_square(products, d, self.weight * share)
-        # of a column that varies in the other rows only, rounding is left
+        # if a column varies only in the other rows, a rounding error remains
         gone = np.flatnonzero(np.diag(products) <= SINGULAR * np.diag(self.products))
         if len(gone):
             products[gone] = 0.0
@@ -78,7 +78,7 @@ class Sums(NamedTuple):
         R, r, inverse = self._system(fit_intercept)
         b = np.full(r.shape, np.nan)
         on = inverse > 0
-        if not len(R) or self.n - fit_intercept <= on.sum():  # they fit anything
+        if not len(R) or self.n - fit_intercept <= on.sum():  # too few rows: they fit any target
             return b
         L, failed = linalg.dpotrf(R.T, lower=1, clean=0)
         if not failed and on.all() and (L.diagonal() ** 2 > SINGULAR).all():
@@ -105,7 +105,7 @@ class Sums(NamedTuple):
         return np.maximum(out, 0.0)
 
     def standardized(self, names: Any, fit_intercept: bool) -> Standardized:
-        """As extractors read averages."""
+        """The sums in the form that extractors read."""
         k = len(self.x)
         A = (self.products if fit_intercept else self.about(np.zeros_like(self.mean))) / self.weight
         deviation = np.sqrt(np.maximum(np.diag(A), 0.0))
@@ -154,7 +154,7 @@ def _add_square(A: Array, x: Array, factor: float) -> None:
 
 
 def independent(s: Standardized, support: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The features of which none is a linear combination of others; O(k^3 / 3), more where some are."""
+    """A linearly independent subset of the features; O(k^3 / 3), more if some are dependent."""
     if len(support) == 0:
         return support.astype(np.int64)
     R = block(s.R, support)
