@@ -112,10 +112,9 @@ def test_sql_of_duckdb_and_postgresql(fitted):
         same([value for (value,) in found], expected)
 
 
-def test_json_is_predicted_with_by_a_reader_without_dependencies(fitted, tmp_path):
+def test_json_is_predicted_with_by_a_reader_without_dependencies(fitted):
     model, rows, expected = fitted
-    (tmp_path / "model.json").write_text(to_json(model), encoding="utf-8")
-    held = reader.load(tmp_path / "model.json")
+    held = json.loads(to_json(model))
     records = rows.astype(object).where(rows.notna(), None).to_dict("records")
     same([reader.predict(held, row) for row in records], expected)
     assert held["format"] == "streamsieve formula"
@@ -201,6 +200,8 @@ def test_null_is_null_where_a_missing_value_is_an_error():
     model = SieveRegressor(2).fit(X, X[:, 0] + X[:, 1])
     rows = pd.DataFrame({"x0": [1.0, None], "x1": [1.0, 1.0]})
     assert in_sqlite(rows, to_sql(model, "sqlite"))[1] is None
+    for row in ({"x0": None, "x1": 1.0}, {"x0": math.nan, "x1": 1.0}, {"x1": 1.0}):
+        assert reader.predict(json.loads(to_json(model)), row) is None
 
 
 def test_what_cannot_be_exported_is_refused():

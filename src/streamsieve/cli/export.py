@@ -10,7 +10,7 @@ Write a model as SQL, C, JSON, ONNX or a model card.
 \b
 sql   one expression over the columns of a table: SELECT <expression> FROM rows
 c     a C99 function without dependencies
-json  terms and weights; streamsieve/export/reader.py (fifty lines, no dependencies) predicts with them
+json  terms and weights; streamsieve/export/reader.py (35 lines, no dependencies) predicts with them
 onnx  a graph for ONNX runtimes, to a file
 card  what the model is, how good it is and what it selects, in Markdown
 

@@ -1,4 +1,4 @@
-"""Models as JSON, which `reader.py`, a file of fifty lines without dependencies, predicts with."""
+"""Models as JSON, which `reader.py`, a file of 35 lines without dependencies, predicts with."""
 
 from __future__ import annotations
 
