@@ -1,10 +1,12 @@
 """Models as SQL, C and JSON predict what the model predicts, to rounding."""
 
 import ctypes
+import dataclasses
 import json
 import math
 import sqlite3
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ from streamsieve import (
     TSGDClassifier,
     save,
 )
-from streamsieve.export import formula_of, reader, to_c, to_json, to_sql
+from streamsieve.export import Term, formula_of, reader, to_c, to_json, to_sql
 
 N = 600
 
@@ -119,6 +121,45 @@ def test_json_is_predicted_with_by_a_reader_without_dependencies(fitted):
     same([reader.predict(held, row) for row in records], expected)
     assert held["format"] == "streamsieve formula"
     assert held["version"] == 1
+
+
+def violations(schema, value, where="model"):
+    """Where a value differs from a JSON schema, of the keywords that ours uses."""
+    kinds = {"object": dict, "array": list, "string": str, "number": (int, float), "boolean": bool}
+    types = schema.get("type", list(kinds))
+    types = [types] if isinstance(types, str) else types
+    if not any(isinstance(value, kinds[name]) for name in types):
+        yield f"{where} is a {type(value).__name__}"
+    elif value not in schema.get("enum", [schema.get("const", value)]):
+        yield f"{where} is {value!r}"
+    elif isinstance(value, list):
+        if len(value) < schema.get("minItems", 0):
+            yield f"{where} is too short"
+        for i, item in enumerate(value):
+            yield from violations(schema["items"], item, f"{where}[{i}]")
+    elif isinstance(value, dict):
+        for name in {*schema["required"]} - {*value} | {*value} - {*schema["properties"]}:
+            yield f"{where}.{name} is missing or unknown"
+        for name, field in value.items():
+            yield from violations(schema["properties"].get(name, {}), field, f"{where}.{name}")
+
+
+def test_json_follows_its_schema(fitted):
+    schema = json.loads((Path(reader.__file__).parent / "formula.schema.json").read_text(encoding="utf-8"))
+    held = json.loads(to_json(fitted[0]))
+    wrong = held | {"terms": [*held["terms"], {"column": "a", "kind": "word", "weight": [], "fill": "no"}]}
+    assert not list(violations(schema, held))
+    assert len(list(violations(schema, wrong))) == 4
+    term = schema["properties"]["terms"]["items"]["properties"]
+    assert list(term) == [field.name for field in dataclasses.fields(Term)]
+    try:
+        import jsonschema
+    except ImportError:
+        return  # the check above reads all keywords of our schema
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(held, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, schema)
 
 
 def test_probabilities_and_scores_in_sql():

@@ -17,8 +17,9 @@ def to_json(model: Any) -> str:
     """A fitted estimator or model as JSON.
 
     An object with `format` ("streamsieve formula"), `version`, `link`, `classes`, `intercept` and `terms`, as
-    `Formula` and `Term` describe them; what has its default is left out. `streamsieve/export/reader.py` shows
-    how to predict with it, and may be copied.
+    `Formula` and `Term` describe them; what has its default is left out. The JSON schema
+    `streamsieve/export/formula.schema.json` defines it. `streamsieve/export/reader.py` shows how to predict
+    with it, and may be copied.
     """
     formula = formula_of(model)
     return json.dumps(
