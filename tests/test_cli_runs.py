@@ -169,6 +169,71 @@ def test_rows_that_cannot_follow_are_refused(options, files, tmp_path):
     assert "they cannot follow. Delete the checkpoint" in " ".join(done.stderr.split())
 
 
+def from_pipe(files, tmp_path, *words, name="rows.csv"):
+    """The words of a run that has learned the first half of a file from standard input; and both halves."""
+    lines = (files / name).read_text().splitlines(keepends=True)
+    half = len(lines) // 2
+    words = ["fit", "-", "--format", name[-3:].replace("svm", "svmlight"), "-k", 2, *words]
+    words += ["--target", "y"] if name.endswith(".csv") else []
+    words += ["-o", tmp_path / "m", "--checkpoint", tmp_path / "c"]
+    good(*words, "-q", input="".join(lines[:half]))
+    return words, lines[:half], lines[half:]
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.svm"])
+def test_a_finished_run_learns_what_a_pipe_adds(name, files, tmp_path):
+    words, old, new = from_pipe(files, tmp_path, "--method", "olsth", name=name)
+    assert "grown" not in good(*words, "--resume", input="".join(old)).stderr
+    before = read_checkpoint(tmp_path / "m").about["rows"]
+    for _ in range(2):  # the second has nothing to learn
+        good(*words, "--resume", input="".join(old + new))
+        resumed = read_checkpoint(tmp_path / "m")
+        assert resumed.about["rows"] == before + len(new)
+    (tmp_path / "c").unlink()
+    good(*words, "-q", input="".join(old + new))
+    assert_allclose(resumed.object.coef_, read_checkpoint(tmp_path / "m").object.coef_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("change", ["cut", "reverse", "prepend", "edit", "nothing", "no newline"])
+def test_a_finished_run_whose_pipe_has_other_rows_is_not_resumed(change, files, tmp_path):
+    words, (head, *old), new = from_pipe(files, tmp_path, "--method", "olsth")
+    model = (tmp_path / "m").read_bytes()
+    text = {
+        "cut": [head, *old[:-5]],
+        "reverse": [head, *old[::-1]],
+        "prepend": [head, *new, *old],
+        "edit": [head, old[1], *old[1:], *new],
+        "nothing": [head],
+        "no newline": [head, *old[:-1], old[-1].rstrip("\n") + "7\n"],
+    }
+    done = run(*words, "--resume", input="".join(text[change]))
+    assert done.exit_code == 4
+    assert "standard input does not begin with the rows" in " ".join(done.stderr.split())
+    assert (tmp_path / "m").read_bytes() == model
+
+
+def test_a_run_that_stopped_on_a_bad_row_of_a_pipe_goes_on_from_the_same_rows_alone(tmp_path):
+    rows = [
+        f"{i % 7} 1:{i % 11} 2:{i % 7}\n" for i in range(15_000)
+    ]  # more than are looked at before learning
+    words = ["fit", "-", "--format", "svmlight", "--method", "olsth", "-k", 1, "--every", "1rows", "-q"]
+    words += ["-o", tmp_path / "m", "--checkpoint", tmp_path / "c"]
+    assert run(*words, input="".join([*rows, "bad\n"])).exit_code == 3
+    other = "".join([rows[1], *rows[1:], "bad\n"])
+    assert run(*words, "--resume", input=other).exit_code == 4
+    assert run(*words, "--resume", input="".join([*rows, "bad\n"])).exit_code == 3
+
+
+def test_a_finished_run_of_a_query_is_not_resumed(tmp_path):
+    pytest.importorskip("duckdb", reason="duckdb, which runs the query, is not installed")
+    words = ["fit", "duckdb:SELECT sin(range) AS a, 2 * range AS y FROM range(50)", "--target", "y", "-k", 1]
+    words += ["-o", tmp_path / "m", "--checkpoint", tmp_path / "c", "-q"]
+    good(*words)
+    done = run(*words, "--resume")
+    assert done.exit_code == 4
+    assert "cannot be compared with those that were learned" in " ".join(done.stderr.split())
+
+
 def test_a_full_disk_while_checkpointing_leaves_the_old_checkpoint(files, tmp_path, monkeypatch):
     words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "--checkpoint", tmp_path / "c", "-k", 2]
     words += ["--every", "1rows", "--method", "sfsa", "--passes", "1"]

@@ -8,10 +8,10 @@ from streamsieve.cli import main
 from .rules import Failure, check_finite, strict_warnings
 
 
-def run(*words):
+def run(*words, input=None):
     """The exit code and what was printed; Failure for a traceback."""
     with strict_warnings():
-        done = CliRunner().invoke(main, [str(word) for word in words])
+        done = CliRunner().invoke(main, [str(word) for word in words], input=input)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise Failure(f"{type(done.exception).__name__}: {done.exception}") from done.exception
     if done.exit_code not in (0, 1, 2, 3, 4):

@@ -22,6 +22,7 @@ CHANGES = [
     "new file",
     "gzip",
 ]
+PIPED = ("nothing", "append", "cut", "reverse", "edit", "prepend", "no newline", "gzip")
 
 
 def lines(rng, n):
@@ -48,7 +49,14 @@ def run(number, seed, folder):
     words += ["--passes", "1"] if rng.random() < 0.5 else []
     words += ["--hold-out", "5"] if rng.random() < 0.2 else []
     words += ["-o", out, "--checkpoint", checkpoint]
-    first = command.run("fit", *files, *words)
+    pipe = change in PIPED and "--hold-out" not in words and rng.random() < 0.3
+    words += ["--format", "csv"] if pipe else []
+
+    def fit(*more):
+        source = ["-"] if pipe else files
+        return command.run("fit", *source, *words, *more, input=files[0].read_bytes() if pipe else None)
+
+    first = fit()
     if first.exit_code:
         raise Failure(f"{words}: {first.stderr}")
     before, rows = out.read_bytes(), read_checkpoint(out).about["rows"]
@@ -68,13 +76,14 @@ def run(number, seed, folder):
     if change == "new file":
         (folder / "more.csv").write_text(head + "".join(new))
         files.append(folder / "more.csv")
-    again = command.run("fit", *files, *words, "--resume")
+    again = fit("--resume")
     if again.exit_code == 4:
         if change == "nothing" or out.read_bytes() != before:
             raise Failure(f"{change}: {again.stderr}")
         return
     now = read_checkpoint(out).about["rows"]
-    if again.exit_code or change not in ("nothing", "append", "new file"):
+    grows = ["append", "new file", *(["gzip"] if pipe else [])]  # the rows of a pipe are compared unpacked
+    if again.exit_code or change not in ["nothing", *grows]:
         raise Failure(f"{change}, {words}: exit code {again.exit_code}: {again.stderr}")
     if (now == rows) != (change == "nothing") and "--hold-out" not in words:
         raise Failure(f"{change}, {words}: {rows} rows were learned, now {now}")

@@ -339,9 +339,7 @@ def _scanned(file: File, layout: Layout, size: int) -> Iterator[int]:
     target = size
     with closing(Bytes(file)) as source:
         step = max(PADDING, min(size // 8, 1 << 22))
-        for chunk in chunks(
-            source, 0, 1, step, True, lambda text, n: _core.csv_whole_rows(text, n, separator)
-        ):
+        for chunk in chunks(source, {}, step, True, lambda text, n: _core.csv_whole_rows(text, n, separator)):
             end = chunk.offset + chunk.n
             if end >= target and end < (file.size or 0):
                 yield end

@@ -283,9 +283,12 @@ class Bytes:
         """Whether the bytes are those of the file."""
         return self.packing is None and self.encoding is None
 
-    def start_at(self, offset: int) -> None:
-        """Go to an offset in the unpacked bytes, at once in a plain file, else by reading up to it."""
-        if self.plain and self.file.path is not None and self._raw.seekable():
+    def start_at(self, offset: int, digest: Any = None) -> None:
+        """Go to an offset in the unpacked bytes, at once in a plain file, else by reading up to it.
+
+        A digest is updated by all bytes before.
+        """
+        if digest is None and self.plain and self.file.path is not None and self._raw.seekable():
             self._head = memoryview(b"")
             self._counted.start_at(offset)
             return
@@ -294,6 +297,8 @@ class Bytes:
             n = self.into(scratch[: min(offset, len(scratch))])
             if not n:
                 raise ValueError(f"{self.file.name} ends {offset:,} bytes before the position to go on from.")
+            if digest is not None:
+                digest.update(scratch[:n])
             offset -= n
 
     def close(self) -> None:

@@ -156,6 +156,13 @@ class Stream:
         theirs, ours = position.get("mark", {}).get("source"), self._fingerprint["source"]
         return theirs != ours and has_grown(theirs, ours, getattr(self._reader, "files", []))
 
+    @property
+    def comparable(self) -> bool:
+        """Whether the fingerprint holds a digest of the source. Else text is compared when it is read again,
+        up to the position; frames, queries and dicts are not."""
+        source = self._fingerprint["source"]
+        return isinstance(source, list) and all("digest" in file for file in source)
+
     def seek(self, position: dict[str, Any], *, grown: bool = False, finished: bool = False) -> None:
         """Let the next iteration continue exactly at a position; ValueError if it is of another source.
 

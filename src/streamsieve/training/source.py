@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -205,6 +206,9 @@ class SourceRun:
             if self.grown:
                 self._check_can_continue(position["mode"] if passed else "stream")
             self.stream.seek(end, grown=self.grown, finished=done)
+            begun = not self.stream.comparable and self._read_on(end, done)
+        except BadData:
+            raise
         except ValueError as error:
             raise CheckpointError(f"{file} cannot be resumed: {error}") from None
         self.done = self.was_done = done and not self.grown
@@ -213,9 +217,30 @@ class SourceRun:
             if passed:  # the source is the same; it is read again from the first row
                 self.mode, self.passes = position["mode"], position["passes"]
                 self.stream = self.open()
-            self.blocks = self.stream.blocks()
+            if not begun:
+                self.blocks = self.stream.blocks()
         self.trainer = self._new_trainer(int(model.about["rows"]))
         self.trainer.position = position
+
+    def _read_on(self, position: dict[str, Any], done: bool) -> bool:
+        """Read the first rows after a position in a source whose content is known only once it is read.
+
+        ValueError where what comes before them is not what was learned. A finished run has grown if there
+        are any. False for a source whose rows cannot be compared, which is not read yet.
+        """
+        if "digest" in position.get("at", {}):
+            self.blocks = self.stream.blocks()
+            self.first = [_block(rows, self.stream.position()) for rows in islice(self.blocks, 1)]
+            self.grown = done and bool(self.first)
+            if self.grown:
+                self._check_can_continue("stream")
+            return True
+        if done:
+            raise ValueError(
+                f"The rows of {self.stream.title} cannot be compared with those that were learned, to know "
+                "which are new. Delete the checkpoint to begin anew."
+            )
+        return False
 
     def _check_can_continue(self, mode: str) -> None:
         """Raise ValueError unless a finished run can learn rows that were added to its source."""

@@ -314,7 +314,6 @@ class Csv(TableReader, Files):
 
     def _batch(self, chunk: Chunk, parsed: Parsed, file: File, dialect: Dialect) -> Batch:
         assert self.table is not None
-        place = {"offset": chunk.offset, "line": chunk.line}
         error = parsed.error
         column = self.too_many_odd(parsed.odd[:, 0], len(parsed.numbers[0]))
         if column is not None and error is None:
@@ -325,7 +324,7 @@ class Csv(TableReader, Files):
                 as_before=f", and {many:,} cells of its column so far are none",
             )  # fmt: skip
         examples = self.table.examples(*parsed.numbers)
-        return Batch(place, examples, parsed.bad + chunk.bad, chunk.read, error, parsed.unlabelled)
+        return Batch(chunk.place, examples, parsed.bad + chunk.bad, chunk.read, error, parsed.unlabelled)
 
 
 class Parsed(NamedTuple):

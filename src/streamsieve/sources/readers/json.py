@@ -84,9 +84,8 @@ class JsonLines(TableReader, Files):
         values = [[row.get(name) for row in objects] for name in self.table.columns]
         found = rows_of(self, values, lines, file.name)
         error = found.error or (bad if isinstance(bad, BadData) else None)
-        place = {"offset": chunk.offset, "line": chunk.line}
         skipped = found.bad + chunk.bad + (0 if isinstance(bad, BadData) else bad)
-        return Batch(place, found.examples, skipped, chunk.read, error, found.unlabelled)
+        return Batch(chunk.place, found.examples, skipped, chunk.read, error, found.unlabelled)
 
 
 def flat(value: Any, prefix: str = "", depth: int = 0) -> dict[str, Any]:

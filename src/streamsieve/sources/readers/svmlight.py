@@ -41,8 +41,7 @@ class Svmlight(Files):
         )  # fmt: skip
         error = bad_text(file, chunk, fault, where, width=f"{width:,}") if fault else None
         X = Rows(p=0, csr=(indptr[: rows + 1], indices[:used], data[:used]))
-        place = {"offset": chunk.offset, "line": chunk.line}
-        return Batch(place, Examples(X, y[:rows], None), bad + chunk.bad, chunk.read, error)
+        return Batch(chunk.place, Examples(X, y[:rows], None), bad + chunk.bad, chunk.read, error)
 
 
 FORMATS = [Format("svmlight", Svmlight, ("n_features", "zero_based"), ("svm", "svmlight", "libsvm"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -31,18 +32,36 @@ class Chunk(NamedTuple):
     lines: int
     bad: int  # rows before it that were too long
     read: int  # packed bytes read so far
+    digest: str | None  # of the file up to the end of the chunk, where its fingerprint has none
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where it begins and, where the fingerprint of the file has no digest, what must be found there."""
+        place = {"offset": self.offset, "line": self.line}
+        return place if self.digest is None else {**place, "bytes": self.n, "digest": self.digest}
 
 
 def chunks(
-    source: Bytes, offset: int, line: int, size: int, skip_bad: bool, whole: Callable[[Text, int], int]
+    source: Bytes,
+    at: dict[str, Any],
+    size: int,
+    skip_bad: bool,
+    whole: Callable[[Text, int], int],
 ) -> Generator[Chunk]:
-    """The text from an offset on, in pieces of whole rows; `whole` tells where the last of a text ends."""
-    text = np.empty(size + PADDING + 1, dtype=np.uint8)
+    """The text from a place on, in pieces of whole rows; `whole` tells where the last of a text ends.
+
+    ValueError where a pipe does not hold what it held when the place was left.
+    """
+    offset, line = at.get("offset", 0), at.get("line", 1)
+    known: str | None = at.get("digest")
+    digest = hashlib.sha256() if source.file.size is None else None
+    text = np.empty(max(size, at.get("bytes", 0)) + PADDING + 1, dtype=np.uint8)
     have = bad = 0
     if offset:
-        source.start_at(offset)
+        source.start_at(offset, digest)
     elif (have := source.into(memoryview(text.data)[:3])) == 3 and text[:3].tobytes() == b"\xef\xbb\xbf":
         have, offset = 0, 3  # a byte order mark is no data
+        _digest(digest, text[:3])
     ended = False
     while not ended:
         room = len(text) - PADDING - 1
@@ -64,11 +83,14 @@ def chunks(
                 source.file.name,
             )
         stop = n if ended else whole(text, n)
+        if known is not None:
+            _compare(source.file, digest, text[: min(n, at["bytes"])], known)
+            known = None
         if stop:
             rest = np.empty(max(size, 2 * (n - stop)) + PADDING + 1, dtype=np.uint8)
             rest[: n - stop] = text[stop:n]
             lines = _core.lines(text, stop)
-            yield Chunk(text, stop, offset, line, lines, bad, source.read)
+            yield Chunk(text, stop, offset, line, lines, bad, source.read, _digest(digest, text[:stop]))
             line, offset, have, bad, text = line + lines, offset + stop, n - stop, 0, rest
         elif n >= LONGEST:
             error = BadData(
@@ -79,16 +101,36 @@ def chunks(
             )
             if not skip_bad or (text[:n] == 10).any():
                 raise error
+            _digest(digest, text[:n])
             while (got := source.into(memoryview(text.data)[:room])) and not (text[:got] == 10).any():
+                _digest(digest, text[:got])
                 offset += got
             end = int(np.argmax(text[:got] == 10)) + 1 if got else 0
+            _digest(digest, text[:end])
             text[: got - end] = text[end:got].copy()
             offset, have, bad, line = offset + n + end, got - end, bad + 1, line + 1
         elif not ended:
             have = n
             text = np.concatenate([text, np.empty(len(text), dtype=np.uint8)])
     if bad:  # the last row was too long: nothing is left to report it with
-        yield Chunk(text, 0, offset, line, 0, bad, source.read)
+        yield Chunk(text, 0, offset, line, 0, bad, source.read, _digest(digest, text[:0]))
+
+
+def _digest(digest: Any, text: Text) -> str | None:
+    """The digest with some text more, if there is one."""
+    if digest is None:
+        return None
+    digest.update(text)
+    return str(digest.hexdigest())
+
+
+def _compare(file: File, digest: Any, text: Text, known: str) -> None:
+    """Raise ValueError unless the text gives a digest that is known."""
+    if digest is None or _digest(digest.copy(), text) != known:
+        raise ValueError(
+            f"{file.name} does not begin with the rows that were learned from it. Pass the same rows, which "
+            "more may follow, or delete the checkpoint to begin anew."
+        )
 
 
 def newline_before(text: Text, n: int) -> int:
@@ -172,6 +214,5 @@ class Files(Reader):
         self, source: Bytes, at: dict[str, Any], whole: Callable[[Text, int], int]
     ) -> Generator[Chunk]:
         """The text of a file from a place on; the file is closed at the end."""
-        start, options = (at.get("offset", 0), at.get("line", 1)), self.options
         with closing(source):
-            yield from chunks(source, *start, options.chunk, options.skip_bad, whole)
+            yield from chunks(source, at, self.options.chunk, self.options.skip_bad, whole)
