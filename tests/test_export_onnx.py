@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from streamsieve import OLSthRegressor, SieveClassifier, SieveRegressor, TSGDClassifier, save
 from streamsieve.cli import main
-from streamsieve.export import to_card, to_onnx
+from streamsieve.export import register_converters, to_card, to_onnx
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 rng = np.random.default_rng(0)
@@ -70,6 +70,55 @@ def test_onnx_of_a_table_has_an_input_for_each_column():
     }
     assert "colour" in inputs
     assert_allclose(run(graph, inputs)["variable"][:, 0], model.predict(frame), rtol=1e-9)
+
+
+def converted(model, dtype):
+    skl2onnx = pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+
+    register_converters()
+    tensor = FloatTensorType if dtype == "float32" else DoubleTensorType
+    zipmap = {"zipmap": False} if hasattr(model, "classes_") else {}
+    return skl2onnx.convert_sklearn(
+        model, initial_types=[("X", tensor([None, X.shape[1]]))], options={id(model): zipmap}
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_onnx_of_pipelines_by_skl2onnx(steps, dtype):
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    close = {"atol": 1e-4 if dtype == "float32" else 1e-9}
+    labels = np.array(["a", "b", "c"])[np.digitize(y, [-1.0, 1.0])]
+    if steps == 1:  # the estimator itself
+        targets, classes = OLSthRegressor(3), SieveClassifier(3)
+    elif steps == 2:  # it predicts
+        targets = make_pipeline(StandardScaler(), SieveRegressor(3))
+        classes = make_pipeline(StandardScaler(), TSGDClassifier(3, loss="logistic"))
+    else:  # it selects
+        targets = make_pipeline(StandardScaler(), OLSthRegressor(3), Ridge())
+        classes = make_pipeline(SieveClassifier(3), StandardScaler(), LogisticRegression())
+    targets.fit(X, y)
+    classes.fit(X, labels)
+    given = {"X": X.astype(dtype)}
+    out = run(converted(targets, dtype), given)["variable"]
+    assert_allclose(out[:, 0], targets.predict(X), **close)
+    out = run(converted(classes, dtype), given)
+    assert np.mean(out["label"] == classes.predict(X)) > 0.99
+    assert_allclose(out["probabilities"], classes.predict_proba(X), **close)
+
+
+def test_onnx_of_labels_without_probabilities_and_of_tables_by_skl2onnx():
+    hinge = TSGDClassifier(3, loss="hinge").fit(X, y > 0)
+    out = run(converted(hinge, "float64"), {"X": X})
+    assert list(out) == ["label"]
+    assert_array_equal(out["label"], hinge.predict(X))
+    table = pd.DataFrame({"a": X[:, 3], "b": np.where(X[:, 7] > 5, "x", "y")})
+    with pytest.raises(ValueError, match="categories"):
+        converted(OLSthRegressor(2).fit(table, y), "float64")
 
 
 def test_a_card_says_what_the_model_is(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 
 from .formula import Formula, Term, formula_of
 
-_OPSET = 19  # the first in which texts are compared
+_ARRAYS, _TEXTS = 13, 19  # opsets: one that runtimes have for long, and the first that compares texts
 
 
 def to_onnx(model: Any, dtype: str = "float32") -> Any:
@@ -47,7 +47,7 @@ def to_onnx(model: Any, dtype: str = "float32") -> Any:
         inputs = [_array(graph, model, formula, number)]
     outputs = _outputs(graph, formula, number, TensorProto)
     made = helper.make_graph(graph.nodes, "streamsieve", inputs, outputs, graph.constants)
-    opset = [helper.make_opsetid("", _OPSET)]
+    opset = [helper.make_opsetid("", _TEXTS if by_column else _ARRAYS)]
     found = helper.make_model(made, opset_imports=opset, producer_name="streamsieve", ir_version=9)
     checker.check_model(found)
     return found
@@ -63,7 +63,7 @@ class _Graph:
 
     def add(self, op: str, *inputs: str, to: str | None = None, **attributes: Any) -> str:
         name = to or f"n{len(self.nodes)}"
-        self.nodes.append(self.helper.make_node(op, list(inputs), [name], **attributes))
+        self.nodes.append(self.helper.make_node(op, list(inputs), [name], f"{op} {name}", **attributes))
         return name
 
     def constant(self, values: Any, dtype: Any = None) -> str:
@@ -121,7 +121,7 @@ def _columns(graph: _Graph, formula: Formula, number: int, text: int) -> list[An
 
 def _cast(graph: _Graph, x: str, kind: int) -> str:
     name = f"n{len(graph.nodes)}"
-    graph.nodes.append(graph.helper.make_node("Cast", [x], [name], to=kind))
+    graph.nodes.append(graph.helper.make_node("Cast", [x], [name], f"Cast {name}", to=kind))
     return name
 
 
