@@ -178,3 +178,5 @@ def test_candidates_are_for_averages(tmp_path):
         distributed.fit(TSGDRegressor(2), file, candidates=10)
     with pytest.raises(ValueError, match="missing='mean'"):
         distributed.fit(SieveRegressor(2, missing="mean"), file)
+    with pytest.raises(ValueError, match="age of its rows"):
+        distributed.fit(SieveRegressor(2, half_life=100), file)

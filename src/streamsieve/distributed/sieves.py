@@ -51,7 +51,7 @@ def learn_sieve(made: Task, run: Run, candidates: int | None, width: int | None)
     assert made.like.task is not None
     if isinstance(sieve, Effects):
         return learn_effects(made, run, sieve)
-    _check_missing(sieve)
+    _check(sieve)
     most = most_candidates(sieve, made.like.task.q) if candidates is None else candidates
     if sieve.loss != "squared":
         return _learn_rows(made, run, sieve, most, width)
@@ -82,7 +82,7 @@ def shard_task(made: Task, width: int | None) -> Task:
     assert made.like.task is not None
     if isinstance(sieve, Effects):
         raise ParamError("effects", sieve.effects, "expected 'linear': shards learn before levels are known.")
-    _check_missing(sieve)
+    _check(sieve)
     few = width is not None and width <= most_candidates(sieve, made.like.task.q)
     return _with(made, folded_averages() if few and sieve.loss == "squared" else KeptRows(sieve))
 
@@ -100,9 +100,13 @@ def sieve_of_shards(part: Part, sieve: Any) -> Part:
     return _with_method(part, sieve_of_rows(method), part.model.feature_names)
 
 
-def _check_missing(sieve: Any) -> None:
+def _check(sieve: Any) -> None:
     if sieve.missing == "mean":
         raise ParamError("missing", "mean", "expected 'error': units have no means of the rows before them.")
+    if sieve.half_life is not None:
+        raise ParamError(
+            "half_life", sieve.half_life, "expected None: a unit does not know the age of its rows."
+        )
 
 
 def learn_effects(made: Task, run: Run, method: Effects) -> Part:
