@@ -436,7 +436,7 @@ def test_rows_that_were_never_there_cannot_be_subtracted():
         RunningAverages().update(X[:200], y[:200], np.full(200, 2.0)),
         RunningAverages().update(X[1:], y[1:], np.full(299, 1.01)),
     ):
-        with pytest.raises(ValueError, match="never merged or seen here"):
+        with pytest.raises(ValueError, match="never added or merged here"):
             averages.subtract(other)
         assert_same(averages, before)
 
@@ -446,7 +446,7 @@ def test_digits_that_subtracting_leaves_are_told():
     large = X.copy()
     large[:, 2] *= 1e7
     averages = RunningAverages().update(X, y).merge(RunningAverages().update(large, y))
-    with pytest.warns(UserWarning, match=r"1 columns: of column 2 about [12] digits are left"):
+    with pytest.warns(UserWarning, match=r"1 columns: column 2 has about [12] digits left"):
         averages.subtract(RunningAverages().update(large, y))
     rest = np.delete(np.arange(P), 2)
     expected = RunningAverages().update(X, y)
@@ -456,7 +456,7 @@ def test_digits_that_subtracting_leaves_are_told():
     huge = X.copy()
     huge[:, 2] *= 1e9
     averages = expected.copy().merge(RunningAverages().update(huge, y))
-    with pytest.warns(UserWarning, match="about 0 digits are left"):
+    with pytest.warns(UserWarning, match="about 0 digits left"):
         averages.subtract(RunningAverages().update(huge, y))
     assert standardize(averages).x_scale[2] == 0  # constant, rather than rounding
 
@@ -464,8 +464,8 @@ def test_digits_that_subtracting_leaves_are_told():
 @pytest.mark.parametrize(
     ("mine", "theirs", "match"),
     [
-        ({"half_life": 10}, {"half_life": 20}, "fade alike"),
-        ({"decay": 0.1}, {}, "fade alike"),
+        ({"half_life": 10}, {"half_life": 20}, "with the same decay"),
+        ({"decay": 0.1}, {}, "with the same decay"),
         ({"interactions": True}, {}, "interactions"),
     ],
 )
@@ -474,7 +474,7 @@ def test_averages_of_another_kind_are_not_merged(mine, theirs, match):
     for averages in (RunningAverages(**mine), RunningAverages(**mine).update(X, y)):
         with pytest.raises(ValueError, match=match):
             averages.merge(RunningAverages(**theirs).update(X, y))
-    with pytest.raises(ValueError, match="fade alike"):
+    with pytest.raises(ValueError, match="with the same decay"):
         FoldAverages(2, half_life=10).merge(FoldAverages(2, half_life=20).update(X, y))
 
 
@@ -483,7 +483,7 @@ def test_named_columns_are_not_merged_with_unnamed_ones():
     named = RunningAverages().update(pd.DataFrame(X, columns=list("abcdefg")), y)
     unnamed = RunningAverages().update(X, y)
     for a, b in ((named, unnamed), (unnamed, named)):
-        with pytest.raises(ValueError, match="named columns"):
+        with pytest.raises(ValueError, match="has column names"):
             a.merge(b)
     assert list(RunningAverages().merge(named).feature_names_) == list("abcdefg")
 

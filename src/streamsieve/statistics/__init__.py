@@ -1,1 +1,1 @@
-"""Statistics that merge, and what is computed from them: once, for all methods."""
+"""Statistics that merge, and computations on them, shared by all methods."""

@@ -1,4 +1,4 @@
-"""What a user adds to running averages: checked rows, targets and weights."""
+"""Validation of rows, targets and weights that are added to running averages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 # A moment is two values and a weight, which forgetting lets grow by 1e60 (float32: 1e12).
 LIMIT = {"float64": 1e100, "float32": 1e10}  # largest value
 WEIGHT_LIMIT = {"float64": 1e30, "float32": 1e5}  # largest sample weight
-TINY = {"float64": 1e-100, "float32": 1e-18}  # the squares of smaller values vanish
+TINY = {"float64": 1e-100, "float32": 1e-18}  # the squares of smaller values underflow
 
 
 def check_batch(
     averages: RunningAverages, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Rows, Array, Array | None, Any]:
-    """Checked rows, targets and weights without rows of weight 0, and names. Changes nothing."""
+    """Validated rows, targets and weights without rows of weight 0, and names. Does not change the
+    averages."""
     if isinstance(y, str) or (isinstance(y, list) and y and all(isinstance(name, str) for name in y)):
         X, y = _split_frame(X, y)
     limit = LIMIT[averages.dtype]
@@ -43,10 +44,10 @@ def check_batch(
 def _split_frame(X: Any, y: str | list[str]) -> tuple[Any, Any]:
     """The features and the named targets of a frame."""
     if isinstance(X, np.ndarray | list) or is_sparse(X) or not is_frame(X):
-        raise ValueError(f"y={y!r} names columns, but X is no data frame; pass y as an array.")
+        raise ValueError(f"y={y!r} names columns, but X is not a data frame; pass y as an array.")
     frame = read_frame(X)
     names = [y] if isinstance(y, str) else y
     absent = [name for name in names if name not in frame.columns]
     if absent:
-        raise ValueError(f"The frame has no column {absent[0]!r} to serve as target.")
+        raise ValueError(f"The frame has no column {absent[0]!r} for the target.")
     return frame.drop(names).to_native(), frame.select(names).to_numpy()

@@ -1,4 +1,4 @@
-"""Rows of other running averages, added or taken out."""
+"""Adding and removing the rows of other running averages."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..core.rows import Array
 if TYPE_CHECKING:
     from .running import RunningAverages
 
-FEW_DIGITS = 4  # of a variance after subtracting, of which users are warned
+FEW_DIGITS = 4  # digits of a variance after subtraction below which users are warned
 
 
 def combine(
     averages: RunningAverages, other: RunningAverages, sign: int, unit: float | None, warn: bool
 ) -> None:
-    """Add (1) or take out (-1) the rows of `other`, which holds some, in the units of `averages`."""
+    """Add (1) or remove (-1) the rows of `other`, which is not empty, in the units of `averages`."""
     with both_locks(averages, other):
         averages.forgetting.check_same_decay(other.forgetting)
         if averages.interactions != other.interactions:
-            raise ValueError("One of the averages has interactions, the other has not.")
+            raise ValueError("Only one of the averages has interactions.")
         if averages.n_features_in_ is None:
             if sign < 0:
                 raise ValueError("Nothing to subtract from: these averages hold no rows.")
@@ -48,7 +48,7 @@ def combine(
             digits = averages.moments.digits_without(other.moments, factor, rows_left)
         averages._changes += 1
         averages.moments.merge(other.moments, factor)
-        # from the moments: the other has its own only where it imputes
+        # from the moments: `other` has its own sums only if it imputes
         averages.imputer_sums += factor * other.moments.column_sums(total)[: averages.n_features_in_]
         averages.squares += sign * other.squares / unit**2
         averages.forgetting.total += factor * total
@@ -64,13 +64,13 @@ def combine(
 
 
 def _round_off(averages: RunningAverages, digits: Array, warn: bool) -> None:
-    """Make columns constant of whose variance only rounding is left; warn of those with few digits."""
+    """Set variances that are only rounding error to 0; warn of variances with few digits."""
     averages.moments.make_constant(np.flatnonzero(digits < 1))
     worst, few = int(np.argmin(digits)), int(np.sum(digits < FEW_DIGITS))
     if warn and few:
         warnings.warn(
-            f"Subtracting cancels nearly all of the variance of {few} columns: of column {worst} about "
-            f"{digits[worst]:.0f} digits are left. If they matter, average the remaining rows anew.",
+            f"Subtracting cancels nearly all of the variance of {few} columns: column {worst} has about "
+            f"{digits[worst]:.0f} digits left. If they matter, average the remaining rows again.",
             stacklevel=5,
         )
 
@@ -80,18 +80,18 @@ def _check_compatible(averages: RunningAverages, other: RunningAverages) -> None
     theirs = (other.n_features_in_, other.n_features_, other.n_targets_)
     if mine != theirs:
         raise ValueError(
-            f"These averages are of {mine[1]} features and {mine[2]} targets, the others of {theirs[1]} "
-            f"and {theirs[2]}; only averages of the same columns add up."
+            f"These averages have {mine[1]} features and {mine[2]} targets, the others {theirs[1]} "
+            f"and {theirs[2]}; only averages of the same columns can be merged."
         )
     if (averages.names is None) != (other.names is None):
-        raise ValueError("One of the averages has named columns, the other has not; name both or none.")
+        raise ValueError("Only one of the averages has column names; name the columns of both or of none.")
     if averages.names != other.names:
         raise ValueError("The averages have the same number of features, but other names or another order.")
 
 
 @contextmanager
 def both_locks(a: Any, b: Any) -> Iterator[None]:
-    """The locks of two averages, in one order everywhere, so that no two threads wait for each other."""
+    """The locks of two averages, always in the same order, to avoid deadlocks."""
     first, second = sorted((a._lock, b._lock), key=id)
     with first, second:
         yield

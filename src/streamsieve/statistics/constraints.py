@@ -1,7 +1,7 @@
-"""Constraints on the weights, as users state them: by names, by group or by index.
+"""Constraints on the weights, given by names, groups or indices.
 
-`Constraints` holds them, `resolve` turns names into places; `standardize.py` builds them into the averages,
-so that an extractor sees them only where its own scalar problem does.
+`Constraints` stores them and `resolve` converts names to indices. `standardize.py` applies them to the
+averages, so that an extractor needs them only in its scalar problem.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Features:
 
 
 class PerFeature:
-    """A value for some features, by name, or one for each of them."""
+    """A value for some features, by name, or a value for each feature."""
 
     def __init__(self, name: str, value: Callable[[Any], Any], for_all: bool = False) -> None:
         self.name, self.value, self.for_all = name, value, for_all
@@ -107,19 +107,19 @@ class Groups:
 KEEP = Param(
     None,
     Or(Features(), None),
-    "Features that are in every model, by name or index; they count in k. A group is named by any of its "
+    "Features that are in every model, by name or index; they count towards k. Name a group by any of its "
     "features, or by its name.",
     live=True,
 )
 PENALTY_FACTOR = Param(
     None,
     Or(PerFeature("dict of features and floats >= 0 or list of p floats >= 0", _penalty_factor), None),
-    "What the penalty of each feature is multiplied by, 1 where nothing is said: 0 keeps a feature, inf "
+    "Factor of the penalty of each feature, 1 by default: 0 keeps a feature, inf "
     "excludes it. Methods that compare weights divide them by it.",
     live=True,
 )
 POSITIVE = Param(
-    False, Or(Bool(), Features()), "Weights of all features, or of these, are at least 0.", live=True
+    False, Or(Bool(), Features()), "Features whose weights are at least 0; True: all.", live=True
 )
 BOUNDS = Param(
     None,
@@ -139,21 +139,21 @@ BOUNDS = Param(
 GROUPS = Param(
     None,
     Or(Groups(), None),
-    "Features that enter together or not at all; those in no group are groups of one. k counts groups.",
+    "Features that are selected together or not at all; k counts groups. Other features are groups of one.",
     live=True,
 )
 GROUP_CATEGORIES = Param(
     False,
     Bool(),
-    "Make groups of one-hot features: those called `column=value`, as `read` and the command line call "
-    "them, of the same column.",
+    "If True, the one-hot features of a column form a group: features named `column=value`, as by `read` "
+    "and the command line.",
     live=True,
 )
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """What is asked of the weights; each field as the parameter of that name."""
+    """All constraints; the fields are the parameters of the same names."""
 
     keep: Any = None
     penalty_factor: Any = None
@@ -168,17 +168,17 @@ class Constraints:
 
     @classmethod
     def of(cls, method: Any) -> Constraints:
-        """Those of a method, from its parameters."""
+        """The constraints of a method, from its parameters."""
         return cls(**{name: getattr(method, name) for name in PARAMS if hasattr(method, name)})
 
     @property
     def given(self) -> dict[str, Any]:
-        """Those that are set."""
+        """The constraints that are set."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value not in (None, False, [], {})}
 
     def check(self, method: str, refused: dict[str, str], *, standardize: bool = True) -> None:
-        """Raise ParamError for what a method cannot do, or what does not go together."""
+        """Raise ParamError for constraints that a method does not support or that are incompatible."""
         for name, value in self.given.items():
             if name in refused:
                 raise ParamError(name, value, f"{method} {refused[name]}")
@@ -199,7 +199,7 @@ class Constraints:
                 )
 
     def resolve(self, p: int, names: Sequence[Any] | None, first_index: int = 0) -> Resolved:
-        """Places of p features in place of names; ParamError for features that there are not."""
+        """Convert names to indices of p features; ParamError for unknown features."""
         find = Finder(p, names, first_index)
         groups = self._groups(find)
         label = np.arange(p)
@@ -242,7 +242,7 @@ class Constraints:
                     raise ParamError(
                         "groups",
                         what,
-                        f"expected in one group only, and it is in {other!r} already; merge the two groups.",
+                        f"expected in one group only, but it is also in {other!r}; merge the two groups.",
                     )
                 seen |= {int(j): name for j in at}
                 groups[name] = at
@@ -284,7 +284,7 @@ class Resolved:
     Attributes
     ----------
     factor : ndarray of shape (p,)
-        Penalty factors; 0 for features in every model, inf for those in none.
+        Penalty factors; 0 for features that are always kept, inf for excluded features.
     lower, upper : ndarray of shape (p,)
         In original units.
     group : ndarray of int of shape (p,) or None
@@ -307,7 +307,7 @@ class Resolved:
 
 
 class Finder:
-    """Where features are that users call by name or index."""
+    """Finds features by name or index."""
 
     def __init__(self, p: int, names: Sequence[Any] | None, first_index: int = 0) -> None:
         self.p, self.first_index = p, first_index
@@ -346,7 +346,7 @@ class Finder:
         return f"they are {', '.join(map(repr, known[:8]))}{', ...' if len(known) > 8 else ''}."
 
     def categories(self) -> dict[Any, Ints]:
-        """The one-hot features of each column: those called ``column=value``."""
+        """The one-hot features of each column: those named ``column=value``."""
         if self.names is None:
             raise ParamError(
                 "group_categories", True, "expected features with names, such as 'city=Rome'; pass groups."

@@ -1,4 +1,4 @@
-"""Fourth moments of a few columns, for standard errors that hold where the noise varies with the row."""
+"""Fourth moments of a few columns, for standard errors with heteroscedastic noise."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from .interactions import Pairs
 from .moments import symmetric
 from .running import RunningAverages
 
-MOST = 200  # columns; 201 and a target take 3.4 GB
+MOST = 200  # maximum number of columns; 201 columns and a target need 3.4 GB
 
 
 class FourthMoments(LockedState):
     """Averages of all products of up to four of the columns (1, x, y), for `inference.ols(se="hc1")`.
 
-    Running averages of the products x_i x_j, x_i y and y^2, about a centre near the mean: products of columns
-    far from zero would lose all digits. Memory is 2 (p + q)^4 bytes: 15 MB for 50 features and a target.
+    They are running averages of the products x_i x_j, x_i y and y^2 about a centre near the mean, because
+    products of columns far from zero would lose all digits. Memory is 2 (p + q)^4 bytes: 15 MB for 50
+    features and a target.
 
     Parameters
     ----------
     missing, dtype
-        As of `RunningAverages`. There is no forgetting: the errors need the squares of the weights.
+        As in `RunningAverages`. Forgetting is not supported, because the errors need the squares of the
+        weights.
 
     Examples
     --------
@@ -52,12 +54,12 @@ class FourthMoments(LockedState):
         )
 
     def begin(self, p: int, q: int, names: list[str] | None = None) -> Self:
-        """Lay out the state for p columns and q targets."""
+        """Allocate the state for p columns and q targets."""
         if p > MOST:
             size = 8 * Pairs(p + q).n_features ** 2 / 1e9
             raise ValueError(
-                f"The fourth moments of {p} columns take {size:.1f} GB. Pass at most {MOST} candidates, or "
-                'FoldAverages with se="folds", which needs no more than their averages.'
+                f"The fourth moments of {p} columns need {size:.1f} GB. Pass at most {MOST} candidates, or "
+                'FoldAverages with se="folds", which needs only averages.'
             )
         self.n_features_in_, self.n_targets_, self.names = p, q, names
         self.averages.begin(p + q, q)
@@ -68,7 +70,7 @@ class FourthMoments(LockedState):
         return int(self.averages.n_samples_)
 
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows, as `RunningAverages.update` does; a sample weight counts as so many rows."""
+        """Add rows, as `RunningAverages.update` does; a row of weight w counts as w rows."""
         with self._lock:
             plain = RunningAverages(missing=self.averages.missing, dtype=self.averages.dtype)
             plain.names, plain.n_features_in_, plain.n_targets_ = (
@@ -79,7 +81,7 @@ class FourthMoments(LockedState):
             return self.add(*check_batch(plain, X, y, sample_weight))
 
     def add(self, rows: Rows, y: Array, w: Array | None = None, names: list[str] | None = None) -> Self:
-        """Add checked rows with targets (n, q), none of weight 0."""
+        """Add validated rows with targets (n, q), without rows of weight 0."""
         with self._lock:
             if len(y) == 0:
                 return self
@@ -87,7 +89,7 @@ class FourthMoments(LockedState):
                 self.begin(rows.p, y.shape[1], names)
             if rows.p != self.n_features_in_:
                 raise ValueError(
-                    f"The rows have {rows.p} columns, and the fourth moments are of {self.n_features_in_}."
+                    f"The rows have {rows.p} columns, but the fourth moments have {self.n_features_in_}."
                 )
             center = self.center
             try:
@@ -108,7 +110,7 @@ class FourthMoments(LockedState):
             self.averages.add(Rows(Z - self.center), y[at : at + step], part)
 
     def merge(self, other: FourthMoments) -> Self:
-        """Add the rows of others; as if all had been seen here, to rounding."""
+        """Add the rows of other moments; the result equals moments of all rows, up to rounding."""
         if not isinstance(other, FourthMoments):
             raise TypeError(f"Expected FourthMoments, got {type(other).__name__}.")
         if other.center is None:
@@ -122,25 +124,25 @@ class FourthMoments(LockedState):
             theirs = (other.n_features_in_, other.n_targets_, other.names)
             if mine != theirs:
                 raise ValueError(
-                    f"These moments are of {mine[0]} features and {mine[1]} targets, the others of "
+                    f"These moments have {mine[0]} features and {mine[1]} targets, the others "
                     f"{theirs[0]} and {theirs[1]}; only moments of the same columns merge."
                 )
             self.averages.merge(_moved(other.averages, other.center - self.center))
         return self
 
     def check(self) -> None:
-        """Raise ValueError for state from a file that does not fit together."""
+        """Raise ValueError for an inconsistent state from a file."""
         if not isinstance(self.averages, RunningAverages) or not self.averages.interactions:
-            raise ValueError("the fourth moments are no averages of products.")
+            raise ValueError("the fourth moments are not averages of products.")
         self.averages.check()
         p, q = self.n_features_in_, self.n_targets_
         if p is None:
             return
         if self.averages.n_features_in_ != p + q or self.averages.n_targets_ != q:
-            raise ValueError(f"the fourth moments are not of {p} columns and {q} targets.")
+            raise ValueError(f"the fourth moments do not have {p} columns and {q} targets.")
         center = self.center
         if center is not None and (np.shape(center) != (p + q,) or not np.isfinite(center).all()):
-            raise ValueError("the centre of the fourth moments is no row.")
+            raise ValueError("the centre of the fourth moments is not a row.")
 
 
 def _moved(averages: RunningAverages, delta: Array) -> RunningAverages:
@@ -159,7 +161,7 @@ def _moved(averages: RunningAverages, delta: Array) -> RunningAverages:
     column = np.concatenate([np.arange(side), pairs.left, pairs.right])
     value = np.concatenate([np.ones(side), delta[pairs.right], delta[pairs.left]])
     T = csr_array((value, (row, column)), shape=(side, side))
-    # the sums are of z - c; the centres move along, by the same map
+    # the sums are of z - c; the centres are mapped in the same way
     center = moments.center.copy()
     products = delta[pairs.left] * delta[pairs.right]
     center[:m] = (T @ np.append(moments.center, 0.0))[:m] + np.concatenate([delta, products])

@@ -10,16 +10,16 @@ from ..core.rows import Array
 from .newton import LOOSE, ROUNDING, ROUNDS, SWEEPS, TOL
 from .penalties import Penalty
 
-STEPS = 20  # Newton steps before coordinate descent goes on
+STEPS = 20  # maximum number of Newton steps before coordinate descent continues
 HALVINGS = 10
 
 
 class GroupSolver:
-    """Solves min_b 1/2 b'Rb - b'r + sum_g P_g(|b_g|; alpha) for one alpha after another.
+    """Solves min_b 1/2 b'Rb - b'r + sum_g P_g(|b_g|; alpha) for a sequence of alphas.
 
-    The features of a group are uncorrelated and of variance 1 at most, so that the prox of a group is that of
-    its norm. Given which groups are in the model the objective is smooth; a Newton step there costs O(m^3)
-    for m features. Block coordinate descent lets groups in and out; it never raises the objective.
+    The features of a group are uncorrelated and have variances of at most 1, so that the prox of a group is
+    that of its norm. For a fixed set of groups in the model the objective is smooth; a Newton step costs
+    O(m^3) for m features. Block coordinate descent adds and removes groups; it never raises the objective.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class GroupSolver:
         Largest distance of a group's weights from their prox given the others.
     steps, sweeps : int
     hard : bool
-        Whether one round of sweeps and Newton steps did not lead to the present solution.
+        Whether the current solution took more than one round of sweeps and Newton steps.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class GroupSolver:
         self.member = at[np.argsort(group[at], kind="stable")].astype(np.int64)
         _, first, self.unit = np.unique(group[self.member], return_index=True, return_inverse=True)
         self.first = np.append(first, len(self.member)).astype(np.int64)
-        self.head = self.member[first]  # one feature of each group: it has the group's factor
+        self.head = self.member[first]  # one feature of each group, with the factor of the group
         self.b, self.g = np.zeros(len(r)), self.r.copy()
         self.violation = np.inf
         self.steps = self.sweeps = 0
@@ -58,13 +58,14 @@ class GroupSolver:
         return float(values.sum() - 0.5 * self.b @ (self.r + self.g))
 
     def free(self, alpha: float) -> NDArray[np.int64]:
-        """The features of groups whose norms the penalty does not shrink any more."""
+        """The features of groups that the penalty no longer shrinks."""
         norm = self._norms(self.b)
         a, c = self.penalty.pieces(norm, alpha, self.head)
         return self.member[((norm > 0) & (a == 0) & (c == 0))[self.unit]]
 
     def solve(self, alpha: float) -> float:
-        """Move to a solution at alpha that is no worse than the present weights; the violation left."""
+        """Move to a solution at alpha that is at least as good as the current weights; returns the
+        violation."""
         for round_ in range(ROUNDS):
             self.hard = round_ > 0
             tol = min(TOL * 10**round_, LOOSE)
@@ -94,7 +95,7 @@ class GroupSolver:
         return self.violation <= tol
 
     def _newton(self, alpha: float, tol: float) -> bool:
-        """Newton steps on the groups in the model, halved while they lead uphill."""
+        """Newton steps on the groups in the model, halved while they raise the objective."""
         for _ in range(STEPS):
             norm = self._norms(self.b)
             inside = norm[self.unit] > 0

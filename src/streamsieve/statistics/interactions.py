@@ -1,4 +1,4 @@
-"""Pairwise products of features, made block by block ([Sun] 5.5: 90 features become 4,185)."""
+"""Pairwise products of features, computed block by block ([Sun] 5.5: 90 features become 4,185)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 class Pairs:
-    """The features x_1, ..., x_p followed by all products x_i x_j, i <= j: p (p + 3) / 2 in all."""
+    """The features x_1, ..., x_p followed by all products x_i x_j, i <= j: p (p + 3) / 2 in total."""
 
     def __init__(self, p: int) -> None:
         self.p = p
@@ -21,7 +21,7 @@ class Pairs:
         return self.p + len(self.left)
 
     def expand(self, X: NDArray[Any], columns: NDArray[np.int64] | None = None) -> NDArray[Any]:
-        """The expanded rows, or only some of their columns; meant for one block of rows."""
+        """The expanded rows, or only some of their columns, for one block of rows."""
         if columns is None:
             return np.hstack([X, X[:, self.left] * X[:, self.right]])
         single = columns < self.p

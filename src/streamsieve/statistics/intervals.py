@@ -1,4 +1,4 @@
-"""p values and intervals: of one fit by the t distribution, of several by aggregation."""
+"""p values and intervals: for one fit by the t distribution, for several fits by aggregation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.rows import Array
 
-SHARE = 0.05  # smallest share of the p values that may decide
+SHARE = 0.05  # smallest share of the p values that may determine the result
 
 
 def two_sided(t: Any, nu: Any) -> Array:
@@ -33,10 +33,10 @@ def t_interval(center: Array, error: Array, nu: Any, level: float) -> Array:
 
 
 def majority(intervals: Array) -> Array:
-    """Intervals (..., 2) around the points in more than half of B intervals (B, ..., 2); nan casts no vote.
+    """Intervals (..., 2) of the points that lie in more than half of B intervals (B, ..., 2); nan is ignored.
 
-    If each misses its point with probability a, they do with probability 2 a (Gasparin and Ramdas, 2024).
-    Where no point is in so many, what lies between is the interval.
+    If each misses its target with probability a, the result misses with probability at most 2 a (Gasparin and
+    Ramdas, 2024). If no point lies in more than half, the interval is the gap between them.
     """
     votes = (~np.isnan(intervals[..., 0])).sum(axis=0)
     at = (votes // 2)[None]
@@ -46,7 +46,7 @@ def majority(intervals: Array) -> Array:
 
 
 def aggregate(p: Array) -> Array:
-    """One p value from each B of them, (B, ...): Meinshausen, Meier and Buehlmann (2009), eq. (2.3).
+    """Aggregate B p values (B, ...) to one: Meinshausen, Meier and Buehlmann (2009), eq. (2.3).
 
     (1 - log g) min over j >= g B of p_(j) B / j, with g = `SHARE`.
     """

@@ -1,4 +1,4 @@
-"""Least squares on all features, with a ridge where it is not determined: [Sun] 3.2.2."""
+"""Least squares on all features, with a ridge if the solution is not unique: [Sun] 3.2.2."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ def ols(
 ) -> LinearModel:
     """Least squares on all features.
 
-    One Cholesky factorisation, O(p^3 / 3); where a ridge is needed, a Householder reduction in its place, O(4
-    p^3 / 3), or with few rows O(n p^2).
+    One Cholesky factorisation, O(p^3 / 3). If a ridge is needed, a Householder reduction instead, O(4 p^3 /
+    3), or O(n p^2) with few rows.
 
     Parameters
     ----------
     averages : RunningAverages
     ridge : "auto" or float >= 0, default="auto"
-        lambda, added to the diagonal of the standardised S_xx. "auto": none, unless S_xx is singular
+        lambda, added to the diagonal of the standardised S_xx. "auto": 0, unless S_xx is singular
         (duplicates) or there are no more rows than features; then the lambda of largest marginal likelihood.
-        What was added is `ridge` of the model.
+        `ridge` of the model is the value used.
     fit_intercept : bool, default=True
     standardize : bool, default=True
-        Bring the features to deviation 1 first; this matters to a ridge only.
+        If True, scale the features to standard deviation 1 first; this affects only a ridge.
     **constraints
-        `penalty_factor` (of the ridge), `positive`, `bounds`, as of the estimators.
+        `penalty_factor` (of the ridge), `positive`, `bounds`, as in the estimators.
 
     Returns
     -------
     LinearModel
-        With standard errors where no ridge was added.
+        With standard errors if no ridge was added.
 
     Notes
     -----
@@ -63,11 +63,11 @@ def ols(
 
         m log(1 - sum_i u_i^2 / (d_i + lambda)) + sum_i log(1 + d_i / lambda),    m = n - 1,
 
-    summed over the targets; a reduction to a band in place of the eigenvectors gives the same sums, O(p) for
-    each lambda. Unlike cross-validation (generalised or not) it has no
-    pole where the degrees of freedom reach n.
+    summed over the targets; a reduction to a band matrix instead of eigenvectors gives the same sums, O(p)
+    for each lambda. Unlike (generalised) cross-validation it has no pole where the degrees of freedom reach
+    n.
 
-    Differences from the paper: [Sun] leaves the ridge open, and [Susan] section 4 takes a constant.
+    Differences from the paper: [Sun] does not specify the ridge, and [Susan] section 4 uses a constant.
     """
     Constraints(**constraints).check("OLS", REFUSED)
     s = as_standardized(averages, fit_intercept, standardize, constraints)
@@ -89,11 +89,10 @@ def ols_weights(
     rows_per_feature: float = 1.0,
     factor: Array | None = None,
 ) -> tuple[Array, float]:
-    """Standardised weights (p, q) of all features, and the ridge behind them; within bounds, if there are
-    any.
+    """Standardised weights (p, q) of all features, and the ridge used; respects bounds.
 
-    "auto" adds a ridge where S_xx is singular or n <= `rows_per_feature` times the features that vary. A
-    ridge is multiplied by the factors of the features.
+    "auto" adds a ridge if S_xx is singular or n <= `rows_per_feature` times the number of features that vary.
+    A ridge is multiplied by the factors of the features.
     """
     if ridge != "auto" and not (isinstance(ridge, (int, float)) and 0 <= ridge < np.inf):
         raise ValueError(f'ridge={ridge!r} must be "auto" or a finite number >= 0.')
@@ -111,7 +110,7 @@ def ols_weights(
 
 
 def _solved(s: Standardized, L: Array, ridge: float, factor: Array | None) -> tuple[Array, float]:
-    """The weights at a ridge, L being the factor of the matrix with it."""
+    """The weights for a ridge; L is the Cholesky factor of the matrix with this ridge."""
     if s.box is None:
         beta, _ = linalg.dpotrs(L, s.r, lower=1)
         return beta, ridge
@@ -120,13 +119,13 @@ def _solved(s: Standardized, L: Array, ridge: float, factor: Array | None) -> tu
 
 
 def _in_units(s: Standardized, factor: Array) -> Standardized:
-    """The averages of features in units whose common ridge is one with these factors."""
+    """The averages of features rescaled so that a common ridge equals a ridge with these factors."""
     unit = 1 / np.sqrt(np.where(factor > 0, factor, 1.0))
     return replace(s, R=s.R * np.outer(unit, unit), r=s.r * unit[:, None])
 
 
 def determined(s: Standardized, rows_per_feature: float = 1.0) -> bool:
-    """Whether there are rows enough for least squares on all features that vary."""
+    """Whether there are enough rows for least squares on all features that vary."""
     return s.rank - s.fit_intercept > rows_per_feature * s.usable.sum()
 
 

@@ -1,6 +1,6 @@
-"""The algebra of running averages: a symmetric matrix of sums about a centre, and rows to be added to it.
+"""The algebra of running averages: a symmetric matrix of sums about a centre, and a buffer of rows.
 
-Dense rows are packed, sparse ones kept as they came, until a block of them is multiplied at once.
+Dense rows are packed and sparse rows are stored unchanged until a whole block is multiplied.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from ..core.rows import Array, Rows, check_rows, threads
 from ..core.state import Field, State, zeros
 from ..core.words import format_bytes
 
-WRONG = 1e-3  # share of a column's squares that rounding cannot explain
-SMALL = 1 << 20  # sums of which a copy does no harm
-STRAY = 4.0  # deviations that the mean may be away from the centre: it costs log2(1 + 16) = 4 bits
+WRONG = 1e-3  # share of the squares of a column that exceeds rounding error
+SMALL = 1 << 20  # size of sums that may be copied
+STRAY = 4.0  # standard deviations between mean and centre, at most: costs log2(1 + 16) = 4 bits
 
-BLOCK = 1024  # rows a symmetric product takes at once: past this BLAS runs no faster
-PARTS = 1 << 13  # calls whose sparse rows wait at most
+BLOCK = 1024  # rows of a symmetric product: BLAS is not faster with more
+PARTS = 1 << 13  # maximum number of calls whose sparse rows are buffered
 
 
 class Moments(State):
     """Sum over rows of r z z' with z = (x - c, y - c_y, 1) and r the weight of the row.
 
-    All sums of weights, values and products are in one matrix that simply adds up; `sums` (m, m) holds them
-    in its upper triangle, m = p + q + 1. The centre c (`center`) is chosen from the first rows, and moved by
-    a rank-two update when the mean is further than 4 deviations from it, so that the co-moments are exact to
-    rounding however far from zero the data lie. A feature that is zero in half of the rows or more has a mean
-    within one deviation of zero; its centre stays 0, and sparse rows stay sparse.
+    All sums of weights, values and products are in one additive matrix: the upper triangle of `sums` (m, m),
+    m = p + q + 1. The centre c (`center`) is chosen from the first rows. It is moved by a rank-two update if
+    the mean is more than 4 standard deviations away, so that the co-moments are exact up to rounding even for
+    data far from zero. A feature that is zero in at least half of the rows has a mean within one standard
+    deviation of zero; its centre stays 0, and sparse rows stay sparse.
 
-    After `pack` the vector `sums` holds the triangle alone, row by row: half the bytes to send. Packed
-    moments can be merged, with packed or full ones; for all else they are unpacked.
+    After `pack`, the vector `sums` has only the triangle, row by row: half the bytes. Packed moments can be
+    merged with packed or full ones; all other operations unpack them.
     """
 
     sums: Any
@@ -47,8 +47,8 @@ class Moments(State):
         except MemoryError:
             size = format_bytes(m * m * np.dtype(dtype).itemsize)
             raise MemoryError(
-                f"The averages of {m - 1} columns take {size}, more than there is. "
-                "The stochastic learners (SFSA, TSGD, ...) need memory for the columns only."
+                f"The averages of {m - 1} columns need {size}, more than is available. "
+                "The stochastic learners (SFSA, TSGD, ...) need memory only for the columns."
             ) from None
         super().__init__(
             p=p,
@@ -62,7 +62,7 @@ class Moments(State):
     # ---------------------------------------------------------------- adding rows
 
     def place(self, rows: Rows, y: Array) -> None:
-        """Choose the centre: the means of the first rows where they exceed the deviations, else 0."""
+        """Choose the centre: the means of the first rows if they exceed the standard deviations, else 0."""
         if rows.sparse:
             X = rows.to_scipy().copy()
             X.data = np.nan_to_num(X.data)
@@ -105,9 +105,9 @@ class Moments(State):
         return bool(self.sums.ndim == 1)
 
     def pack(self) -> None:
-        """Keep the upper triangle alone."""
+        """Keep only the upper triangle."""
         if not self.packed:
-            # in place, as rows only move forward: there is no second matrix, nor half of one
+            # in place: rows only move forward, so that no second matrix is needed
             m, sums = len(self.sums), np.require(self.sums, requirements=["C", "O", "W"])
             self.sums = None
             flat = sums.reshape(-1)
@@ -118,7 +118,7 @@ class Moments(State):
             self.sums, self._axes["sums"] = sums, ("fixed",)
 
     def unpack(self) -> None:
-        """Lay out the matrix again, so that rows can be added and models extracted."""
+        """Allocate the full matrix again, so that rows can be added and models extracted."""
         if self.packed:
             m = self.p + self.q + 1
             sums = np.zeros((m, m), dtype=self.sums.dtype)
@@ -185,13 +185,14 @@ class Moments(State):
         self.sums *= factor
 
     def clear(self) -> None:
-        """Remove all rows: exactly nothing is left, not its rounding."""
+        """Remove all rows: the sums are exactly 0, without rounding errors."""
         self.sums[:] = 0
 
     # ---------------------------------------------------------------- other moments
 
     def merge(self, other: Moments, factor: float) -> None:
-        """Add other moments of the same columns, all their weights times a factor; < 0 takes rows out."""
+        """Add other moments of the same columns, with weights times a factor; a negative factor removes
+        rows."""
         if self.sums.shape == other.sums.shape and self.sums.size <= SMALL:
             self.sums += (factor * other.sums).astype(self.sums.dtype, copy=False)
         else:
@@ -204,10 +205,10 @@ class Moments(State):
             self._rank_two(factor, e, s + 0.5 * s[-1] * e)
 
     def digits_without(self, other: Moments, factor: float, rows_left: int) -> Array:
-        """Decimal digits of each column's variance once other moments, times a factor < 0, are added; O(m).
+        """Decimal digits of the variance of each column after adding other moments times a factor < 0; O(m).
 
-        Raises ValueError where that cannot be the variance of `rows_left` rows: those to be taken out were
-        never there. A column that is constant already has infinitely many digits.
+        Raises ValueError if the result cannot be the variance of `rows_left` rows, because the removed rows
+        were never added. Columns that are already constant have infinitely many digits.
         """
         eps = float(np.finfo(self.sums.dtype).eps)
         weight, s, d = _first_moments(self)
@@ -226,7 +227,7 @@ class Moments(State):
             wrong = -left > WRONG * sizes
         if wrong.any() or (weight_left <= 0 if rows_left else abs(weight_left) > WRONG * weight):
             raise ValueError(
-                "Some of these rows were never merged or seen here: without them "
+                "Some of these rows were never added or merged here: without them "
                 + (f"column {np.argmax(wrong)} has no variance." if wrong.any() else "no weight is left.")
             )
         # one row has no variance; a column that is 0 in all rows left cancels exactly
@@ -235,7 +236,7 @@ class Moments(State):
         return np.log10(np.maximum(ratio, 1.0))
 
     def make_constant(self, columns: NDArray[np.int64]) -> None:
-        """Give columns the variance 0, where only rounding is left of it."""
+        """Set the variance of columns to 0 if it is only rounding error."""
         s = self.sums[:, -1].astype(np.float64)
         for j in columns:
             products = s[j] * s / s[-1]
@@ -243,13 +244,13 @@ class Moments(State):
             self.sums[j, j:] = products[j:]
 
     def widen(self, p: int, where: NDArray[np.int64]) -> Self:
-        """Moments of p features, of which those of `where` are these, and the others were always 0."""
+        """Moments of p features: the current ones at `where`, and others that were always 0."""
         wide = type(self)(p, self.q, self.sums.dtype.name)
         kept = np.concatenate([where, np.arange(p, p + self.q + 1)])
         for i, at in enumerate(kept):  # row by row: no m x m temporary
             beyond = kept[i:]
             wide.sums[np.minimum(at, beyond), np.maximum(at, beyond)] = self.sums[i, i:]
-        wide.center[kept[:-1]] = self.center  # 0 is where features lie that were never seen
+        wide.center[kept[:-1]] = self.center  # the mean of features that were never seen is 0
         wide.placed, wide.blocks = self.placed, self.blocks
         return wide
 
@@ -277,14 +278,14 @@ class Moments(State):
         return block / weight - np.outer(offset[rows], offset[columns])
 
     def underflows(self) -> NDArray[np.int64]:
-        """Columns whose sum is not 0 while their sum of squares is: only tiny values have such sums."""
+        """Columns whose sum is not 0 although their sum of squares is: their values are tiny."""
         return np.flatnonzero((self.sums.diagonal()[:-1] == 0) & (self.sums[:-1, -1] != 0))
 
     def variance(self, weight: float) -> Array:
-        """Variances of all columns, 0 for a constant one."""
+        """Variances of all columns, 0 for constant columns."""
         offset = self.offset(weight)
         var = np.maximum(self.sums.diagonal()[:-1].astype(np.float64) / weight - offset**2, 0.0)
-        # Of a constant column the rounding of its own size is left, and of its distance to the centre.
+        # In a constant column, rounding errors of its size and of its distance to the centre remain.
         eps, mean = np.finfo(self.sums.dtype).eps, self.center + offset
         var[var <= 8 * eps * offset**2 + (8 * np.finfo(np.float64).eps * mean) ** 2] = 0.0
         return var
@@ -294,7 +295,7 @@ class Moments(State):
     ) -> tuple[Array, Array, NDArray[np.int64]]:
         """Co-moments of features (p, p) and with targets (p, q), both times these inverse deviations.
 
-        And the features that are copies of an earlier one: their squared correlation exceeds `limit`.
+        Also the features that are copies of an earlier one: their squared correlation exceeds `limit`.
         """
         p, offset = self.p, self.offset(weight)
         R, copy = np.empty((p, p)), np.zeros(p, dtype=np.uint8)
@@ -305,28 +306,28 @@ class Moments(State):
 
 
 def symmetric(A: NDArray[Any]) -> NDArray[Any]:
-    """The whole of a symmetric matrix whose upper triangle is given."""
+    """The full symmetric matrix from its upper triangle."""
     return np.triu(A) + np.triu(A, 1).T
 
 
 def _row_starts(m: int) -> NDArray[np.int64]:
-    """Where the rows of the upper triangle of an (m, m) matrix begin in a vector of them."""
+    """Start of each row of the upper triangle of an (m, m) matrix in its packed vector."""
     i = np.arange(m, dtype=np.int64)
     return i * m - i * (i - 1) // 2
 
 
 def _first_moments(moments: Moments) -> tuple[float, Array, Array]:
-    """Sum of weights, and of each column the sums of values and of squares about the centre, in float64."""
+    """Sum of weights, and for each column the sums of values and of squares about the centre, in float64."""
     sums = moments.sums
     return float(sums[-1, -1]), sums[:-1, -1].astype(np.float64), sums.diagonal()[:-1].astype(np.float64)
 
 
 class DenseBuffer(State):
-    """Rows sqrt(r) (x - c, y - c_y, 1), packed as a BLAS product takes them; at most `block`."""
+    """At most `block` rows sqrt(r) (x - c, y - c_y, 1), packed for a BLAS product."""
 
     rows: Any
     block: int
-    _room: Any = None  # memory for a whole block, of which `rows` is the beginning
+    _room: Any = None  # memory for a whole block; `rows` is its first part
 
     def __init__(self, m: int, dtype: str, block: int = BLOCK) -> None:
         super().__init__(rows=Field(np.zeros((0, m), dtype=dtype), ("slot", "fixed")), block=block)
@@ -368,13 +369,13 @@ class SparseBuffer(State):
 
     @staticmethod
     def stop(rows: Rows, start: int) -> int:
-        """The row up to which rows make one part: several entries for every feature."""
+        """The last row of the first part, which has several entries for every feature."""
         entries = min(max(64 * rows.p, 1 << 16), 1 << 21)
         end = int(np.searchsorted(rows.indptr, rows.indptr[start] + entries))
         return min(max(start + 1, end), start + (1 << 16))
 
     def add(self, rows: Rows, y: Array, r: Array) -> bool:
-        """Add rows that nobody else will change; whether there are now enough to be multiplied."""
+        """Add rows that are not changed elsewhere; returns whether there are enough to multiply."""
         self.rows.append(rows)
         self.targets.append(y)
         self.weights.append(r)
@@ -388,15 +389,15 @@ class SparseBuffer(State):
         return out
 
     def check(self, p: int, q: int) -> None:
-        """Raise ValueError for parts from a file that do not fit together."""
+        """Raise ValueError for inconsistent parts from a file."""
         if not len(self.rows) == len(self.targets) == len(self.weights):
-            raise ValueError("rows that wait have no targets or weights.")
+            raise ValueError("buffered rows have no targets or weights.")
         for rows, y, r in zip(self.rows, self.targets, self.weights):
             shapes = (getattr(y, "shape", None), getattr(r, "shape", None))
             if not isinstance(rows, Rows) or not rows.sparse or rows.p > p:
-                raise ValueError(f"rows that wait are not sparse rows of at most {p} columns.")
+                raise ValueError(f"buffered rows are not sparse rows of at most {p} columns.")
             if shapes != ((len(rows), q), (len(rows),)) or not y.dtype == r.dtype == np.float64:
-                raise ValueError("rows that wait have targets or weights of other rows.")
+                raise ValueError("buffered rows have targets or weights of other rows.")
             check_rows(rows)
         if sum(rows.n_values for rows in self.rows) != self.n_values:
-            raise ValueError(f"{self.n_values} is not the number of values that wait.")
+            raise ValueError(f"{self.n_values} is not the number of buffered values.")

@@ -1,4 +1,4 @@
-"""Semismooth Newton on the averages, with coordinate descent where it does not settle."""
+"""Semismooth Newton method on the averages, with coordinate descent if it does not converge."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .penalties import L1L2, Penalty
 ACCEPTED = 1e-8
 
 TOL = 1e-11
-LOOSE = 1e-9  # what is accepted in the end, where rounding (huge weights, nearly singular R) forbids TOL
+LOOSE = 1e-9  # accepted tolerance if rounding (huge weights, nearly singular R) prevents TOL
 ROUNDING = 1e-15  # of an objective between -1/2 and 0
-STEPS = 12  # Newton steps before coordinate descent is asked to help; two or three are the rule
-ROUNDS = 12  # of Newton and coordinate descent, with twice as many sweeps each time
+STEPS = 12  # Newton steps before coordinate descent is used; two or three are usual
+ROUNDS = 12  # rounds of Newton and coordinate descent, with twice as many sweeps each time
 SWEEPS = 5
 MOVES = 4  # of one feature, per feature
-BLAS = 256  # new features for which LAPACK is worth it: on small matrices its threads cost more than they do
-BURST = 32  # features that may enter in one Newton step beyond a doubling
-NOISE = 1e-9  # share in such an explanation that is taken for rounding
-DEPENDENT = 1e-12  # share of a feature's variance left by the others, below which it counts as explained
+BLAS = 256  # new features from which LAPACK is faster: on small matrices its threads cost more than they save
+BURST = 32  # features that may enter in one Newton step in addition to a doubling
+NOISE = 1e-9  # coefficient in such a combination that counts as rounding error
+DEPENDENT = 1e-12  # unexplained share of the variance of a feature that counts as linearly dependent
 
 
 class Factor:
@@ -41,7 +41,7 @@ class Factor:
 
     @property
     def at(self) -> NDArray[np.int64]:
-        """The features, in the order in which they came."""
+        """The features, in the order in which they were added."""
         return self._at[: self.size]
 
     @property
@@ -51,8 +51,8 @@ class Factor:
     def follow(self, want: NDArray[np.int64], c: Array) -> bool:
         """Become the factor of the features `want` with diagonal terms c.
 
-        Features that the others explain are left out. False if the matrix turns out indefinite; what was
-        appended until then stays, as a start for the next set.
+        Linearly dependent features are left out. False if the matrix is indefinite; the features added until
+        then are kept as a start for the next set.
         """
         full = np.full(len(self.R), np.nan)
         full[want] = c
@@ -78,7 +78,8 @@ class Factor:
         return True
 
     def _rebuild(self, want: NDArray[np.int64], c: Array) -> bool:
-        """From scratch, where LAPACK's blocks beat updates (an elastic net changes every c with alpha)."""
+        """Factor from scratch, if LAPACK is faster than updates (an elastic net changes every c with
+        alpha)."""
         A = self.R[np.ix_(want, want)]
         m = len(A)
         A[np.diag_indices(m)] += c
@@ -110,26 +111,27 @@ def _scatter(b: Array, at: NDArray[np.int64], size: int) -> Array:
 
 
 class Solver:
-    """Solves min_b 1/2 b'Rb - b'r + P(b; alpha) for one alpha after another, each from the last solution.
+    """Solves min_b 1/2 b'Rb - b'r + P(b; alpha) for a sequence of alphas, each from the previous solution.
 
-    A Newton step takes for every weight the piece of the penalty on which its prox lies, and solves the
-    linear equations that hold there. The Cholesky factor of the last step is updated: O(m^2) for each feature
-    that came, went or changed its piece, and O(pm) for the new gradient, m being the size of the support.
-    Where the pieces do not settle, or a folded concave penalty leads uphill, coordinate descent takes over;
-    it never raises the objective and ends where no single weight can lower it. For a folded concave penalty
-    it only lets features in and out, between moves to a local minimum over the support.
+    A Newton step finds for every weight the piece of the penalty on which its prox lies, and solves the
+    linear equations of these pieces. The Cholesky factor of the last step is updated: O(m^2) for each feature
+    that was added, removed or changed its piece, and O(pm) for the new gradient, where m is the size of the
+    support. If the pieces do not converge, or a step with a folded concave penalty raises the objective,
+    coordinate descent is used. It never raises the objective and ends where no single weight can lower it.
+    For a folded concave penalty it only adds and removes features, between moves to a local minimum over the
+    support.
 
     Attributes
     ----------
     b, g : ndarray of shape (p,)
         Weights, and r - Rb.
     violation : float
-        Largest distance of a weight from its own optimum given the others, in standardised units: times
-        sqrt(R_jj), so that it is the violation of the optimality conditions where R_jj = 1.
+        Largest distance of a weight from its optimum given the other weights, times sqrt(R_jj). It is the
+        violation of the optimality conditions if R_jj = 1.
     steps, sweeps : int
-        Newton steps, downhill moves among them, and sweeps of coordinate descent so far.
+        Number of Newton steps, including downhill moves, and of sweeps of coordinate descent so far.
     hard : bool
-        Whether Newton steps alone did not lead to the present solution.
+        Whether the current solution took more than Newton steps.
     """
 
     def __init__(self, R: Array, r: Array, usable: NDArray[np.bool_], penalty: Penalty) -> None:
@@ -145,14 +147,14 @@ class Solver:
         self.hard = False
         self.trail: list[tuple[float, Array, Array]] = []  # alpha, weights and gradient of the last two
         factor = penalty.factor
-        if factor is not None and (factor[self.usable] == 0).any():  # never held at zero: theirs is the start
+        if factor is not None and (factor[self.usable] == 0).any():  # unpenalised: start with these
             everything, self.barred = self.usable, np.flatnonzero(~usable | (factor > 0))
             self.usable = everything[factor[everything] == 0]
             self.solve(0.0)
             self.usable, self.barred = everything, np.flatnonzero(~usable)
 
     def alpha_max(self) -> float:
-        """Smallest alpha at which no weight with a penalty leaves zero."""
+        """Smallest alpha at which all penalised weights are zero."""
         return self.penalty.alpha_max(self.g[self.usable], self.d[self.usable], self.usable)
 
     def objective(self, alpha: float) -> float:
@@ -162,13 +164,14 @@ class Solver:
         return float(self.penalty.value(b, alpha, at).sum() - 0.5 * b @ (self.r[at] + self.g[at]))
 
     def free(self, alpha: float) -> NDArray[np.int64]:
-        """The features whose weights the penalty does not shrink any more."""
+        """The features whose weights the penalty no longer shrinks."""
         at = np.flatnonzero(self.b)
         a, c = self.penalty.pieces(self.b[at], alpha, at)
         return at[(a == 0) & (c == 0)]
 
     def solve(self, alpha: float) -> float:
-        """Move to a solution at alpha that is no worse than the present weights; the violation left."""
+        """Move to a solution at alpha that is at least as good as the current weights; returns the
+        violation."""
         self.hard = False
         for round_ in range(ROUNDS):
             tol = min(TOL * 10**round_, LOOSE)
@@ -177,7 +180,7 @@ class Solver:
             if self._newton(alpha, tol, predict=round_ == 0):
                 if self.penalty.convex:  # what is optimal is lowest
                     break
-                # a large weight shared by nearly equal columns costs its square in rounding
+                # the rounding error grows with the square of large weights of nearly equal columns
                 slack = ROUNDING * (1 + float(self.b @ self.b))
                 if self.objective(alpha) <= before + slack:
                     break
@@ -188,7 +191,7 @@ class Solver:
                 continue
             if (self._one_by_one if self.penalty.convex else self._downhill)(alpha, tol):
                 break
-        if self.penalty.box is not None:  # a Newton step lands beside them by less than the tolerance
+        if self.penalty.box is not None:  # a Newton step ends within the tolerance of them
             self.b = np.clip(self.b, *self.penalty.box)
         self.trail = [*self.trail[-1:], (alpha, self.b, self.g)]
         return self.violation
@@ -223,11 +226,11 @@ class Solver:
         return False
 
     def _predict(self, alpha: float) -> Array:
-        """The pieces on which the first step is solved, by the sign and size of each weight.
+        """The pieces for the first step, by the sign and size of each weight.
 
-        Convex paths are nearly straight, so the last two solutions are extended by no more than lies between
-        them. Otherwise the first step only moves the present weights: which others must enter is seen from
-        there, while the gradient at the last alpha would let in far too many.
+        Convex paths are nearly straight, so the last two solutions are extrapolated by at most their
+        distance. Otherwise the first step only moves the current weights; the gradient there shows which
+        others must enter, while the gradient at the last alpha would add far too many.
         """
         if self.penalty.convex and len(self.trail) == 2 and self.trail[1][1] is self.b:
             (first, b, g), (last, _, _) = self.trail
@@ -245,10 +248,11 @@ class Solver:
         return bound
 
     def _one_by_one(self, alpha: float, tol: float) -> bool:
-        """Let one feature in or out at a time, always downhill: finite where columns are (nearly) dependent.
+        """Add or remove one feature at a time and always lower the objective: ends even for dependent
+        columns.
 
-        The weights move towards the Newton step until the first one reaches zero, which then leaves. Along a
-        direction in which the averages are flat, they move until that happens.
+        The weights move towards the Newton step until the first one reaches zero and is removed. Along a
+        direction in which the averages are flat, they move until this happens.
         """
         for _ in range(MOVES * len(self.b)):
             target = self._target(alpha)
@@ -287,9 +291,9 @@ class Solver:
         return False
 
     def _downhill(self, alpha: float, tol: float) -> bool:
-        """To a local minimum over the support, and a sweep over all features after each.
+        """Move to a local minimum over the support, with a sweep over all features after each move.
 
-        For folded concave penalties where columns are nearly dependent, and sweeps alone would crawl.
+        For folded concave penalties and nearly dependent columns, where sweeps alone would be slow.
         """
         for _ in range(MOVES * len(self.b)):
             if self._settle(alpha, tol / 4) and self._descend(alpha, 1, tol):
@@ -297,11 +301,11 @@ class Solver:
         return False
 
     def _settle(self, alpha: float, tol: float) -> bool:
-        """Move to a local minimum over the support; False where a dependent feature has been dropped instead.
+        """Move to a local minimum over the support; False if a dependent feature was dropped instead.
 
-        A move goes along the Newton step or, where the matrix of the pieces is indefinite, along a direction
-        in which it curves downwards, to where the objective is lowest: some weight then leaves its piece.
-        O(m^2) for each, and for each weight that has come to another piece.
+        A move follows the Newton step or, if the matrix of the pieces is indefinite, a direction of negative
+        curvature, to the lowest objective; some weight then leaves its piece. O(m^2) for each move and for
+        each weight that changes its piece.
         """
         inside = np.flatnonzero(self.b)
         b, g = self.b[inside], self.g[inside]
@@ -309,7 +313,7 @@ class Solver:
         place[inside] = np.arange(len(inside))
         for _ in range(MOVES * len(self.b)):
             a, c = self.penalty.pieces(b, alpha, inside)
-            order = np.argsort(c < 0, kind="stable")  # so that what is indefinite is found among the last
+            order = np.argsort(c < 0, kind="stable")  # an indefinite part is among the last
             order = order[b[order] != 0]
             definite = self.factor.follow(inside[order], c[order])
             at = place[self.factor.at]
@@ -329,7 +333,7 @@ class Solver:
                 row = self.R[inside[j], inside]
                 way[j] = 1.0
                 way[at] = -self.factor.solve(row[at])
-                rest = np.setdiff1d(order, at)  # of the equations of those in the factor nothing is left
+                rest = np.setdiff1d(order, at)  # the equations of the features in the factor are solved
                 moving = np.append(at, j)
                 bend[rest] = self.R[np.ix_(inside[rest], inside[moving])] @ way[moving]
                 bend[j] += c[j]
@@ -345,10 +349,11 @@ class Solver:
         return True
 
     def _drop(self, alpha: float, j: int) -> None:
-        """Move along the direction in which feature j and those in the factor cancel, until one is zero.
+        """Move along the direction in which feature j and the features of the factor cancel, until one is
+        zero.
 
-        The averages are flat along it, and a penalty is concave while no weight changes its sign: so one of
-        the two ends is no higher than the weights in between.
+        The averages are flat along it, and a penalty is concave while no weight changes its sign. Therefore
+        the objective at one of the two ends is not higher than in between.
         """
         way = np.zeros(len(self.b))
         way[j] = 1.0
@@ -371,7 +376,7 @@ class Solver:
     ) -> tuple[float, NDArray[np.bool_]]:
         """The step >= 0 along `way` with the lowest objective, and which weights it makes zero.
 
-        `bend` is R way, for the features `at`; none of them stands still.
+        `bend` is R way, for the features `at`; all of them move.
         """
         kinks = np.array([np.broadcast_to(kink, b.shape) for kink in self.penalty.kinks(alpha, at)])
         times = np.sort((np.concatenate([kinks, -kinks]) - b) / way, axis=0)
@@ -379,7 +384,7 @@ class Solver:
         end = 2.0 * max(1.0, float(times[-1].max()))
         times = np.concatenate([edge, times.clip(0.0), edge + end])
         a, c = self.penalty.pieces(b + (times[1:] + times[:-1]) / 2 * way, alpha, at)
-        # the derivative is slope + t curve, and both change where a weight comes to another piece
+        # the derivative is slope + t curve; both change when a weight enters another piece
         slope, curve = (a + c * b) * way, c * way**2
         order = np.argsort(times[1:-1], axis=None)
         slopes = np.append(slope[0].sum() - way @ g, np.diff(slope, axis=0).ravel()[order]).cumsum()
@@ -393,7 +398,7 @@ class Solver:
         return step, -b / way == step
 
     def _admit(self, target: Array) -> NDArray[np.int64]:
-        """The features of the next step; of those that would enter, only the most urgent."""
+        """The features of the next step; among new features only those that violate the conditions most."""
         want = np.flatnonzero(target)
         new = want[self.b[want] == 0]
         limit = max(BURST, len(want) - len(new))

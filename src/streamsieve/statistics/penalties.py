@@ -1,8 +1,8 @@
 """Penalties: a value, a prox, and a derivative that is linear on each of a few pieces.
 
-Every penalty is even and zero at zero, and acts on each weight alone (or on the norm of each group); feature
-j has the strength alpha times its factor, and weights may have bounds. This is the one place of that scalar
-problem. The solvers ask for nothing but the methods of `Penalty`; a new penalty needs them, and a struct of
+Every penalty is even and zero at zero, and acts on each weight separately (or on the norm of each group).
+Feature j has the strength alpha times its factor, and weights may have bounds. This file defines the scalar
+problem. The solvers use only the methods of `Penalty`; a new penalty needs these methods and a struct with
 the same prox in ``cpp/averages/coordinate.hpp``.
 """
 
@@ -24,14 +24,14 @@ ALL: Any = slice(None)
 class Penalty(ABC):
     """The sum over j of P_j(b_j; alpha).
 
-    Arguments `at` pick the coordinates that the arrays stand for (an index array, or all of them).
+    Arguments `at` are the coordinates of the arrays (an index array, or all).
 
     Parameters
     ----------
     factor : ndarray of shape (p,) or None, default=None
-        Finite factors >= 0 of alpha; None means ones.
+        Finite factors >= 0 of alpha; None: all 1.
     box : pair of ndarrays of shape (p,) or None, default=None
-        Lower bounds <= 0 and upper ones >= 0.
+        Lower bounds <= 0 and upper bounds >= 0.
     """
 
     convex: bool
@@ -69,7 +69,7 @@ class Penalty(ABC):
         return np.where((x == free) | (objective(x) < objective(other)), x, other)
 
     def other(self, z: Array, d: Array, alpha: float, at: Any = ALL) -> Array:  # noqa: ARG002
-        """The second local minimum without bounds, where the scalar problem is not convex."""
+        """The second local minimum without bounds, if the scalar problem is not convex."""
         return np.zeros_like(z)
 
     @abstractmethod
@@ -82,7 +82,7 @@ class Penalty(ABC):
 
     @abstractmethod
     def pieces(self, b: Array, alpha: float, at: Any = ALL) -> tuple[Array, Array]:
-        """(a, c) such that P_j'(x) = a + c x on the piece where each of the non-zero weights lies."""
+        """(a, c) such that P_j'(x) = a + c x on the piece of each non-zero weight."""
 
     @abstractmethod
     def kinks(self, alpha: float, at: Any = ALL) -> list[Any]:
@@ -90,17 +90,16 @@ class Penalty(ABC):
 
     @abstractmethod
     def threshold(self, d: Array, at: Any = ALL) -> Array:
-        """The gradient beyond which a weight leaves 0 at alpha = 1, at least."""
+        """Lower bound of the gradient beyond which a weight leaves 0 at alpha = 1."""
 
     def alpha_max(self, r: Array, d: Array, at: Any = ALL) -> float:
-        """Smallest alpha whose solution is zero, for S_xy = r and a diagonal d of S_xx; 0 where there is
-        none.
+        """Smallest alpha whose solution is zero, for S_xy = r and a diagonal d of S_xx; 0 if there is none.
 
-        Features without penalty do not count: they are never held at zero.
+        Unpenalised features are ignored: they are never zero.
         """
         limit = self.threshold(d, at)
         size = np.abs(r)
-        if self.box is not None:  # a weight that may not move where it is drawn
+        if self.box is not None:  # a bound of 0 in the direction of the gradient
             size = np.where(np.where(r > 0, self.box[1][at] > 0, self.box[0][at] < 0), size, 0.0)
         ratio = np.divide(size, limit, out=np.zeros_like(size), where=limit > 0)
         return float(ratio.max(initial=0.0))
@@ -144,11 +143,11 @@ class L1L2(Penalty):
     ----------
     l1_ratio : float in (0, 1], default=1.0
     weights : ndarray of shape (p,) or None, default=None
-        w_j >= 0; infinite for a feature that may not enter. None means ones.
+        w_j >= 0; infinite for an excluded feature. None: all 1.
     unit : float, default=1.0
-        What the target was divided by, and alpha with it, before the fit: the squares are divided twice.
+        Factor by which the target and alpha were divided before the fit: squares are divided twice.
     factor, box
-        As of `Penalty`.
+        As in `Penalty`.
     """
 
     convex = True
@@ -221,7 +220,7 @@ class MCP(Folded):
     gamma : float > 0
         The constant b of eq. (3.10).
     factor, box
-        As of `Penalty`.
+        As in `Penalty`.
     """
 
     def value(self, b: Array, alpha: float, at: Any = ALL) -> Array:
@@ -260,9 +259,9 @@ class SCAD(Folded):
     Parameters
     ----------
     gamma : float > 2
-        Their a, 3.7.
+        The constant a of the paper, 3.7.
     factor, box
-        As of `Penalty`.
+        As in `Penalty`.
     """
 
     def value(self, b: Array, alpha: float, at: Any = ALL) -> Array:
@@ -278,7 +277,7 @@ class SCAD(Folded):
         convex = (gamma - 1) * d > 1
         slope = np.where(convex, d - 1 / (gamma - 1), 1.0)
         bent = np.where(t > gamma * lam * d, far, (t - gamma * lam / (gamma - 1)) / slope)
-        # concave between alpha and gamma alpha: a minimum lies at either side, the lower one wins
+        # concave between alpha and gamma alpha: a minimum on either side, the lower one is used
         near = np.minimum(soft, lam)
         drop = (
             far * (d * far / 2 - t)

@@ -1,10 +1,10 @@
-"""Matrices of averages factored and solved: with a ridge, and where they are singular.
+"""Factorisation and solution of matrices of averages, with a ridge or if they are singular.
 
-`cholesky` adds a jitter where a matrix is singular. `likeliest_ridge` finds the ridge of largest marginal
-likelihood without the eigenvectors of all features: with targets y ~ N(X b, s), b ~ N(0, s / (n lambda)), up
-to a constant, minus twice the log-likelihood of lambda, s at its own maximum, is
-``m log(1 - r'(R + lambda)^-1 r) + log det(R + lambda) - p log lambda``, summed over the targets, R the
-correlations of the features and r those with the targets, m the degrees of freedom.
+`cholesky` adds a jitter if a matrix is singular. `likeliest_ridge` finds the ridge of largest marginal
+likelihood without the eigenvectors of all features. For targets y ~ N(X b, s) and b ~ N(0, s / (n lambda)),
+with s at its maximum, minus twice the log-likelihood of lambda is, up to a constant, ``m log(1 - r'(R +
+lambda)^-1 r) + log det(R + lambda) - p log lambda``, summed over the targets. R are the correlations of the
+features, r those with the targets, and m the degrees of freedom.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from numpy.typing import NDArray
 from ..core import linalg
 from ..core.rows import Array
 
-# The share of a feature's variance that those before it leave unexplained is a pivot over its diagonal
-# entry; below this, rounding has eaten it.
+# A pivot divided by the diagonal entry is the share of the variance of a feature that earlier features do
+# not explain; below this value it is only rounding error.
 SINGULAR = 1e-10
 JITTER = 1e-8
 # For a lambda, r'(R + lambda)^-1 r of each target, and log det(R + lambda) - p log lambda.
 Spectrum = Callable[[float], tuple[Array, float]]
 
-SMALLEST = 1e-6  # of the mean eigenvalue: below, rounding would begin to show in the weights
-LARGEST = 1e4  # of the mean eigenvalue: above, the weights are zero but for this share
+SMALLEST = 1e-6  # relative to the mean eigenvalue: smaller ridges let rounding errors appear in the weights
+LARGEST = 1e4  # relative to the mean eigenvalue: larger ridges make the weights practically zero
 TOLERANCE = 1e-3  # of log lambda: the likelihood is flat at its maximum
 GOLDEN = (5**0.5 - 1) / 2
-BLOCKED = 1500  # features from which a matrix is too large for the caches, and blocks pay
+BLOCKED = 1500  # number of features above which a matrix exceeds the caches and blocks are faster
 WIDTH = 48  # diagonals below the main one, and columns reduced at a time
-ROWS = 5 * WIDTH  # that are updated at a time: a block and what is added to it stay in the caches
+ROWS = 5 * WIDTH  # rows updated at a time: a block and its update fit into the caches
 
 
 def block(A: Array, rows: NDArray[np.int64]) -> Array:
-    """A[rows][:, rows]; A itself, not a copy, where that is the same. Twice `take` is 4x faster than ix_."""
+    """A[rows][:, rows]; A itself, not a copy, if they are equal. Two calls of `take` are 4x faster than
+    ix_."""
     if len(rows) == len(A) and bool((rows[1:] > rows[:-1]).all()):
         return A
     return A.take(rows, axis=0).take(rows, axis=1)
@@ -43,10 +44,10 @@ def block(A: Array, rows: NDArray[np.int64]) -> Array:
 def cholesky(A: Array, ridge: float = 0.0) -> tuple[Array, float]:
     """Lower Cholesky factor of A + ridge I (upper triangle undefined), and the ridge.
 
-    A itself is left alone. Where it turns out singular, A + ridge diag(A) is factored instead with a ridge of
-    `JITTER` or, should that not do, tenfold steps of it, and this ridge is reported.
+    A is not changed. If it is singular, A + ridge diag(A) is factored instead, with a ridge of `JITTER`,
+    multiplied by ten until it succeeds, and this ridge is returned.
     """
-    L = A.T.copy(order="F")  # of a symmetric matrix in C order, the transpose is a straight copy
+    L = A.T.copy(order="F")  # the transpose of a symmetric matrix in C order is a contiguous copy
     if ridge:
         L[np.diag_indices_from(L)] += ridge
     diagonal = A.diagonal() + ridge
@@ -56,8 +57,8 @@ def cholesky(A: Array, ridge: float = 0.0) -> tuple[Array, float]:
         if not failed and (L.diagonal() ** 2 > SINGULAR * diagonal).all():
             return L, max(ridge, jitter)
         jitter = 10 * jitter or JITTER
-        if jitter > 1e8:  # of a matrix of averages only overflow can bring this about
-            raise ValueError("The averages hold values that are not finite; rescale the data or the weights.")
+        if jitter > 1e8:  # only overflow can cause this in a matrix of averages
+            raise ValueError("The averages have values that are not finite; rescale the data or the weights.")
         L = A.T.copy(order="F")
         L[np.diag_indices_from(L)] = diagonal * (1 + jitter)
 
@@ -83,10 +84,10 @@ def likeliest_ridge(R: Array, r: Array, m: float, least: float = 0.0) -> tuple[A
 
 
 def low_rank_ridge(R: Array, r: Array, m: float) -> tuple[Array, float]:
-    """The same where R (overwritten) is of a rank far below p.
+    """The same if the rank of R (overwritten) is far below p.
 
-    A Cholesky factorisation that pivots ends at the rank: R = G G', O(p^2 rank). With G'G = Q B Q' and
-    r = G c, the weights ``(R + lambda)^-1 r`` are ``G Q (B + lambda)^-1 Q'c``.
+    A pivoted Cholesky factorisation ends at the rank: R = G G', O(p^2 rank). With G'G = Q B Q' and r = G c,
+    the weights ``(R + lambda)^-1 r`` are ``G Q (B + lambda)^-1 Q'c``.
     """
     mean = float(R.diagonal().mean())
     factor, pivots, rank, _ = linalg.dpstrf(R, lower=1, overwrite_a=1)
@@ -109,7 +110,7 @@ def _likeliest(spectrum: Spectrum, m: float, mean: float, least: float = 0.0) ->
 
     def deviance(log_lam: float) -> float:
         explained, spread = spectrum(float(np.exp(log_lam)))
-        left = np.maximum(1.0 - explained, 1e-15)  # > 0 but for rounding
+        left = np.maximum(1.0 - explained, 1e-15)  # > 0 up to rounding
         return float(m * np.log(left).sum() + len(left) * spread)
 
     # The likelihood can have two modes: a grid of half decades finds the basin, a search its bottom. At the
@@ -123,9 +124,9 @@ def _likeliest(spectrum: Spectrum, m: float, mean: float, least: float = 0.0) ->
 
 
 def minimum(f: Callable[[float], float], low: float, high: float) -> float:
-    """Where f, with one minimum between low and high, has it: by golden sections.
+    """The minimum of f, unimodal between low and high, by golden sections.
 
-    It only compares values, so that their rounding does not show in the result.
+    It only compares values, so that their rounding hardly affects the result.
     """
     inner, outer = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     f_inner, f_outer = f(inner), f(outer)
@@ -145,8 +146,8 @@ class Band:
     """A = Q B Q', of a symmetric A (p, p), overwritten, with B tridiagonal or, for large p, of `WIDTH`.
 
     O(4 p^3 / 3), then O(p WIDTH^2) for each lambda. LAPACK's reduction to tridiagonal form reads the whole
-    matrix for every column, and beyond the caches waits for memory; a band takes products of matrices alone
-    (Bischof, Lang and Sun 2000), and is as good for solving.
+    matrix for every column and is limited by memory bandwidth. The reduction to a band uses only matrix
+    products (Bischof, Lang and Sun 2000), and a band is as good for solving.
     """
 
     def __init__(self, A: Array) -> None:
@@ -189,7 +190,7 @@ class Band:
     def solve(self, lam: float, z: Array) -> tuple[Array, float]:
         """(B + lam)^-1 z and log det(1 + B / lam).
 
-        Zeros and inf, where rounding has made A indefinite by more than lam.
+        Zeros and inf if rounding has made A indefinite by more than lam.
         """
         if self.blocked:
             band = self.band.copy(order="F")
@@ -209,7 +210,7 @@ class Band:
 def _reduce(A: Array) -> tuple[Array, list[tuple[int, Array, Array]]]:
     """The diagonals of B, as LAPACK stores a lower band, and Q as blocks (first row, V, T) of 1 - V T V'.
 
-    Of A, in C order, the lower triangle is used, in blocks of `ROWS` that are whole on the diagonal.
+    Uses the lower triangle of A (C order), in blocks of `ROWS` rows that are complete on the diagonal.
     """
     p = len(A)
     reflectors = []

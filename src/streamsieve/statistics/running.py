@@ -30,9 +30,7 @@ MISSING = Param(
     "NaN in X raises an error, or is replaced by the mean of the column over the previous rows (0 if there "
     "are none) and counted in `n_imputed_`; in predictions it is replaced by the mean of all rows.",
 )
-INTERACTIONS = Param(
-    False, Bool(), "Also use all products x_i x_j as features, p (p + 3) / 2 in total."
-)
+INTERACTIONS = Param(False, Bool(), "Also use all products x_i x_j as features, p (p + 3) / 2 in total.")
 DTYPE = Param(
     "float64",
     OneOf("float64", "float32"),
@@ -321,9 +319,7 @@ class RunningAverages(LockedState):
         if self.interactions or self.names is not None:
             raise ValueError("Averages of products, or of named columns, cannot be widened.")
         if p < self.n_features_in_:
-            raise ValueError(
-                f"These averages have {self.n_features_in_} features and cannot shrink to {p}."
-            )
+            raise ValueError(f"These averages have {self.n_features_in_} features and cannot shrink to {p}.")
         with self._lock:
             self.flush()
             where = np.arange(self.n_features_in_) if where is None else where

@@ -1,8 +1,7 @@
-"""Running averages of the standardised data, [Sun] eqs. (3.2) and (3.3), with constraints built in.
+"""Running averages of the standardised data, [Sun] eqs. (3.2) and (3.3), with constraints applied.
 
-Features that are kept are projected out, groups are whitened. What an extractor then sees are averages again,
-with bounds, penalty factors and groups beside them; `restore` leads from its weights back to those of all
-features.
+Kept features are projected out, and groups are whitened. The result are again averages, with bounds, penalty
+factors and groups. `restore` converts the weights of an extractor to those of all features.
 """
 
 from __future__ import annotations
@@ -23,38 +22,37 @@ from .ridge import SINGULAR, block, cholesky
 if TYPE_CHECKING:
     from .running import RunningAverages
 
-# What a copy may leave unexplained of a column's variance, being rounding.
+# Largest unexplained share of the variance of a column that counts as a copy: rounding error.
 COPY = {"float64": 1e-10, "float32": 1e-5}
 
 
 class Profile(NamedTuple):
-    """Features that are in every model and have been projected out, and what gives their weights."""
+    """Kept features that have been projected out, and the matrices to compute their weights."""
 
     kept: NDArray[np.int64]
     L: Array  # R_KK = L L'
     rows: Array  # R_K., before
     targets: Array  # r_K
-    explained: float  # share of the targets' variance, added over the targets
+    explained: float  # share of the variance of the targets, summed over targets
 
 
 @dataclass(frozen=True, eq=False)
 class Standardized:
-    """What an extractor sees: the averages of centred, scaled features and targets.
+    """The averages of centred, scaled features and targets, which extractors use.
 
-    The targets are scaled too, so that a fit's quality is a number between 0 and 1 (``1 - R^2``) and several
-    targets weigh alike; `alpha` in a target's own units is the internal one times `y_scale`.
+    The targets are also scaled, so that the quality of a fit is a number between 0 and 1 (``1 - R^2``) and
+    several targets have the same weight. `alpha` in units of a target is the internal value times `y_scale`.
 
     Attributes
     ----------
     R : ndarray of shape (p, p)
-        S_xx, a correlation matrix (with ``standardize=False``, a covariance matrix). A column that is not
-        usable has zeros and a one on the diagonal, so that every factorisation goes through and its weight
-        is zero.
+        S_xx, a correlation matrix (with ``standardize=False``, a covariance matrix). An unusable column has
+        zeros and a one on the diagonal, so that every factorisation succeeds and its weight is zero.
     r : ndarray of shape (p, q)
         S_xy.
     usable : ndarray of shape (p,)
-        False for columns that are never selected: constant ones, and copies of an earlier one (perhaps in
-        other units), which would only share its weight.
+        False for columns that are never selected: constant columns and copies of an earlier column (perhaps
+        in other units), which would only share its weight.
     x_mean, x_scale : ndarray of shape (p,)
     y_mean, y_scale : ndarray of shape (q,)
         A constant column or target has scale 0.
@@ -62,18 +60,18 @@ class Standardized:
         Effective number of rows.
     feature_names : ndarray of str of shape (p,) or None
     rows : float or None
-        Rows taken, where no forgetting makes them fewer.
+        Number of rows learned; None with forgetting.
     bounds : pair of ndarrays of shape (p,) or None
-        Of the weights, in original units.
+        Bounds of the weights, in original units.
     box : pair of ndarrays of shape (p, q) or None
         The same in standardised units.
     group : ndarray of int of shape (p,) or None
         Number of the group of each feature, -1 for columns that are not usable.
     factor : ndarray of shape (p,) or None
-        Penalty factors, for a group times the root of its rank; None for ones.
+        Penalty factors, for a group times the square root of its rank; None: all 1.
     origin : Standardized or None
-        The averages before constraints were built in, see `constrain`: `profile` has what is known of
-        features projected out, `turns` the matrices that whiten groups.
+        The averages before constraints were applied, see `constrain`. `profile` describes features that were
+        projected out, `turns` are the matrices that whiten groups.
     """
 
     R: Array
@@ -97,7 +95,7 @@ class Standardized:
 
     @property
     def rank(self) -> float:
-        """How many rows there are to determine weights, whatever the scale of their sample weights."""
+        """Number of rows that determine the weights, for any scale of the sample weights."""
         return self.n if self.rows is None else self.rows
 
     @property
@@ -123,12 +121,12 @@ def standardize(
     averages : RunningAverages
         With at least one row.
     fit_intercept : bool, default=True
-        Centre features and targets. Without it, moments about zero are used.
+        If True, centre features and targets; if False, use moments about zero.
     scale : bool, default=True
-        Divide every feature by its deviation. Without it the features keep their units, and selection
-        compares raw weights.
+        If True, divide every feature by its standard deviation; if False, features keep their units, and
+        selection compares raw weights.
     keep : ndarray of int or None, default=None
-        Of columns that are copies of each other, the one to use, instead of the first.
+        Columns to use among copies of each other, instead of the first.
     """
     with averages._lock:
         return _standardize(averages, fit_intercept, scale, keep)
@@ -196,7 +194,7 @@ def _standardize(
 def _exchanged(
     copies: NDArray[np.int64], keep: NDArray[np.int64] | None, R: Array, limit: float
 ) -> NDArray[np.int64]:
-    """The copies, with the first of equal columns in the place of one to keep."""
+    """The copies; if a copy is to be kept, the first of the equal columns counts as the copy."""
     out, wanted = set(copies.tolist()), [] if keep is None else keep.tolist()
     for j in wanted:
         same = np.flatnonzero(R[j] ** 2 > limit * R.diagonal() * R[j, j])
@@ -209,7 +207,7 @@ def _exchanged(
 def constrain(
     s: Standardized, constraints: Constraints, names: object = None, first_index: int = 0
 ) -> Standardized:
-    """The averages with constraints built in; those that have some already pass through."""
+    """The averages with constraints applied; averages with constraints are returned unchanged."""
     if s.origin is not None or not constraints.given:
         return s
     known = s.feature_names if names is None else names
@@ -240,13 +238,13 @@ def reduced(s: Standardized, c: Resolved) -> Standardized:
 
 
 def _times(end: Array, unit: Array) -> Array:
-    """Bounds in standardised units; infinite ones stay so."""
+    """Bounds in standardised units; infinite bounds stay infinite."""
     finite = np.isfinite(end)
     return np.ascontiguousarray(np.where(finite, np.where(finite, end, 0.0) * unit, end))
 
 
 def without(s: Standardized, columns: Ints) -> Standardized:
-    """The averages with some columns made unusable."""
+    """The averages with some columns marked as unusable."""
     if len(columns) == 0:
         return s
     R, r, usable = s.R.copy(), s.r.copy(), s.usable.copy()
@@ -275,7 +273,7 @@ def whitening(A: Array) -> Array:
 
 
 def whitened(s: Standardized) -> Standardized:
-    """The averages of uncorrelated combinations of each group's features, in the places of these."""
+    """The averages with the features of each group replaced by uncorrelated combinations."""
     R, r, usable = s.R.copy(), s.r.copy(), s.usable.copy()
     turns = []
     for at in members(s):
@@ -296,7 +294,7 @@ def whitened(s: Standardized) -> Standardized:
 
 
 def group_turn(s: Standardized, support: Ints) -> Array | None:
-    """Independent combinations (k, rank) of the features of groups; None where each is a group of one."""
+    """Independent combinations (k, rank) of the features of groups; None if each feature is its own group."""
     assert s.group is not None
     group = s.group[support]
     _, place, sizes = np.unique(group, return_inverse=True, return_counts=True)
@@ -313,10 +311,10 @@ def group_turn(s: Standardized, support: Ints) -> Array | None:
 
 
 def profiled(s: Standardized, kept: Ints) -> Standardized:
-    """The averages of what features `kept` leave of the others and of the targets; no scale changes.
+    """The averages of the residuals of other features and targets after regression on `kept`; same scales.
 
-    R' = R_UU - R_UK R_KK^-1 R_KU, r' alike. With b_K = R_KK^-1 (r_K - R_KU b_U) a fit of the rest is one of
-    all.
+    R' = R_UU - R_UK R_KK^-1 R_KU, r' alike. With b_K = R_KK^-1 (r_K - R_KU b_U), a fit of the others is a fit
+    of all features.
     """
     rows, targets = s.R[kept], s.r[kept]
     L, _ = cholesky(block(s.R, kept))
@@ -330,7 +328,7 @@ def profiled(s: Standardized, kept: Ints) -> Standardized:
 
 
 def kept_features(s: Standardized) -> Ints:
-    """Those that have been projected out."""
+    """The features that have been projected out."""
     return np.empty(0, dtype=np.int64) if s.profile is None else s.profile.kept
 
 
@@ -359,17 +357,17 @@ def restore(s: Standardized, beta: Array) -> Array:
 
 
 def n_units(s: Standardized, columns: Ints) -> int:
-    """How many features, or groups, some columns are of."""
+    """Number of features or groups among some columns."""
     return len(columns) if s.group is None else len(np.unique(s.group[columns]))
 
 
 def n_kept(s: Standardized) -> int:
-    """How many features, or groups, have been projected out."""
+    """Number of features or groups that have been projected out."""
     return n_units(s, kept_features(s))
 
 
 def selectable(s: Standardized, k: int) -> int:
-    """How many of k features or groups are to be selected beside those kept; ParamError if k is too small."""
+    """Number of features or groups to select in addition to kept ones; ParamError if k is too small."""
     kept = n_kept(s)
     bound = 0 if s.factor is None else int(np.count_nonzero((s.factor == 0) & s.usable))
     if k < kept + bound:
