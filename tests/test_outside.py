@@ -8,11 +8,18 @@ import scipy.sparse as sp
 
 from cli_data import good, run
 from streamsieve import (
+    FTRLProximalRegressor,
     OLSthClassifier,
     OLSthRegressor,
+    OLSTRegressor,
+    OLSTThenTSGDRegressor,
     RDARegressor,
+    SFSARegressor,
     SieveClassifier,
     SieveRegressor,
+    SIHTRegressor,
+    StabilizedSGDRegressor,
+    TSGDRegressor,
     load,
     save,
 )
@@ -20,7 +27,9 @@ from streamsieve.core.rows import as_rows
 from streamsieve.training.outside import reach_of
 
 N, P = 400, 6
-KNOW = [SieveRegressor, SieveClassifier, OLSthRegressor, OLSthClassifier, RDARegressor]
+LEARNERS = [RDARegressor, SFSARegressor, TSGDRegressor, SIHTRegressor, OLSTRegressor, OLSTThenTSGDRegressor]
+LEARNERS += [FTRLProximalRegressor, StabilizedSGDRegressor]
+KNOW = [SieveRegressor, SieveClassifier, OLSthRegressor, OLSthClassifier, *LEARNERS]
 
 
 def rows(seed=0, heavy=False):
@@ -65,6 +74,14 @@ def test_no_row_that_was_learned_lies_outside(kind, heavy):
     assert not reach.n_outside(as_rows(X)[0]).any()
 
 
+def test_learners_know_nothing_of_features_that_the_first_rows_did_not_show():
+    X, y = rows()
+    X[:, 5] = 0.0
+    X[350:, 5] = 1.0
+    model = TSGDRegressor(6).partial_fit(X, y + X[:, 5])
+    assert reach_of(model._model).features.tolist() == [0, 1, 2, 3, 4]
+
+
 def test_few_rows_know_nothing():
     X, y = rows()
     assert reach_of(OLSthRegressor(2).fit(X[:50], y[:50])._model) is None
@@ -84,7 +101,7 @@ def test_the_command_counts_rows_outside(tmp_path):
     assert [line.split("\t")[1] for line in done.stdout.splitlines()] == ["outside", "0", "1", "0"]
     assert "1 of 3 rows lie outside the range of the training rows" in " ".join(done.stderr.split())
     assert "outside" not in good("predict", tmp_path / "m", tmp_path / "rows.csv", "--check").stderr
-    good(*words, "--method", "siht", "-o", tmp_path / "other")
+    good(*words, "--method", "siht", "--set", "standardize=False", "-o", tmp_path / "other")
     done = run("predict", tmp_path / "other", tmp_path / "new.csv", "--check")
     assert done.exit_code == 2
     assert "does not store the range of its training rows" in " ".join(done.stderr.split())

@@ -37,11 +37,11 @@ class Reach(NamedTuple):
 def reach_of(model: Model) -> Reach | None:
     """How far the rows that a model has learned reach; None where they are few, or it does not know."""
     n = model.n_rows
-    if n is None or n < ROWS:
+    if n is not None and n < ROWS:
         return None
     with model.lock:
         if model.reach is None or model.reach[0] != n:
-            model.reach = n, _reach_of_all(model, n)
+            model.reach = n, _reach_of_all(model, FAR**2 if n is None else n)
         every, support = model.reach[1], model.support
     if every is None:
         return None
@@ -50,8 +50,9 @@ def reach_of(model: Model) -> Reach | None:
     return Reach(every.features[at], every.low[at], every.high[at])
 
 
-def _reach_of_all(model: Model, n: int) -> Reach | None:
-    """How far the rows reach in all features that vary."""
+def _reach_of_all(model: Model, n: float) -> Reach | None:
+    """How far n rows reach in all features that vary; `FAR` squared where they are not counted, for from
+    `FAR` deviations on values are suspected not to be learned."""
     found = _moments(model)
     if found is None:
         return None
@@ -75,8 +76,12 @@ def _moments(model: Model) -> tuple[NDArray[np.int64], Array, Array] | None:
     if store is not None:
         mean, deviation = store.moments()
         return store.columns.astype(np.int64), mean + store.shift, deviation
+    if hasattr(method.state, "deviation"):  # `InverseMoments`, not loaded for every model
+        return np.arange(method.p), method.state.mean, method.state.deviation()
     stage = model.prepare
-    if stage is not None and stage.placed and stage.inverse is not None:
-        known = stage.inverse != stage.typical  # others have a unit that is a guess
-        return np.arange(stage.p), stage.center, np.where(known, stage.reach / FAR, 0.0)
-    return None
+    if stage is None or not stage.placed or stage.reach is None:
+        return None
+    scaled = stage.inverse is not None
+    # other columns have a unit that is a guess
+    known = stage.inverse != stage.typical if scaled else stage.reach != FAR / stage.typical
+    return np.arange(stage.p), stage.center, np.where(known, stage.reach / FAR, 0.0)

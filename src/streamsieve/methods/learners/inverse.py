@@ -210,6 +210,10 @@ class InverseMoments(State):
     def _variance(self) -> Array:
         return np.where(self.first > 0, self.square / (self.total[0] or 1.0), 0.0)  # or all weights are zero
 
+    def deviation(self) -> Array:
+        """Of each feature from its mean, (p,); 0 for those that do not vary."""
+        return np.sqrt(self._variance())
+
     def ridge(self) -> float:
         """The ridge that is currently added to the standardised S_xx."""
         return self.lam / (float(self.total[0]) or 1.0)
@@ -247,7 +251,7 @@ class InverseMoments(State):
         return coef.copy(), intercept.copy()
 
     def _extract(self, k: int, standardize: bool) -> tuple[Array, Array]:
-        scale = np.sqrt(self._variance())
+        scale = self.deviation()
         beta = self.ridge_weights()
         support = best_rows(beta * scale[:, None] if standardize else beta, scale > 0, k)
         coef = np.zeros(self.xy.shape)
