@@ -91,3 +91,25 @@ class Truncate:
         out = np.zeros(len(w))
         out[best] = w[best]
         return out
+
+
+def stream_refit(X, y, r, k, w, variance, choices, intercept=True):
+    """Least squares of the k best features after the rows, where these are candidates (refit of TSGD).
+
+    `choices[n]` are (weights, variances) after n rows, for n = 100, 200, 400, ...: the 2 k best of them are
+    the candidates of the rows from n on. Those with fewer than 4 k + 2 rows do not count. Returns
+    weights and intercept, or None without candidates that count.
+    """
+    n = len(X)
+    chosen = [np.flatnonzero(Truncate(k)(w, variance))]
+    for at in sorted(choices, reverse=True):
+        candidates = np.flatnonzero(Truncate(2 * k)(*choices[at]))
+        if n - at < 2 * len(candidates) + 2:
+            continue
+        use = np.intersect1d(chosen[0], candidates)
+        A = np.column_stack([X[at:, use], np.full(n - at, float(intercept))]) * np.sqrt(r[at:, None])
+        beta = np.linalg.lstsq(A, y[at:] * np.sqrt(r[at:]), rcond=None)[0]
+        out = np.where(np.isin(np.arange(len(w)), chosen[0]), w, 0.0)
+        out[use] = beta[:-1]
+        return out, beta[-1]
+    return None

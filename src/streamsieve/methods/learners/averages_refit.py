@@ -1,13 +1,15 @@
-"""Least squares on the k features that remain: the running averages for SFSA's refit."""
+"""Least squares on a few features of a stream: the running averages for the refit of SFSA and TSGD."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
 from ...core.rows import Array, Rows
-from ...core.state import State, array, check_array, zeros
+from ...core.state import State, array, check_array, optional, zeros
 from ...statistics.linear_model import ridge_refit
 from ...statistics.running import RunningAverages
 from ...statistics.standardize import standardize
@@ -15,12 +17,61 @@ from ...statistics.standardize import standardize
 _BLOCK = 256  # rows are added to the averages in blocks of this size, so that sums do not depend on the calls
 
 
+Solution = tuple[NDArray[np.int64], Array, Array]
+
+
+class StreamRefit(State):
+    """The averages of the latest selection, and those of the one before until the latest has enough rows."""
+
+    current: AveragesRefit | None
+    previous: AveragesRefit | None
+
+    def __init__(self) -> None:
+        super().__init__(current=optional(), previous=optional())
+
+    def begin(self, features: NDArray[np.int64], q: int) -> None:
+        """Start the averages of newly selected features."""
+        if self.current is not None and self.current.enough:
+            self.previous = self.current
+        self.current = AveragesRefit(features, q)
+
+    def update(self, rows: Rows, y: Array, w: Array | None) -> None:
+        """Add rows."""
+        if self.current is not None:
+            self.current.update(rows, y, w)
+            if self.current.enough:
+                self.previous = None
+
+    def solve(self, fit_intercept: bool, features: NDArray[np.int64] | None = None) -> Solution | None:
+        """Least squares of these features, all of the selection by default: see `AveragesRefit.solve`.
+
+        None while there are too few rows.
+        """
+        averages = self.previous or self.current
+        enough = averages is not None and averages.enough
+        return averages.solve(fit_intercept, features) if averages is not None and enough else None
+
+    def snapshot(self, features: NDArray[np.integer[Any]] | None = None) -> dict[str, Any]:  # noqa: ARG002
+        """All of it: its arrays have the selected features only."""
+        return super().snapshot(None)
+
+    def check(self, p: int, q: int) -> None:
+        """Raise ValueError for state from a file that does not fit together."""
+        for averages in (self.current, self.previous):
+            if averages is not None:
+                if not isinstance(averages, AveragesRefit):
+                    raise ValueError(f"a refit is {type(averages).__name__}, not AveragesRefit.")
+                averages.check(p, q)
+
+
 class AveragesRefit(State):
-    """Running averages of the k features that are left: O(k^2) a row, O(k^3) to read their least squares."""
+    """Running averages of k features: O(k^2) a row, O(k^3) to read their least squares."""
 
     features: NDArray[np.int64]
     filled: int
+    unit: float
     averages: RunningAverages
+    _solved: tuple[tuple[Any, ...], Solution] | None = None  # the last solution, and what it depends on
 
     def __init__(self, features: NDArray[np.int64], q: int) -> None:
         k = len(features)
@@ -30,6 +81,7 @@ class AveragesRefit(State):
             features=array(np.sort(features), "slot"),
             averages=averages.begin(k, q),
             filled=0,
+            unit=0.0,  # of the weights, of which only the ratios count: their mean in the first block
             block=zeros(fixed=_BLOCK, other=k + q + 1),  # features, targets, weight of rows to come
         )
 
@@ -42,6 +94,8 @@ class AveragesRefit(State):
         self.averages.check()
         if not 0 <= self.filled < _BLOCK:
             raise ValueError(f"a refit holds {self.filled} rows, but {_BLOCK} make a block.")
+        if not 0 <= self.unit < np.inf:
+            raise ValueError(f"the unit of the weights of a refit is {self.unit}.")
 
     def resize(self, p: int) -> None:
         """Nothing: new features are never among the k that remain."""
@@ -52,6 +106,7 @@ class AveragesRefit(State):
 
     def update(self, rows: Rows, y: Array, w: Array | None) -> None:
         """Add rows."""
+        self._solved = None
         at, n, k = 0, len(rows), len(self.features)
         while at < n:
             stop = min(n, at + _BLOCK - self.filled)
@@ -62,19 +117,32 @@ class AveragesRefit(State):
             to[:, -1] = 1.0 if w is None else w[at:stop]
             self.filled += stop - at
             if self.filled == _BLOCK:
+                self.unit = self._unit()
                 self._add_block(self.averages)
                 self.filled = 0
             at = stop
 
+    def _unit(self) -> float:
+        return self.unit or float(self.block[: self.filled, -1].mean())
+
     def _add_block(self, averages: RunningAverages) -> RunningAverages:
         x, y, w = np.split(self.block[: self.filled], [len(self.features), -1], axis=1)
-        return averages.add(Rows(x.copy()), y.copy(), w[:, 0].copy())
+        return averages.add(Rows(x.copy()), y.copy(), w[:, 0] / self._unit())
 
-    def solve(self, fit_intercept: bool) -> tuple[Array, Array]:
-        """Weights (k, q) and intercepts (q,), with the ridge of the largest marginal likelihood."""
-        averages = self._add_block(self.averages.copy()) if self.filled else self.averages
-        s = standardize(averages, fit_intercept=fit_intercept)
-        use = np.flatnonzero(s.usable)
-        coef = np.zeros((s.p, s.q))
-        coef[use] = ridge_refit(s, use)[0] * s.y_scale / s.x_scale[use, None]
-        return coef, s.y_mean - s.x_mean @ coef if fit_intercept else np.zeros(s.q)
+    def solve(self, fit_intercept: bool, features: NDArray[np.int64] | None = None) -> Solution:
+        """Least squares of these features, all by default: those used, weights (m, q) and intercepts (q,).
+
+        Features without averages and features that were constant are not used. The ridge is that of the
+        largest marginal likelihood.
+        """
+        n = self.averages.n_samples_ + self.filled
+        key = n, fit_intercept, None if features is None else features.tobytes()
+        if self._solved is None or self._solved[0] != key:
+            averages = self._add_block(self.averages.copy()) if self.filled else self.averages
+            s = standardize(averages, fit_intercept=fit_intercept)
+            asked = s.usable if features is None else s.usable & np.isin(self.features, features)
+            use = np.flatnonzero(asked)
+            weight = ridge_refit(s, use)[0] * s.y_scale / s.x_scale[use, None]
+            intercept = s.y_mean - s.x_mean[use] @ weight if fit_intercept else np.zeros(s.q)
+            self._solved = key, (self.features[use], weight, intercept)
+        return self._solved[1]

@@ -12,7 +12,7 @@ from ...core.rows import Array, Rows
 from ...core.state import State, optional
 from . import steps
 from .annealed import AnnealedModel
-from .averages_refit import AveragesRefit
+from .averages_refit import StreamRefit
 from .change import ChangeDetector
 from .steps import check_shrink, scatter, step_rule
 
@@ -159,8 +159,7 @@ class SFSA(Method):
             growing=self._new_model(p, q, self._first_maturity(self._planned_rows)),  # the next to mature
             following=optional(),  # with a ladder: the one after it, from where `growing` loses features
             answer=optional(),
-            averages=optional(),  # of the features of the mature model
-            previous=optional(),  # those of the previous mature model, until there are enough rows
+            averages=StreamRefit() if self.refit and self.loss == "squared" else None,  # of mature models
             detector=ChangeDetector() if self.restart else None,
             n_restarts=0,
         )
@@ -198,11 +197,10 @@ class SFSA(Method):
             raise ValueError("a model loses features before the one before it has matured.")
         if s.answer is not None and not s.answer.mature:
             raise ValueError("the model that answers has not matured.")
-        for averages in (s.averages, s.previous):
-            if averages is not None:
-                if s.answer is None or not isinstance(averages, AveragesRefit):
-                    raise ValueError("there is a refit of no model.")
-                averages.check(self.p, self.q)
+        if s.averages is not None:
+            if s.answer is None and s.averages.current is not None:
+                raise ValueError("there is a refit of no model.")
+            s.averages.check(self.p, self.q)
 
     def changed_by(self, rows: Rows) -> None:  # noqa: ARG002
         return None  # the end of a batch removes features that its rows do not have
@@ -262,10 +260,8 @@ class SFSA(Method):
         s.answer.reserve(0)
         if self.restart:
             s.detector = ChangeDetector()
-        if self.refit and self.loss == "squared":
-            if s.averages is not None and s.averages.enough:
-                s.previous = s.averages
-            s.averages = AveragesRefit(s.answer.features, self.q)
+        if s.averages is not None:
+            s.averages.begin(s.answer.features, self.q)
 
     def _restart(self) -> None:
         """Start again after a change; the old model is used until a new one has matured."""
@@ -301,8 +297,6 @@ class SFSA(Method):
             return a + done, None
         if s.averages is not None:
             s.averages.update(part, targets, weights)
-            if s.averages.enough:
-                s.previous = None
         if losses is not None and s.detector.active:
             batch = s.detector.update(losses[:ended])
             if batch is not None:
@@ -313,10 +307,10 @@ class SFSA(Method):
 
     def weights(self) -> tuple[Array, Array]:
         s = self.state
-        averages = s.previous or s.averages
-        if averages is not None and averages.enough:
-            weight, intercept = averages.solve(self.fit_intercept)
-            return scatter(averages.features, weight, self.p), intercept
+        refitted = None if s.averages is None else s.averages.solve(self.fit_intercept)
+        if refitted is not None:
+            features, weight, intercept = refitted
+            return scatter(features, weight, self.p), intercept.copy()
         model = s.answer or s.growing
         if model.batches == 0 and model.clock["filled"] > 0:
             model = model.ended(self.loss_function, self._rule())

@@ -178,22 +178,23 @@ def resolved_constraints(method: Any, p: int) -> Resolved | None:
     return constraints.resolve(p, names, method.first_index)
 
 
-def chosen(method: Any, score: Array) -> NDArray[np.int64]:
-    """The selected features of a method that chooses them when read: the k with the largest scores above 0.
+def chosen(method: Any, score: Array, k: int | None = None) -> NDArray[np.int64]:
+    """The features that a method selects when read: the k with the largest scores above 0; its k by default.
 
     Scores are squares of weights. Features to keep come first; groups are ranked by the mean of their scores
     and selected as a whole.
     """
+    k = method.k if k is None else k
     resolved = resolved_constraints(method, len(score))
     if resolved is None:
-        return largest(score, method.k)
+        return largest(score, k)
     label = np.arange(len(score)) if resolved.group is None else resolved.group
     by_unit = np.bincount(label, score) / np.maximum(np.bincount(label), 1)
     kept = np.unique(label[resolved.kept])
     if len(kept) > method.k:
         raise ParamError("k", method.k, f"expected at least {len(kept)}, the number of features to keep.")
     by_unit[kept] = np.inf
-    return np.flatnonzero(np.isin(label, largest(by_unit, method.k)))
+    return np.flatnonzero(np.isin(label, largest(by_unit, k)))
 
 
 def scatter(features: NDArray[np.integer[Any]], weight: Array, p: int) -> Array:
