@@ -1,6 +1,8 @@
 """Shapes and pairs: equal to the slow twin, exactly mergeable, and found where lines find nothing."""
 
+import logging
 import pickle
+import signal
 import tracemalloc
 
 import numpy as np
@@ -13,9 +15,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from cli_data import good, run, table
 from reference import effects as twin
 from streamsieve import EffectDisplay, SieveClassifier, SieveRegressor, _core, distributed, load, save
+from streamsieve.core.losses import expit
 from streamsieve.core.rows import as_rows
 from streamsieve.export import to_c, to_json, to_sql
-from streamsieve.methods.effects.fit import Sample, Squares
+from streamsieve.methods.effects.fit import Sample, Squares, fit_labels
 from streamsieve.methods.effects.functions import Basis, Design
 from streamsieve.methods.effects.levels import EDGES, LEVELS, Levels, cut_points
 from streamsieve.methods.effects.read import eliminate
@@ -122,8 +125,61 @@ def test_elimination_is_that_of_the_twin():
     data = Sample(levels.codes, Y, np.ones(400), np.arange(400))
     for ridge in (1e-2, 1.0):
         *_, keep = eliminate(Squares(design, data), design.owner, np.arange(design.width), 2, ridge)
-        Z = design.columns(np.ascontiguousarray(levels.codes.T)).astype(float)
+        Z = design.columns(levels.codes).astype(float)
         assert keep.tolist() == twin.eliminate(Z, Y, design.owner.tolist(), 2, ridge)
+
+
+def sampled(X, Y):
+    levels = learned(X)
+    levels.fields()
+    return Basis(levels), Sample(levels.codes, Y, rng(3).uniform(0.5, 1.5, len(X)), np.arange(len(X)))
+
+
+def test_columns_are_functions_and_their_products():
+    basis, data = sampled(rng().normal(size=(300, 6)), np.zeros((300, 1)))
+    design = Design(basis, np.arange(2, 6), 3, [(0, 3), (5, 1)])
+    F, S = (f(np.arange(6), 3)[np.arange(6), data.codes] for f in (basis.main, basis.side))
+    S = S / np.sqrt([1, 2, 3])
+    products = [np.einsum("na,nb->nab", S[:, i], S[:, j]).reshape(300, -1) for i, j in design.pairs]
+    main = F[:, 2:][:, :, [0, 2, 3]].reshape(300, -1)  # no value is missing
+    for times in (None, np.linspace(0, 2, 300)):
+        expected = np.hstack([main, *products]) * (1 if times is None else times[:, None])
+        ((_, Z),) = design.blocks(data.codes, data.rows, times=times)
+        assert_allclose(Z, expected, atol=1e-5)
+
+
+def test_products_known_from_another_design_are_not_computed_again():
+    X, y = bowls(600, 12)
+    basis, data = sampled(X, y[:, None])
+    small = Squares(Design(basis, np.arange(9)), data)
+    design = Design(basis, np.arange(1, 11), pairs=[(0, 1), (3, 4)])
+    small.G[:] += 1000.0  # so that one sees where it went
+    both, alone = Squares(design, data, small), Squares(design, data)
+    known = np.isin(design.owner, np.arange(9)).all(axis=1) & (design.owner[:, 0] == design.owner[:, 1])
+    assert known.sum() == 8 * 7
+    assert_allclose(both.G, alone.G + 1000 * np.outer(known, known), atol=1e-2)
+    assert_allclose(both.b, alone.b)
+    other = data.at(np.arange(0, 600, 2))
+    assert_array_equal(Squares(design, other, small).G, Squares(design, other).G)
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+def test_fits_to_labels_are_optimal_and_form_their_second_derivatives_once(classes, monkeypatch):
+    X, _ = bowls(800, 6)
+    code = np.digitize(X[:, 0] ** 2 + rng(2).normal(size=800), [0.5, 2])
+    Y = (code[:, None] == (np.arange(3) if classes > 1 else 1)).astype(float)
+    basis, data = sampled(X, Y)
+    design, formed, blocks = Design(basis, np.arange(6), pairs=[(0, 1)]), [], Design.blocks
+    monkeypatch.setattr(
+        Design, "blocks", lambda self, *a, **k: (formed.append(len(a) > 2), blocks(self, *a, **k))[1]
+    )
+    fit = fit_labels(design, data, 0.01)
+    assert sum(formed) == 1
+    Z, w = design.columns(data.codes).astype(float), data.weight
+    eta = Z @ fit.weights + fit.constant
+    share = expit(eta) if classes == 1 else np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True)
+    slope = Z.T @ (w[:, None] * (Y - share)) / w.sum() - 0.01 * fit.weights
+    assert np.abs(slope).max() < 3e-3
 
 
 # ---------------------------------------------------------------- chunks and merging
@@ -384,6 +440,29 @@ def test_a_call_that_fails_changes_nothing():
     with pytest.raises(ValueError, match="inf"):
         model.partial_fit(np.full((5, 6), np.inf), y[:5])
     assert not list(model._model.differences(before._model))
+
+
+def test_reading_logs_progress_and_can_be_interrupted(caplog):
+    X, y = bowls(1500, 12)
+    whole, model = (SieveRegressor(3, effects="pairs").fit(X, y) for _ in range(2))
+
+    class Interrupt(logging.Handler):
+        def emit(self, record):
+            if "eliminated" in record.getMessage():
+                signal.raise_signal(signal.SIGINT)
+
+    logger, handler = logging.getLogger("streamsieve"), Interrupt()
+    with caplog.at_level(logging.INFO, "streamsieve"):
+        logger.addHandler(handler)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                model.get_support()
+        finally:
+            logger.removeHandler(handler)
+        assert_array_equal(model.predict(X), whole.predict(X))
+    assert "12 candidates of 12 features" in caplog.text
+    assert "eliminated 12 to 3 features" in caplog.text
+    assert "pairs chosen" in caplog.text
 
 
 # ---------------------------------------------------------------- all kinds of data

@@ -45,6 +45,16 @@ const Binding bindings([](nb::module_& m) {
         },
         "codes"_a.noconvert(), "r"_a.noconvert(), "sums"_a.noconvert(), "threads"_a, NoGil());
     m.def(
+        "effects_columns",
+        [](Codes codes, Matrix<const std::int64_t> terms, Vector<const float> table,
+           Vector<const float> times, Matrix<float> out) {
+            columns(codes.data(), Index(codes.shape(0)), Index(codes.shape(1)),
+                    reinterpret_cast<const Term*>(terms.data()), Index(terms.shape(0)), table.data(),
+                    times.data(), out.data());
+        },
+        "codes"_a.noconvert(), "terms"_a.noconvert(), "table"_a.noconvert(), "times"_a.noconvert(),
+        "out"_a.noconvert(), NoGil());
+    m.def(
         "effects_scan",
         [](Codes codes, Vector<const std::int32_t> features, LevelTable<const float> table,
            Matrix<const float> r, double cut, Index most, unsigned threads) {

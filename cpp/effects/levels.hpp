@@ -105,4 +105,27 @@ inline void level_sums(const std::uint8_t* codes, Index n, Index p, const double
     });
 }
 
+// Columns that belong together: functions of one feature, or products of the functions of two.
+struct Term {
+    std::int64_t i, first, width;      // place of the feature, of its table, and number of functions
+    std::int64_t j, first_j, width_j;  // of the other feature; width_j is 0 where there is none
+};
+
+// out (n, d): the columns of all terms, times a number for each row. O(n d).
+inline void columns(const std::uint8_t* codes, Index n, Index p, const Term* terms, Index m,
+                    const float* table, const float* times, float* out) {
+    for (Index k = 0; k < n; ++k) {
+        const std::uint8_t* code = codes + k * p;
+        for (const Term* t = terms; t != terms + m; ++t) {
+            const float* a = table + t->first + code[t->i] * t->width;
+            const float* b = t->width_j ? table + t->first_j + code[t->j] * t->width_j : nullptr;
+            for (Index u = 0; u < t->width; ++u) {
+                const float value = a[u] * times[k];
+                if (!b) *out++ = value;
+                for (Index v = 0; v < t->width_j; ++v) *out++ = value * b[v];
+            }
+        }
+    }
+}
+
 }  // namespace streamsieve::effects

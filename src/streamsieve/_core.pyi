@@ -392,6 +392,13 @@ def effects_bin(
 ) -> None: ...
 def effects_permute(codes: NDArray[np.uint8], order: _Ints) -> None: ...
 def effects_level_sums(codes: NDArray[np.uint8], r: _Doubles, sums: _Doubles, threads: int) -> None: ...
+def effects_columns(
+    codes: NDArray[np.uint8],
+    terms: _Ints,
+    table: NDArray[np.float32],
+    times: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None: ...
 def effects_scan(
     codes: NDArray[np.uint8],
     features: NDArray[np.int32],

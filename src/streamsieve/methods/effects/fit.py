@@ -1,4 +1,4 @@
-"""Fits under a ridge: least squares from one matrix of products, logistic loss by Newton's method."""
+"""Fits under a ridge: least squares from one matrix of products, logistic loss by conjugate gradients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...core.rows import Array
 from .functions import Design
 from .levels import Codes
 
-STEPS = 30  # of Newton's method, at most
+STEPS = 60  # of conjugate gradients, at most
 ENOUGH = 1e-6  # gain of a step, per row, below which it ends
 CURVED = 20_000  # rows whose second derivatives stand for those of all: gradients are exact
 
@@ -45,31 +45,64 @@ class Fit(NamedTuple):
 
 
 class Squares:
-    """Least squares on some of the columns, from the products of all of them."""
+    """Least squares on some of the columns, from the products of all of them.
 
-    def __init__(self, design: Design, data: Sample) -> None:
+    Products that `known`, of the same rows, has already are copied from it.
+    """
+
+    def __init__(self, design: Design, data: Sample, known: Squares | None = None) -> None:
+        self.design, self.rows = design, data.rows
         d, Y, w = design.width, data.targets, data.weight
         self.n = float(w.sum())
-        G, b, m = np.zeros((d, d)), np.zeros((d, Y.shape[1])), np.zeros(d)
+        old, at_old = self._shared(known)
+        if 2 * len(old) < d:  # then the symmetric product of all is faster
+            old = old[:0]
+        new = np.setdiff1d(np.arange(d), old)
+        G: Array = np.zeros((len(new), d))
+        self.b, self.mean = np.zeros((d, Y.shape[1])), np.zeros(d)
         self.centre = w @ Y / self.n
-        for at, Z in design.blocks(data.codes, data.rows):
-            scaled = Z * np.sqrt(w[at]).astype(np.float32)[:, None]
-            G += scaled.T @ scaled
-            weighted = Z.T * w[at].astype(np.float32)
-            b += weighted @ (Y[at] - self.centre).astype(np.float32)
-            m += weighted.sum(axis=1, dtype=np.float64)
-        self.mean = m / self.n
-        self.G, self.b = G - self.n * np.outer(self.mean, self.mean), b
+        root = np.sqrt(w)
+        for at, Z in design.blocks(data.codes, data.rows, times=root):
+            G += Z.T @ Z if not len(old) else Z[:, new].T @ Z
+            self.b += Z.T @ ((Y[at] - self.centre) * root[at, None]).astype(np.float32)
+            self.mean += Z.T @ root[at].astype(np.float32)
+        self.mean /= self.n
+        for row, mean in zip(G, self.mean[new]):
+            row -= self.n * mean * self.mean
+        if known is not None and len(old):
+            whole = np.empty((d, d))
+            whole[new] = G
+            whole[np.ix_(old, new)] = G[:, old].T
+            whole[np.ix_(old, old)] = known.G[np.ix_(at_old, at_old)]
+            G = whole
+        self.G: Array = G
+
+    def _shared(self, known: Squares | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The columns that another has, and where it has them."""
+        if known is None or known.rows is not self.rows:
+            return np.empty(0, np.intp), np.empty(0, np.intp)
+        there = {(t.i, t.j): t.columns for t in known.design.terms}
+        both = [(t.columns, there.get((t.i, t.j))) for t in self.design.terms]
+        same = [(a, b) for a, b in both if b is not None and b.stop - b.start == a.stop - a.start]
+        return tuple(  # type: ignore[return-value]
+            np.concatenate([np.empty(0, np.intp), *(np.arange(c.start, c.stop) for c in columns)])
+            for columns in (zip(*same) if same else ((), ()))
+        )
 
     def fit(self, keep: NDArray[np.intp], ridge: float) -> Fit:
         if not len(keep):
             return Fit(np.zeros((0, self.b.shape[1])), self.centre)
-        A = self.G[np.ix_(keep, keep)]
-        A[np.diag_indices(len(keep))] += self.n * ridge
-        factor, failed = linalg.dpotrf(A, lower=1, overwrite_a=1)
-        assert failed == 0  # a ridge makes it definite
+        factor = self.factor(keep, ridge)
         weights = linalg.dpotrs(factor, self.b[keep], lower=1)[0]
         return Fit(weights, self.centre - self.mean[keep] @ weights)
+
+    def factor(self, keep: NDArray[np.intp], ridge: float) -> Array:
+        """Cholesky's of the products plus a ridge."""
+        A = self.G[keep][:, keep] if len(keep) < len(self.G) else self.G.copy()
+        A[np.diag_indices(len(keep))] += self.n * ridge
+        factor, failed = linalg.dpotrf(A.T, lower=1, overwrite_a=1)  # transposed, it is not copied
+        assert failed == 0  # a ridge makes it definite
+        return np.asarray(factor)
 
     def inverse(self, ridge: float) -> Array:
         """Of the products plus a ridge."""
@@ -100,8 +133,8 @@ def margins(design: Design, data: Sample, fit: Fit, keep: NDArray[np.intp] | Non
 def fit_labels(design: Design, data: Sample, ridge: float, start: Fit | None = None) -> Fit:
     """Logistic loss, of several classes by softmax: mean loss + ridge / 2 |weights|^2.
 
-    Newton's method; for several classes conjugate gradients, preconditioned by the bound 1/2 of the second
-    derivatives, which is formed once.
+    Conjugate gradients, preconditioned by the second derivatives at the start, for several classes by their
+    bound 1/2. These are formed once.
     """
     Y, w, d, q = data.targets, data.weight, design.width, data.Y.shape[1]
     n = float(w.sum())
@@ -112,43 +145,40 @@ def fit_labels(design: Design, data: Sample, ridge: float, start: Fit | None = N
     eta = margins(design, data, Fit(weights, constant))
     value = w @ losses(eta, Y, "logistic") / n + ridge / 2 * (weights**2).sum()
     factor, m, total = None, np.zeros(d), 0.0
-    last: tuple[Array, ...] | None = None  # gradient, direction and its margins, of the step before
-    for _ in range(STEPS * (2 if several else 1)):
+    last: tuple[Array, ...] | None = None  # gradient, direction and slope of the step before
+    for _ in range(STEPS):
         r = w[:, None] * (Y - link(eta))
         g, g0 = -n * ridge * weights, r.sum(axis=0)
         for at, Z in design.blocks(data.codes, data.rows):
             g += Z.T @ r[at].astype(np.float32)
-        if factor is None or not several:
+        if factor is None:
             p, few = link(eta[:CURVED]), w[:CURVED]
             D = few * (0.5 if several else np.maximum(p * (1 - p), 1e-4)[:, 0])
             scale = n / few.sum()
             total, m = scale * D.sum(), np.zeros(d)
-            H = np.zeros((d, d))
-            for at, Z in design.blocks(data.codes, data.rows, CURVED):
-                scaled = Z * np.sqrt(D[at]).astype(np.float32)[:, None]
-                H += scaled.T @ scaled
-                m += Z.T @ D[at].astype(np.float32)
+            H, root = np.zeros((d, d)), np.sqrt(D)
+            for at, Z in design.blocks(data.codes, data.rows, CURVED, root):
+                H += Z.T @ Z
+                m += Z.T @ root[at].astype(np.float32)
             m *= scale / total
-            H = scale * H - total * np.outer(m, m)
+            H *= scale
+            for row, mean in zip(H, m):
+                row -= total * mean * m
             H[np.diag_indices(d)] += n * ridge
-            factor, failed = linalg.dpotrf(H, lower=1, overwrite_a=1)
+            factor, failed = linalg.dpotrf(H.T, lower=1, overwrite_a=1)
             assert failed == 0
         s = linalg.dpotrs(factor, g - np.outer(m, g0), lower=1)[0] if d else np.zeros((0, q))
         s0 = g0 / total - m @ s
-        t, before = 1.0, value
-        if several:
-            gradient, own = np.vstack([g, g0]), np.vstack([s, s0])
-            slope = (gradient * own).sum()
-            if last is not None:  # Polak-Ribiere, from the start again where it is negative
-                beta = max(0.0, (own * (gradient - last[0])).sum() / last[2])
-                own = own + beta * last[1]
-            last = gradient, own, slope
-            s, s0 = own[:-1], own[-1]
-        move = margins(design, data, Fit(s, s0))
-        if several:  # the minimum of a parabola along the direction
-            p = softmax(eta)
-            bend = w @ ((p * move**2).sum(axis=1) - (p * move).sum(axis=1) ** 2) + n * ridge * (s**2).sum()
-            t = float((gradient * own).sum() / bend) if bend > 0 else 1.0
+        gradient, own = np.vstack([g, g0]), np.vstack([s, s0])
+        slope = (gradient * own).sum()
+        if last is not None:  # Polak-Ribiere, from the start again where it is negative
+            own = own + max(0.0, (own * (gradient - last[0])).sum() / last[2]) * last[1]
+        last = gradient, own, slope
+        s, s0 = own[:-1], own[-1]
+        move, p, before = margins(design, data, Fit(s, s0)), link(eta), value
+        bend = p * move**2 - ((p * move).sum(axis=1, keepdims=True) if several else p * move) * p * move
+        curvature = w @ bend.sum(axis=1) + n * ridge * (s**2).sum()
+        t = float((gradient * own).sum() / curvature) if curvature > 0 else 1.0  # the minimum of a parabola
         for _ in range(10):  # halve a step that does not descend
             eta_t, weights_t = eta + t * move, weights + t * s
             value = w @ losses(eta_t, Y, "logistic") / n + ridge / 2 * (weights_t**2).sum()

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import _core
 from ...core.rows import Array
 from .levels import LEVELS, Codes, Levels
 
 ORDER = 7  # functions of a feature while selecting: a line, its square and five cosines of its rank
 SIDE = 3  # functions of each feature of a pair while selecting: nine products find a 4 x 4 checkerboard
-BLOCK = 8192  # rows whose columns are held at a time
+BLOCK = 1 << 23  # values of the columns that are held at a time: 32 MB
 DEPENDENT = 1e-4  # share of its size that a function must keep beside those before it
 
 Floats = NDArray[np.float32]
@@ -132,21 +133,26 @@ class Design:
         names = [(int(j), int(j)) for j in self.features] + [(int(i), int(j)) for i, j in self.pairs]
         ends = np.cumsum([0, *widths])
         self.terms = [Term(i, j, slice(a, b)) for (i, j), a, b in zip(names, ends[:-1], ends[1:])]
+        tables, place_of = [*self.tables, *sides], [*self._place, *range(len(self.used))]
+        first = np.cumsum([0, *(t.size for t in tables)])
+        entry = [(i, a, t.shape[1]) for i, a, t in zip(place_of, first.tolist(), tables)]
+        main, side_of = entry[: len(self.tables)], entry[len(self.tables) :]
+        layout = [(*e, 0, 0, 0) for e in main] + [(*side_of[i], *side_of[j]) for i, j, *_ in self.sides]
+        self._layout = np.array(layout, dtype=np.int64).reshape(-1, 6)
+        self._flat = np.concatenate([np.zeros(0, np.float32), *(t.ravel() for t in tables)])
         self._own: tuple[Any, Codes] | None = None  # levels of the features used, for the rows read last
+        self._only: Floats | None = None  # the columns of these rows, if they are one block
         self.owner = np.repeat(np.array(names, dtype=np.int64).reshape(-1, 2), widths, axis=0)
 
     @property
     def width(self) -> int:
         return len(self.owner)
 
-    def columns(self, own: Codes) -> Floats:
-        """(n, d) of levels (features used, n)."""
-        out = np.empty((own.shape[1], self.width), dtype=np.float32)
-        for table, at, term in zip(self.tables, self._place, self.terms):
-            out[:, term.columns] = table[own[at]]
-        for (i, j, a, b), term in zip(self.sides, self.terms[len(self.tables) :]):
-            product = a[own[i]][:, :, None] * b[own[j]][:, None]
-            out[:, term.columns] = product.reshape(len(out), -1)
+    def columns(self, own: Codes, times: Floats | None = None) -> Floats:
+        """(n, d) of levels (n, features used), each row times a number."""
+        out = np.empty((len(own), self.width), dtype=np.float32)
+        times = np.ones(len(own), dtype=np.float32) if times is None else times
+        _core.effects_columns(own, self._layout, self._flat, times, out)
         return out
 
     def components(self, weights: Array) -> tuple[Array, Array]:
@@ -163,16 +169,21 @@ class Design:
         )
 
     def blocks(
-        self, codes: Codes, rows: NDArray[np.intp], most: int | None = None
+        self, codes: Codes, rows: NDArray[np.intp], most: int | None = None, times: Array | None = None
     ) -> Iterator[tuple[slice, Floats]]:
-        """The columns of some rows of a sample, at most so many, block by block."""
+        """The columns of some rows of a sample, at most so many, block by block; each row times a number."""
         if self._own is None or self._own[0] is not rows:
-            self._own = rows, np.ascontiguousarray(codes[rows[:, None], self.used].T)
+            self._own = rows, np.ascontiguousarray(codes[rows[:, None], self.used])
+            self._only = None
         own = self._own[1]
-        n = len(rows[:most])
-        for start in range(0, n, BLOCK):
-            at = slice(start, min(start + BLOCK, n))
-            yield at, self.columns(own[:, at])
+        n, step = len(rows[:most]), max(512, BLOCK // max(self.width, 1))
+        if len(rows) <= step and times is None and n == len(rows):  # held: it is read again in each step
+            self._only = self.columns(own) if self._only is None else self._only
+            yield slice(0, n), self._only
+            return
+        for start in range(0, n, step):
+            at = slice(start, min(start + step, n))
+            yield at, self.columns(own[at], None if times is None else times[at].astype(np.float32))
 
 
 def without_zeros(table: Floats) -> Floats:

@@ -8,6 +8,7 @@ fitted on all rows.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
+from ...core import linalg
 from ...core.losses import expit, softmax
 from ...core.rows import Array, threads
 from .fit import Fit, Sample, Squares, fit_labels, losses, margins
@@ -40,6 +42,7 @@ MOST = 1000  # products of pairs in the last fit, about
 LEVEL = 0.05  # of the scan, for all pairs together
 
 Ints = NDArray[np.int64]
+logger = logging.getLogger("streamsieve")  # progress, at level INFO
 
 
 class Answer(NamedTuple):
@@ -90,7 +93,8 @@ def eliminate(
     """The columns that are left at each size, down to k features, or to one where k is to be chosen.
 
     A feature is worth the squared weights of all components that hold it; its pairs are removed with it.
-    Pairs are thinned out at the same rate, down to two a feature.
+    Pairs are thinned out at the same rate, down to two a feature. Many features are removed at a time while
+    many are left: the first fits take most of the time, and the k best are far above the first cuts.
     """
     last = k or 1
     p = int(owner.max(initial=0)) + 1
@@ -104,7 +108,7 @@ def eliminate(
         v = (squares.fit(keep, ridge).weights ** 2).sum(axis=1)
         o, two = owner[keep], pair[keep]
         worth = np.bincount(o[:, 0], v, p) + np.bincount(o[two, 1], v[two], p)
-        rate = 0.6 if len(alive) > 40 * last else 0.75 if len(alive) > 10 * last else 0.9
+        rate = 0.6 if len(alive) > 6 * last else 0.75 if len(alive) > 3 * last else 0.9
         size = min(max(last, int(len(alive) * rate)), len(alive) - 1)
         gone = np.zeros(p, dtype=bool)
         gone[alive[np.argsort(-worth[alive], kind="stable")[size:]]] = True
@@ -155,6 +159,7 @@ class Reader:
         if self.few_rows:
             self.folds = [(self.all, self.all)]
         self.most = max(3 * (self.k or 0), 40)  # candidates by each rule
+        self.known: Squares | None = None
 
     # ---------------------------------------------------------------- candidates
 
@@ -177,13 +182,19 @@ class Reader:
             out.append((products**2).sum(axis=2) * main_scale(ORDER) ** 2 / len(data.rows))
         return np.concatenate(out)
 
-    def residual(self, data: Sample, features: Ints, R: Array) -> Array:
-        """What an additive fit to these features leaves."""
+    def squares(self, design: Design, data: Sample) -> Squares:
+        """Least squares of a design; products are taken from those of the design before where it has them."""
+        known = self.known
+        if known is None or known.design is not design or known.rows is not data.rows:
+            known = self.known = Squares(design, data, known)
+        return known
+
+    def residual(self, data: Sample, features: Ints) -> Array:
+        """What an additive fit of the targets to these features leaves, times the weights."""
         design = Design(self.basis, features)
-        held = Sample(data.codes, np.zeros((len(data.codes), R.shape[1])), data.w, data.rows)
-        held.Y[data.rows] = R
-        fit = Squares(design, held).fit(np.arange(design.width), BEFORE_SCAN)
-        return standardized(R - margins(design, data, fit), data.weight)
+        fit = self.squares(design, data).fit(np.arange(design.width), BEFORE_SCAN)
+        R = standardized(data.targets - margins(design, data, fit), data.weight) * data.weight[:, None]
+        return np.asarray(R / (np.sqrt((R**2).mean(axis=0)) + 1e-300))
 
     def candidates(self, data: Sample) -> tuple[Ints, Ints, Array]:
         """Features by lines, by all rules, and the marginal worth of each feature's shape."""
@@ -191,7 +202,7 @@ class Reader:
         marginal = self.marginal(data, R)
         first = np.sort(np.argsort(-marginal[:, 0], kind="stable")[:WIDE])
         design = Design(self.basis, first, 1)
-        squares = Squares(design, data)
+        squares = self.squares(design, data)
         every = np.arange(design.width)
         *_, keep = eliminate(squares, design.owner, every, min(self.most, self.p), LINES)
         linear = np.unique(design.owner[keep])
@@ -200,16 +211,12 @@ class Reader:
         best = [np.argsort(-worth, kind="stable")[: self.most] for worth in (shape, curve)]
         return linear, np.unique(np.concatenate([linear, *best])), shape
 
-    def pairs(
-        self, data: Sample, additive: Ints, among: Ints, order: int, top: int
-    ) -> list[tuple[int, int, float]]:
-        """The strongest pairs above the level of the scan, and T of each."""
+    def pairs(self, data: Sample, R: Array, among: Ints, order: int, top: int) -> list[tuple[int, int]]:
+        """The strongest pairs above the level of the scan, given the residuals of the shapes."""
         from scipy.special import chdtri
 
         if len(among) < 2:
             return []
-        R = self.residual(data, additive, standardized(data.targets, data.weight)) * data.weight[:, None]
-        R /= np.sqrt((R**2).mean(axis=0)) + 1e-300
         codes, r = self._spread(data, R)
         n, m = len(data.rows), len(among)
         cut = chdtri(order**2 * R.shape[1], LEVEL / (m * (m - 1) / 2))
@@ -223,7 +230,7 @@ class Reader:
             top,
             self.jobs,
         )
-        return [(int(among[i]), int(among[j]), T / n) for i, j, T in found]
+        return [(int(among[i]), int(among[j])) for i, j, _ in found]
 
     def variants(self, data: Sample, effects: str) -> dict[str, Variant]:
         """Where each kind begins."""
@@ -231,13 +238,18 @@ class Reader:
         out = {"linear": Variant(linear, 1, []), "shapes": Variant(features, ORDER, [])}
         if effects in ("auto", "pairs"):
             best = np.sort(np.argsort(-shape, kind="stable")[:WIDE])
-            found = [pair[:2] for pair in self.pairs(data, features, best, SIDE, 2 * self.most)]
+            R = self.residual(data, features)
+            found = self.pairs(data, R, best, SIDE, 2 * self.most)
             if self.p > WIDE:
-                found += [pair[:2] for pair in self.pairs(data, features, np.arange(self.p), 1, self.most)]
+                found += self.pairs(data, R, np.arange(self.p), 1, self.most)
             found = list(dict.fromkeys(found))
             if found or effects == "pairs":
                 both = np.array(found, dtype=np.int64).ravel()
                 out["pairs"] = Variant(np.unique(np.concatenate([features, both])), ORDER, found)
+        n, pairs = len(data.rows), len(out["pairs"].pairs) if "pairs" in out else 0
+        logger.info(
+            "effects: %d rows, %d candidates of %d features, %d pairs", n, len(features), self.p, pairs
+        )
         return {kind: variant for kind, variant in out.items() if effects in ("auto", kind)}
 
     # ---------------------------------------------------------------- choosing
@@ -247,10 +259,12 @@ class Reader:
     ) -> Chosen:
         """Eliminate down to k features under each ridge; the one that predicts the rows held out best."""
         design = Design(self.basis, variant.features, variant.order, variant.pairs)
-        squares, w = Squares(design, data), held.weight
+        squares, w = self.squares(design, data), held.weight
         entries: list[tuple[float, int, float, Array, Any]] = []
         for ridge in ridges:
             path = list(eliminate(squares, design.owner, np.arange(design.width), k, ridge))
+            first, last = (len(np.unique(design.owner[keep])) for keep in (path[0], path[-1]))
+            logger.info("effects: ridge %g, eliminated %d to %d features", ridge, first, last)
             for keep in path[-1:] if k else path:
                 eta = margins(design, held, squares.fit(keep, ridge / 10), keep)
                 loss = losses(eta, held.targets, "squared")
@@ -302,17 +316,19 @@ class Reader:
     def fit(self, design: Design, data: Sample, ridge: float, start: Fit | None) -> Fit:
         if self.labels:
             return fit_labels(design, data, ridge, start)
-        return Squares(design, data).fit(np.arange(design.width), ridge)
+        return self.squares(design, data).fit(np.arange(design.width), ridge)
 
     def read(self, effects: str) -> Answer:
         effects = "linear" if effects == "auto" and self.few_rows else effects
         kind, ridge, k, report = self.choose(effects)
         if kind == "linear" and self.by_sieve:
             return Answer.none(len(self.unit), report)
+        logger.info("effects: %s chosen, to be fitted on %d rows", kind, len(self.levels))
         variant = self.variants(self.all, kind)[kind]
         support = self.reduce(self.all, self.all, variant, (ridge,), max(k, 1)).variant.features
-        terms = self.pairs(self.all, support, support, SIDE, 100) if kind == "pairs" else []
-        pairs = [pair[:2] for pair in terms]
+        pairs = list[tuple[int, int]]()
+        if kind == "pairs":
+            pairs = self.pairs(self.all, self.residual(self.all, support), support, SIDE, 100)
         rich = min(8, int((MOST / max(len(pairs), 1)) ** 0.5))
         shapes = [(1, 1)] if kind == "linear" else [(ORDER, SIDE), (RICH, rich)]
         best = None
@@ -370,12 +386,12 @@ def test_pairs(reader: Reader, additive: Ints, pairs: list[tuple[int, int]]) -> 
 
     if not pairs:
         return np.zeros(0)
-    data = reader.all.at(reader.all.rows[:TESTED])
-    R = reader.residual(data, additive, standardized(data.targets, data.weight)) * data.weight[:, None]
+    data = reader.all if len(reader.all.rows) <= TESTED else reader.all.at(reader.all.rows[:TESTED])
+    R = reader.residual(data, additive)
     design = Design(reader.basis, additive, ORDER, pairs)
-    squares, d = Squares(design, data), design.terms[len(design.features)].columns.start
-    inverse = np.linalg.inv(squares.G[:d, :d] + 1e-6 * squares.n * np.eye(d))
-    beta = (inverse @ squares.G[:d, d:]).astype(np.float32)
+    squares, d = reader.squares(design, data), design.terms[len(design.features)].columns.start
+    factor = squares.factor(np.arange(d), 1e-6)
+    beta = linalg.dpotrs(factor, squares.G[:d, d:], lower=1)[0].astype(np.float32)
     terms, q = design.terms[len(design.features) :], R.shape[1]
     scores = [np.zeros((t.columns.stop - t.columns.start) * q) for t in terms]
     variances = [np.zeros((len(g), len(g))) for g in scores]
