@@ -228,7 +228,7 @@ def test_a_negative_weight_is_bad(folder):
             dict(target="y", on_bad_row="skip"),
             "not a single row to learn: 2 rows that cannot be read left out",
         ),
-        ("f.csv", b"a,y\n1,2\n", dict(target="y", drop=["a"]), "no column is left to be a feature"),
+        ("f.csv", b"a,y\n1,2\n", dict(target="y", drop=["a"]), "no column is left as a feature"),
         ("tw.csv", b"a,y\n1,2\n", dict(target="y", weight="y"), "cannot be both target and weight"),
         ("k.csv", b"a,y\nx,2\n", dict(target="y", categories="error"), "1 columns are not numbers"),
         (
@@ -242,7 +242,7 @@ def test_a_negative_weight_is_bad(folder):
         ("z.arrow", b"ARROW1 but not quite", dict(target="y"), "not a readable arrow"),
         ("z.npy", b"\x93NUMPY but not quite", dict(target=0), "not a NumPy array"),
         ("z.npz", b"PK but not quite", dict(target=0), "not a readable npz file: it is truncated"),
-        ("w.npz", b"no archive", dict(target=0, format="npz"), "it is no zip archive, as numpy.savez writes"),
+        ("w.npz", b"no archive", dict(target=0, format="npz"), "it is not a zip archive"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -258,7 +258,7 @@ def test_a_truncated_archive_of_arrays_says_that_it_is_truncated(folder):
     whole = (folder / "x.npz").read_bytes()
     for size in (len(whole) // 2, len(whole) - 10):
         (folder / "x.npz").write_bytes(whole[:size])
-        with pytest.raises(BadData, match=r"x.npz: .*truncated, .* copy or save it again"):
+        with pytest.raises(BadData, match=r"x.npz: .*truncated: .* copy or save it again"):
             list(read(folder / "x.npz", target="y"))
 
 
@@ -308,7 +308,7 @@ def test_wrong_calls_say_what_to_pass(folder):
             read(folder / "d.csv", target="y", **options)
     with pytest.raises(ValueError, match=r"target='y'; expected for csv .* only; the source is svmlight"):
         read(folder / "d.svm", target="y")
-    with pytest.raises(ValueError, match="of several formats"):
+    with pytest.raises(ValueError, match="have several formats"):
         read([folder / "d.csv", folder / "d.svm"])
     with pytest.raises(IsADirectoryError, match="is a directory; pass its files"):
         read(folder)

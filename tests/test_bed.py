@@ -112,7 +112,7 @@ def test_files_that_do_not_belong_together_are_refused(study):
     folder, _ = study
     raw = (folder / "g.bed").read_bytes()
     (folder / "g.bed").write_bytes(raw[:-5])
-    with pytest.raises(BadData, match="do not belong together, or it is truncated"):
+    with pytest.raises(BadData, match="do not match, or it is truncated"):
         read(folder / "g.bed")
     (folder / "g.bed").write_bytes(raw[:2] + b"\x00" + raw[3:])
     with pytest.raises(BadData, match="variants one after the other"):

@@ -338,7 +338,7 @@ def test_merge_adds_up_what_machines_learned(files, tmp_path):
     good(*words, "-q")
     done = run("merge", tmp_path / "all", tmp_path / "other", "-o", tmp_path / "sum")
     assert done.exit_code == 4
-    assert "reads the column colour otherwise than the first file" in done.stderr
+    assert "encodes the column colour differently from the first file" in done.stderr
     good("fit", files / "rows.svm", "-k", 3, "--method", "sfsa", "-o", tmp_path / "sfsa", "-q")
     done = run("merge", tmp_path / "a", tmp_path / "sfsa", "-o", tmp_path / "sum")
     assert done.exit_code == 4

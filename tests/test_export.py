@@ -258,7 +258,7 @@ def test_what_cannot_be_exported_is_refused():
         to_sql(model, "oracle")
     with pytest.raises(ValueError, match="output='proba'; expected 'prediction'"):
         to_sql(model, output="proba")
-    with pytest.raises(ValueError, match="no C identifier"):
+    with pytest.raises(ValueError, match="not a C identifier"):
         to_c(model, "1st")
     two = OLSthRegressor(2).fit(X, X[:, :2])
     with pytest.raises(ValueError, match="2 targets"):

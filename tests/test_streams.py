@@ -191,7 +191,7 @@ def test_csv_equals_its_slow_twin(folder, table, delimiter, end, quote, missing,
         categorical=[name for name in kinds if kinds[name] == "category"],
     )  # fmt: skip
     if not names:
-        with pytest.raises(BadData, match="no column is left to be a feature"):
+        with pytest.raises(BadData, match="no column is left as a feature"):
             list(read(folder / "t.csv", **options))
         return
     (ours, targets, _), stream = rows_of(folder / "t.csv", **options)
@@ -303,7 +303,7 @@ def test_a_position_of_another_source_is_refused(folder, sources):  # noqa: ARG0
         read(folder / "d.csv", target="y", shuffle_buffer=5),
     ):
         with pytest.raises(
-            ValueError, match=r"of another stream: (its (target|shuffle_buffer) was|it was of d.csv)"
+            ValueError, match=r"from another stream: (its (target|shuffle_buffer) was|it was of d.csv)"
         ):
             other.seek(position)
     with pytest.raises(ValueError, match="version 7, expected 1"):
@@ -383,9 +383,9 @@ def test_a_stream_can_be_read_again_unless_its_source_cannot(sources):
     assert_same_blocks(list(stream), list(stream))
     once = read(iter(frame().to_dict("records")), target="y")
     assert sum(len(b.y) for b in once) == N
-    with pytest.raises(ValueError, match="read once only"):
+    with pytest.raises(ValueError, match="read only once"):
         iter(once)
-    with pytest.raises(ValueError, match="passes=2; this source can be read once only"):
+    with pytest.raises(ValueError, match="passes=2; this source can be read only once"):
         read(iter([{"y": 1}]), target="y", passes=2)
 
 

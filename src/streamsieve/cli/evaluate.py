@@ -25,8 +25,8 @@ class Points(opt.ParamType):
 HELP = """\
 Predict each row of SOURCE with the model of the rows before it, then learn it.
 
-Each line measures all rows so far and (recent) the rows since the line before. The data need no split, and
-changes in the stream become visible.
+Each line measures all rows so far and, as "recent", the rows since the previous line. The data need no split,
+and changes in the stream become visible.
 """
 
 

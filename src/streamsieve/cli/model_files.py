@@ -188,7 +188,7 @@ def select_from_file(file: str, options: dict[str, Any], console: Console) -> Mo
 def merge_shards(files: tuple[str, ...]) -> Model | None:
     """The model of all shards of one plan; None if no file is a shard.
 
-    CheckpointError names a shard that is missing, doubled or from another plan.
+    CheckpointError names a shard that is missing, repeated or from another plan.
     """
     from ..distributed.parts import finished_model
 
@@ -200,7 +200,7 @@ def merge_shards(files: tuple[str, ...]) -> Model | None:
     for file in files:
         note, expected = notes[file], notes[first]
         if not note or "shard" not in note:
-            raise CheckpointError(f"{file} is no shard, as {first} is; merge shards with shards only.")
+            raise CheckpointError(f"{file} is not a shard, but {first} is; merge only shards with shards.")
         if (note["digest"], note["of"]) != (expected["digest"], expected["of"]):
             raise CheckpointError(
                 f"{file} is a shard of another plan than {first}: other files, options, method or number of "
@@ -221,13 +221,13 @@ def merge_shards(files: tuple[str, ...]) -> Model | None:
 
 
 def _part_note(file: str) -> dict[str, Any]:
-    """What the file of a shard says of it, without what was learned; {} for other files."""
+    """The description of a shard in its file, without the model; {} for other files."""
     note = read_plain(file).about.get("part") or {}
     return {name: value for name, value in note.items() if name != "learned"}
 
 
 def _merged(files: list[str]) -> Any:
-    """The part of all shards, which follow each other; one after the other is read."""
+    """The merged part of all shards, in order; files are read one after the other."""
     from ..distributed.jobs import part_of
     from ..distributed.partial import Task, merge_in_order
     from ..distributed.parts import merge_parts
@@ -278,7 +278,7 @@ def _check_same_kind(model: Model, other: Model, file: str) -> None:
     if model.name != other.name:
         raise CheckpointError(f"{file} holds a {other.name}, the first file a {model.name}.")
     if (model.feature_names is None) != (other.feature_names is None):
-        raise CheckpointError(f"{file} names its features, or the first file does, but not both.")
+        raise CheckpointError(f"Only one of {file} and the first file has feature names.")
     if model.classes is not None and not np.array_equal(model.classes, other.classes):  # type: ignore[arg-type]
         theirs, ours = (", ".join(map(str, m.classes)) for m in (other, model))  # type: ignore[arg-type]
         raise CheckpointError(
@@ -300,7 +300,7 @@ def _check_same_schema(model: Model, other: Model, file: str) -> None:
         if one != two:
             name = one[0] if one[0] == two[0] else f"{one[0]} or {two[0]}"
             raise CheckpointError(
-                f"{file} reads the column {name} otherwise than the first file, so that their features "
+                f"{file} encodes the column {name} differently from the first file, so that their features "
                 "differ; fit it again with --like and the first file."
             )
     if len(ours) != len(theirs):

@@ -128,7 +128,7 @@ class UnitMeter:
             self.bar.stop()
 
     def __call__(self, done: int, total: int) -> None:
-        """Note that so many units of all are done."""
+        """Record the number of finished units."""
         if self.bar is not None:
             self.bar.update(self.task, completed=done, total=total)
         elif not self.quiet and 100 * done // total > self.printed:

@@ -1,4 +1,4 @@
-"""Fitted models for places without Python: SQL, C, ONNX, and JSON with a reader of 35 lines.
+"""Fitted models for systems without Python: SQL, C, ONNX, and JSON with a reader of 35 lines.
 
 Every export is written from one `Formula`: a sum of terms, each of which reads one column.
 """

@@ -14,11 +14,12 @@ def to_c(model: Any, name: str = "predict") -> str:
     """A fitted estimator or model as C99 source.
 
     The file declares ``void NAME(const struct NAME_row *row, double *scores)``. The struct has a member for
-    each column: a double (NaN where missing), or a ``const char *`` for a category (NULL where missing). Two
-    classes have one score, positive for the second; more have one each, the largest of which wins.
+    each column: a double (NaN if missing), or a ``const char *`` for a category (NULL if missing). Two
+    classes have one score, positive for the second class; more classes have one score each, and the largest
+    score determines the class.
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        raise ValueError(f"name={name!r} is no C identifier.")
+        raise ValueError(f"name={name!r} is not a C identifier.")
     formula = formula_of(model)
     for term in formula.terms:
         if term.kind not in ("number", "missing", "category"):

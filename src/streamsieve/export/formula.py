@@ -1,7 +1,7 @@
 """What a fitted model computes, as plain data: scores are intercepts plus one term for each selected feature.
 
-A term reads one column, as the schema of the model reads it: missing values are filled, a category is 0 or 1,
-and where the model clips its values, so does the term.
+A term reads one column, as the schema of the model does: missing values are filled, a category is 0 or 1, and
+values are clipped if the model clips them.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ class Term:
     feature, column : str
         Its name, and the column of the table that it is computed from.
     kind : {"number", "missing", "category", "days", "month", "weekday", "hour"}
-        What is computed: the number; 1 where the number is missing; 1 where the value, or the month, weekday
-        or hour of the date, is one of `levels`; days since 1970-01-01.
+        Value of the term: the number; 1 if the number is missing; 1 if the value, or the month, weekday or
+        hour of the date, is one of `levels`; days since 1970-01-01.
     weight : tuple of float
         One for each output.
     fill : float or None
-        What a missing number or date becomes; None where a missing value is an error.
+        Replacement of a missing number or date; None if a missing value is an error.
     low, high : float
-        Values beyond are clipped to these.
+        Limits to which values are clipped.
     levels : tuple of str
         Of a category.
     others : bool
-        Whether a category is 1 for all values except `levels`, in place of these.
+        If True, a category is 1 for all values except `levels`.
     missing : bool
-        Whether a category is 1 where the value is missing.
+        Whether a category is 1 if the value is missing.
     numeric : bool
         Whether the levels of a category are numbers.
     """
@@ -60,13 +60,13 @@ class Term:
 
 @dataclass(frozen=True)
 class Lookup:
-    """A shape or a pair: what the levels of one or two terms add to the scores.
+    """A shape or a pair: contributions of the levels of one or two terms to the scores.
 
     Attributes
     ----------
     terms : tuple of Term
     edges : tuple of arrays
-        Of each term, ascending: its level is the number of edges that its value has reached.
+        Ascending edges of each term: the level of a value is the number of edges that are not above it.
     table : array (levels, outputs) or (levels, levels, outputs)
         The last level of each term is that of a missing value.
     """
@@ -86,9 +86,9 @@ class Formula:
     intercept : tuple of float
         One for each output.
     link : {"identity", "exp", "logistic", "softmax", "ratio", "sign"}
-        From scores to what is predicted: targets ("identity", "exp"), or probabilities of the classes by
+        Function from scores to predictions: targets ("identity", "exp"), or probabilities of the classes by
         the logistic function (one output), by the softmax, or by logistic functions divided by their sum
-        ("ratio"); "sign" where labels have no probabilities.
+        ("ratio"); "sign" for labels without probabilities.
     classes : tuple
         Labels; empty for targets.
     """
@@ -106,10 +106,10 @@ class Formula:
 
 
 def formula_of(model: Any, *, lookups: bool = False) -> Formula:
-    """The formula of a fitted estimator or model; ValueError for a model that is no sum of such terms, or of
-    shapes and pairs where `lookups` cannot be written.
+    """The formula of a fitted estimator or model; ValueError for a model that is not a sum of such terms, or
+    for shapes and pairs unless `lookups` are supported.
 
-    Columns without names are called x0, x1, ... by their place.
+    Columns without names are called x0, x1, ...
     """
     held = model if isinstance(model, Model) else model._to_model()
     if not held.started:
@@ -177,7 +177,7 @@ def _link(model: Model) -> str:
 
 
 def _sources(schema: Schema) -> list[dict[str, Any]]:
-    """Of each feature of a schema, all of its term but the weight, in the order of the features."""
+    """The terms of all features of a schema without their weights, in the order of the features."""
     numbers = schema.numbers
     out: list[dict[str, Any]] = [
         {"feature": c.name, "column": c.name, "kind": "number", "fill": c.fill} for c in numbers

@@ -14,15 +14,16 @@ _ARRAYS, _TEXTS = 13, 19  # opsets: one that runtimes have for long, and the fir
 def to_onnx(model: Any, dtype: str = "float32") -> Any:
     """A fitted estimator or model as an ONNX model.
 
-    A model of an array has the input `X` (n, p); one of a table has an input (n, 1) for each column that it
-    reads: numbers, and texts for categories, an empty text where a value is missing. The outputs are
-    `variable` (n, q) for targets, or `label` (n,) and `probabilities` (n, classes), if the loss has them.
+    A model fitted on arrays has the input `X` (n, p). A model fitted on a table has an input (n, 1) for each
+    column that it uses: numbers, or strings for categories, with an empty string for a missing value. The
+    outputs are `variable` (n, q) for targets, or `label` (n,) and, if the loss gives probabilities,
+    `probabilities` (n, classes).
 
     Parameters
     ----------
     model : estimator or Model
     dtype : {"float32", "float64"}, default="float32"
-        Of the numbers. float32 rounds as ONNX runtimes do by default.
+        Type of the numbers. float32 is the default of ONNX runtimes.
     """
     try:
         from onnx import TensorProto, checker, helper, numpy_helper
@@ -114,7 +115,7 @@ def _columns(graph: _Graph, formula: Formula, number: int, text: int) -> list[An
         cast = graph.helper.np_dtype_to_tensor_dtype(graph.dtype)
         features.append(graph.bounded(_cast(graph, found, cast), [term]))
     if not features:
-        raise ValueError("The model has selected no feature, so that a graph of it would have no input.")
+        raise ValueError("The model has selected no features, so that its graph would have no input.")
     graph.add("Concat", *features, to="features", axis=1)
     return list(inputs.values())
 

@@ -1,4 +1,4 @@
-"""Models as JSON, which `reader.py`, a file of 35 lines without dependencies, predicts with."""
+"""Models as JSON; `reader.py`, a file of 35 lines without dependencies, predicts with them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def to_json(model: Any) -> str:
     """A fitted estimator or model as JSON.
 
     An object with `format` ("streamsieve formula"), `version`, `link`, `classes`, `intercept` and `terms`, as
-    `Formula` and `Term` describe them; what has its default is left out. The JSON schema
+    described by `Formula` and `Term`; fields with default values are left out. The JSON schema
     `streamsieve/export/formula.schema.json` defines it. `streamsieve/export/reader.py` shows how to predict
     with it, and may be copied.
     """

@@ -1,4 +1,4 @@
-"""Predict with a model that `to_json` wrote: copy this file, it needs nothing but Python's own library."""
+"""Predict with a model written by `to_json`: copy this file, it needs only the standard library."""
 
 from datetime import datetime, timedelta
 from math import exp, inf
@@ -11,7 +11,7 @@ PARTS: dict[str, Any] = {  # of a date; ctime is in English whatever the locale
 
 
 def value(term: Any, row: Any) -> Any:
-    """What the weight of a term multiplies; None for a missing number that the model does not fill."""
+    """The value that is multiplied by the weight of a term; None for a missing number that is not filled."""
     kind, x = term["kind"], row.get(term["column"])
     missing = x is None or x != x
     if kind == "missing":
@@ -29,7 +29,7 @@ def value(term: Any, row: Any) -> Any:
 
 
 def predict(model: Any, row: Any) -> Any:
-    """The target or label; `model` is what `json.load` gives, `row` maps columns to values, None or NaN."""
+    """The predicted target or label; `model` comes from `json.load`, `row` maps columns to values."""
     terms = [(term["weight"], value(term, row)) for term in model["terms"]]
     if any(x is None for _, x in terms):
         return None

@@ -16,7 +16,7 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a database computes what is not the same everywhere; dates are columns of dates or timestamps."""
+    """Functions that differ between databases; dates are columns of type date or timestamp."""
 
     greatest: str = "GREATEST"
     days: str = "(EXTRACT(EPOCH FROM CAST({} AS TIMESTAMP)) / 86400e0)"
@@ -44,7 +44,7 @@ def to_sql(model: Any, dialect: str = "postgresql", output: str = "prediction") 
     Parameters
     ----------
     model : estimator or Model
-        Learned from arrays, or from a table of numbers, categories and dates.
+        Fitted on arrays, or on a table of numbers, categories and dates.
     dialect : {"postgresql", "duckdb", "sqlite"}, default="postgresql"
     output : {"prediction", "score", "probability"}, default="prediction"
         The target or label; the score of a model with one output; or the probability of the second class.
@@ -52,8 +52,8 @@ def to_sql(model: Any, dialect: str = "postgresql", output: str = "prediction") 
     Returns
     -------
     str
-        To be written after SELECT. Names of columns are quoted. NULL is a missing value, which the
-        expression fills as the model does; it is NULL itself where missing values are an error.
+        An expression for a SELECT. Column names are quoted. NULL is a missing value, which the expression
+        fills as the model does; the result is NULL if the model does not accept missing values.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def to_sql(model: Any, dialect: str = "postgresql", output: str = "prediction") 
 def _prediction(formula: Formula, scores: list[str], d: Dialect) -> str:
     if not formula.classes:
         if len(scores) > 1:
-            raise ValueError(f"A model of {len(scores)} targets is no single expression; fit one for each.")
+            raise ValueError(f"A model with {len(scores)} targets is not a single expression; fit one each.")
         return f"EXP({scores[0]})" if formula.link == "exp" else scores[0]
     labels = [_literal(label) for label in formula.classes]
     if len(scores) == 1:

@@ -1,4 +1,4 @@
-"""A page about a model: one HTML file that needs nothing else, not even a network."""
+"""A report about a model: one HTML file that needs no other files and no network."""
 
 from .page import page
 

@@ -35,13 +35,13 @@ def page(
     ----------
     model : fitted estimator or Model
     about : dict or None
-        More facts about it, shown as they are: names and values.
+        Additional names and values to show.
     curve : list of dict or None
         The points of `Prequential.as_dicts`.
     trace : dict or None
-        What a run has recorded: `Trace.to_plain`.
+        Records of a run: `Trace.to_plain`.
     command : str or None
-        The command that makes the model again.
+        The command that fits the model again.
     title : str or None
     refresh : int or None
         Seconds after which a browser loads the page again, for a model that is still learning.

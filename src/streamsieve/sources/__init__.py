@@ -1,4 +1,4 @@
-"""Rows from files and elsewhere, in blocks, ahead of the learner and in bounded memory."""
+"""Rows from files and other sources, in blocks, read ahead of the learner in bounded memory."""
 
 from .bad_data import BadData
 from .inputs import read

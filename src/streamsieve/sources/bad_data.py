@@ -1,10 +1,10 @@
-"""`BadData`, raised where data cannot be read, and its messages."""
+"""`BadData`, raised if data cannot be read, and its messages."""
 
 from __future__ import annotations
 
 from ..core.params import Advice
 
-# One for each Fault of cpp/text/text.hpp, in its order; {text} is what stands there.
+# One for each Fault of cpp/text/text.hpp, in its order; {text} is the text at this place.
 FAULTS = (
     "",
     "the label {text} is not a number",
@@ -28,7 +28,7 @@ INDEX_ZERO, NOT_A_NUMBER, MISSING_VALUE = 4, 7, 9  # faults with advice
 
 
 class BadData(ValueError):
-    """Data that cannot be read: which file, line and column, the text that stands there, and what to do."""
+    """Data that cannot be read: file, line and column, the text at this place, and what to do."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class BadData(ValueError):
         super().__init__(self.message("" if advice is None else str(advice)))
 
     def message(self, advice: str) -> str:
-        """Where it is and what, with advice in the caller's words."""
+        """Place and problem, with advice in terms of the caller's options."""
         column = repr(shortened(self.column)) if isinstance(self.column, str) else self.column
         where = [f"line {self.line}" if self.line else "", "" if column is None else f"column {column}"]
         said = "; ".join(filter(None, [self.reason.rstrip("."), advice]))
@@ -55,5 +55,5 @@ class BadData(ValueError):
 
 
 def shortened(text: str, most: int = 80) -> str:
-    """A name or cell as messages show it, however long it is."""
+    """A name or cell, shortened for messages."""
     return text if len(text) <= most else text[:most] + "..."

@@ -21,7 +21,7 @@ STYLES = ("plain", "comma", "grouped")
 
 
 class Numbers(NamedTuple):
-    """Texts read as numbers: NaN where there is none, which `missing` and `word` tell apart."""
+    """Texts read as numbers; NaN for other cells, which `missing` and `word` distinguish."""
 
     x: Array
     missing: NDArray[np.bool_]
@@ -35,7 +35,7 @@ def as_numbers(values: Sequence[str], style: str = "plain") -> Numbers:
     return Numbers(x, fault == MISSING_VALUE, (fault != 0) & (fault != MISSING_VALUE))
 
 
-#: Words for a missing value, and what spreadsheets write where there is none; as in cpp/text/number.hpp.
+#: Words for a missing value, and errors of spreadsheets; as in cpp/text/number.hpp.
 _MISSING = frozenset(
     (
         "",
@@ -57,7 +57,7 @@ _MISSING = frozenset(
 
 
 def is_missing(value: str) -> bool:
-    """Whether a word stands for a missing value, wherever it is."""
+    """Whether a word means a missing value in any column."""
     return value.strip(" \t").lower() in _MISSING
 
 
@@ -85,15 +85,15 @@ FORMATS = {
     "year quarter": r"(?P<Y>(?:19|20)\d{2})[- :/]?Q(?P<q>[1-4])",
     "time": r"(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2}(?:\.\d+)?))?\s*(?P<p>[ap]\.?m\.?)?",
 }
-#: Those that nothing else looks like.
+#: Formats that cannot be confused with other values.
 CERTAIN = ("year-month-day", "day month year", "month day, year")
-#: Those without a day.
+#: Formats without a day.
 MONTHLY = ("year-month", "month year", "year quarter")
 _EPOCH = date(1970, 1, 1).toordinal()
 
 
 def as_days(values: Sequence[str], format: str) -> Array:
-    """Days since 1970-01-01, with the time as a fraction; NaN for what is no date of the format."""
+    """Days since 1970-01-01, with the time as a fraction; NaN for text that does not match the format."""
     if format == "year-month-day" and all(
         value[4:5] == value[7:8] == "-" for value in values
     ):  # 20240305 is a year to NumPy, and 2024-03 a month
@@ -101,7 +101,7 @@ def as_days(values: Sequence[str], format: str) -> Array:
             seconds = np.array(list(values), dtype="datetime64[ms]")
             return np.asarray(seconds.astype(np.int64) / 86_400_000) if len(values) else np.empty(0)
         except ValueError:
-            pass  # one of them is written otherwise
+            pass  # one of them has another format
     match = re.compile(FORMATS[format], re.IGNORECASE).fullmatch
     return np.array([_days(match(value.strip())) for value in values], dtype=np.float64)
 

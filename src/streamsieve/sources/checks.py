@@ -20,7 +20,7 @@ def fill_missing(features: NDArray[np.float64], missing: str) -> NDArray[np.bool
     if missing == "zero":
         features[gone] = 0.0
     wrong = np.isinf(features)
-    return wrong if missing in ("zero", "keep") else wrong | gone  # there is no schema, and so no mean
+    return wrong if missing in ("zero", "keep") else wrong | gone  # without a schema there is no mean
 
 
 def describe(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""How a text file is written: its encoding, what separates its cells, and its header."""
+"""Format of a text file: its encoding, delimiter and header."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import Counter
 from typing import NamedTuple
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
-LOOKED_AT = 1 << 16  # bytes that tell the delimiter
+LOOKED_AT = 1 << 16  # bytes from which the delimiter is detected
 ROWS = 100  # rows, at most
 
 #: Files that are not text, by their first bytes: what they are, and what to do.
@@ -26,7 +26,7 @@ _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
 def wide_encoding(start: bytes) -> str | None:
-    """The encoding of a text whose letters take two bytes each, from its first bytes; None for others."""
+    """The encoding of text with two bytes per character, from its first bytes; None for others."""
     for mark, name in _MARKS.items():
         if start.startswith(mark):
             return name
@@ -52,10 +52,10 @@ def narrow_encoding(text: bytes, ended: bool) -> str:
 
 
 def preamble(text: str) -> tuple[int, str | None]:
-    """Letters before the header, and the delimiter that Excel's line `sep=;` names.
+    """Number of characters before the header, and the delimiter of Excel's line `sep=;`.
 
-    Lines that begin with # are comments, unless the last of them has as many cells as the line after it and
-    so is the header, as of tables of genes.
+    Lines that begin with # are comments. If the last of them has as many cells as the next line, it is the
+    header, as in tables of genes.
     """
     at, comment, delimiter = 0, None, None
     for line in text.splitlines(keepends=True):
@@ -77,7 +77,7 @@ def _cells(line: str) -> int:
 
 
 def decode(raw: bytes, encoding: str) -> str:
-    """A cell or header; what is not UTF-8 is read as Windows' superset of latin-1."""
+    """A cell or header as text; bytes that are not UTF-8 are read as Windows' superset of latin-1."""
     if encoding == "utf-8":
         try:
             return raw.decode()
@@ -153,7 +153,7 @@ def find_delimiter(text: str, default: str, ended: bool) -> str:
         if not fits:
             continue
         poor = best.width < 2 or best.share < 0.9 or len(best.header) not in (best.width, best.width - 1)
-        if delimiter == " " and not (best.width < 2 and other.share == 1):  # words of a text are no cells
+        if delimiter == " " and not (best.width < 2 and other.share == 1):  # words of a text are not cells
             continue
         if poor or (other.width > best.width and other.share >= best.share):
             best = other

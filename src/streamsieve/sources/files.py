@@ -1,4 +1,4 @@
-"""Files by name, glob or list, here or elsewhere: their bytes, however packed, and samples of their text."""
+"""Local and remote files by name, glob or list: their unpacked bytes, and samples of their text."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from .dialect import Recoded, wide_encoding
 # ---------------------------------------------------------------- on this machine or, by fsspec, elsewhere
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
-QUERIES = ("duckdb", "sqlite", "postgresql")  # schemes of what is no file, but the result of a query
-_TAGS = ("ETag", "etag", "md5Hash", "content_md5", "md5")  # by which a store knows a version of a file
+QUERIES = ("duckdb", "sqlite", "postgresql")  # schemes of query results, which are not files
+_TAGS = ("ETag", "etag", "md5Hash", "content_md5", "md5")  # identifies a version of a file in a store
 
 
 def is_remote(name: str) -> bool:
-    """Whether a name is that of a file elsewhere: it begins with a scheme and ``://``."""
+    """Whether a name is that of a remote file: it begins with a scheme and ``://``."""
     return _SCHEME.match(name) is not None
 
 
 def is_query(name: str) -> bool:
-    """Whether a name is that of a database, or of a query alone, with a query after it."""
+    """Whether a name is a query, with or without a database."""
     scheme, colon, rest = name.partition(":")
     return bool(colon) and scheme in QUERIES and " " in rest.strip()
 
 
 class Status(NamedTuple):
-    """What is known of a file without reading it."""
+    """Properties of a file that are known without reading it."""
 
     size: int
     modified: Any
@@ -64,7 +64,7 @@ def status(path: str) -> Status:
 
 
 def open_bytes(path: str) -> BinaryIO:
-    """The bytes of a file, unbuffered where it is on this machine; others are read ahead, 4 MB at a time."""
+    """The bytes of a file: unbuffered if it is local, read ahead by 4 MB if it is remote."""
     if not is_remote(path):
         return open(path, "rb", buffering=0)
     opened: BinaryIO = _system(path).open(path, "rb", block_size=1 << 22)
@@ -72,12 +72,12 @@ def open_bytes(path: str) -> BinaryIO:
 
 
 def for_arrow(path: str) -> Any:
-    """What pyarrow opens: the path, or a file elsewhere."""
+    """The path, or an open remote file, for pyarrow."""
     return open_bytes(path) if is_remote(path) else path
 
 
 def find_remote(name: str) -> list[tuple[str, int]]:
-    """Names and sizes of the files that a name or glob pattern elsewhere stands for."""
+    """Names and sizes of the remote files that match a name or glob pattern."""
     system = _system(name)
     scheme = name[: name.index("://") + 3]
     names = [name]
@@ -98,7 +98,7 @@ def find_remote(name: str) -> list[tuple[str, int]]:
                 f"{one!r} is a directory; pass its files, for instance {one.rstrip('/')}/*.csv."
             )
         if info.get("size") is None:
-            raise ValueError(f"{one!r} does not tell its size, without which it cannot be cut or read again.")
+            raise ValueError(f"{one!r} has no known size, so that it cannot be split or read again.")
         out.append((one, int(info["size"])))
     return out
 
@@ -123,7 +123,7 @@ def _system(name: str) -> Any:
 
 PACKINGS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
 _DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)  # what unpacking raises
-_END, _PIECES, _PIECE = 1 << 16, 64, 1 << 12  # bytes of a file that tell whether it is still the same
+_END, _PIECES, _PIECE = 1 << 16, 64, 1 << 12  # bytes of a file from which a change is detected
 
 
 class File(NamedTuple):
@@ -134,10 +134,10 @@ class File(NamedTuple):
 
     @property
     def fingerprint(self) -> dict[str, Any]:
-        """What a position must agree with: name, size, time of the last change, and a digest of samples.
+        """Identity of a file for a position: name, size, modification time, and a digest of samples.
 
-        `record` is device, inode and the time at which any of its properties changed, which nobody can put
-        back: a renamed file and a copy have others, so it may differ.
+        `record` is device, inode and the time of the last change of any property, which cannot be set back.
+        It may differ, because a renamed or copied file has another record.
         """
         found: dict[str, Any] = {"name": os.path.basename(self.name), "size": self.size}
         if self.path is not None and self.size is not None:
@@ -149,7 +149,7 @@ class File(NamedTuple):
 
 @lru_cache(1024)  # units of a file are opened one after the other
 def _digest_of_samples(path: str, size: int, changed: Any) -> str:  # noqa: ARG001 - a part of the key
-    """SHA-256 over both ends of a file and pieces spread over it; over all of a small one."""
+    """SHA-256 over both ends of a file and pieces spread over it, or over all of a small file."""
     digest = hashlib.sha256()
     with open_bytes(path) as file:
         if size <= 2 * _END + _PIECES * _PIECE:
@@ -165,7 +165,7 @@ def _digest_of_samples(path: str, size: int, changed: Any) -> str:  # noqa: ARG0
 
 
 def has_grown(theirs: Any, ours: Any, files: list[File]) -> bool:
-    """Whether files begin as those of earlier fingerprints did: the last of these may have become longer."""
+    """Whether files match earlier fingerprints, except that the last file may have grown."""
     if not (isinstance(theirs, list) and isinstance(ours, list) and 0 < len(theirs) <= len(ours)):
         return False
     same = ("name", "size", "digest")
@@ -177,7 +177,7 @@ def has_grown(theirs: Any, ours: Any, files: list[File]) -> bool:
 
 
 def _begins_as(file: File, then: dict[str, Any]) -> bool:
-    """Whether a plain file is longer than it was, and what it held then ended with a line."""
+    """Whether a plain file has grown and its earlier content ended with a complete line."""
     size = then.get("size")
     if file.path is None or file.size is None or type(size) is not int or not 0 < size < file.size:
         return False
@@ -193,7 +193,7 @@ def _begins_as(file: File, then: dict[str, Any]) -> bool:
 
 
 def find(source: str | os.PathLike[str] | Iterable[Any]) -> list[File]:
-    """The files that a name, a glob pattern or a list of both stands for."""
+    """The files that match a name, a glob pattern or a list of both."""
     if not isinstance(source, str | os.PathLike):
         return [file for one in source for file in find(one)]
     name = os.fspath(source)
@@ -219,12 +219,12 @@ def find(source: str | os.PathLike[str] | Iterable[Any]) -> list[File]:
 
 
 class Bytes:
-    """The unpacked bytes of a file, UTF-16 as UTF-8, and how many packed ones were read for them.
+    """The unpacked bytes of a file, UTF-16 converted to UTF-8, and the number of packed bytes read.
 
     Attributes
     ----------
     packing, encoding : str or None
-        What the file is packed with, and in which wide encoding it is; None for plain bytes.
+        Compression and wide encoding of the file; None for plain bytes.
     """
 
     def __init__(self, file: File) -> None:
@@ -266,7 +266,7 @@ class Bytes:
         return at
 
     def head(self, n: int) -> bytes:
-        """The next n bytes, which will be read again."""
+        """The next n bytes, without moving the position."""
         buffer = bytearray(n)
         found = bytes(buffer[: self.into(memoryview(buffer))])
         self._head = memoryview(found)
@@ -280,13 +280,13 @@ class Bytes:
 
     @property
     def plain(self) -> bool:
-        """Whether the bytes are those of the file."""
+        """Whether the bytes are not compressed or converted."""
         return self.packing is None and self.encoding is None
 
     def start_at(self, offset: int, digest: Any = None) -> None:
-        """Go to an offset in the unpacked bytes, at once in a plain file, else by reading up to it.
+        """Go to an offset in the unpacked bytes: directly in a plain file, otherwise by reading up to it.
 
-        A digest is updated by all bytes before.
+        A digest, if given, is updated with all bytes before the offset.
         """
         if digest is None and self.plain and self.file.path is not None and self._raw.seekable():
             self._head = memoryview(b"")
@@ -296,7 +296,7 @@ class Bytes:
         while offset:
             n = self.into(scratch[: min(offset, len(scratch))])
             if not n:
-                raise ValueError(f"{self.file.name} ends {offset:,} bytes before the position to go on from.")
+                raise ValueError(f"{self.file.name} ends {offset:,} bytes before the stored position.")
             if digest is not None:
                 digest.update(scratch[:n])
             offset -= n
@@ -307,7 +307,7 @@ class Bytes:
 
 
 class _Counted(io.RawIOBase):
-    """Raw bytes, counted; the first few can be looked at before they are read."""
+    """Raw bytes with a counter; the first bytes can be inspected before they are read."""
 
     def __init__(self, raw: BinaryIO, stop: int | None = None) -> None:
         self._raw: Any = raw
@@ -358,13 +358,13 @@ def _unpacked(raw: io.BufferedReader, packing: str, name: str) -> Any:
 
 # ---------------------------------------------------------------- text from all parts of some files
 
-SIZE = 1 << 22  # bytes looked at
-PIECES = 32  # places of a longer file that are looked at, beside its first half of them
-FILES = 64  # files looked at, of several
+SIZE = 1 << 22  # bytes inspected
+PIECES = 32  # places of a longer file that are inspected, in addition to its start
+FILES = 64  # number of files inspected
 
 
 class Piece(NamedTuple):
-    """Some text of a file: from its start, or from any byte on; and whether it is all that is left."""
+    """Some text of a file, from its start or from a given byte, and whether it reaches the end."""
 
     text: bytes
     start: bool
@@ -372,10 +372,10 @@ class Piece(NamedTuple):
 
 
 def sample_texts(source: Bytes, files: list[File]) -> tuple[list[Piece], str]:
-    """Pieces of text, and whether they are "whole", "spread" over all parts, or the "head" alone.
+    """Pieces of text, and whether they are the "whole" text, "spread" over all parts, or only the "head".
 
-    `source` is the first file, at its start, and will be read again. Only plain files can be looked at in the
-    middle.
+    `source` is the first file, at its start; its position is restored. Only plain files can be inspected in
+    the middle.
     """
     if len(files) > 1:
         return _of_files(source, files)
@@ -397,7 +397,7 @@ def sample_texts(source: Bytes, files: list[File]) -> tuple[list[Piece], str]:
 
 
 def _of_files(source: Bytes, files: list[File]) -> tuple[list[Piece], str]:
-    """The start of each file, of the same size; all of them where they are small."""
+    """The start of each file, of equal size; whole files if they are small."""
     total = sum(file.size or SIZE for file in files)
     small = source.plain and total <= SIZE
     some = files if small or len(files) <= FILES else [files[i * len(files) // FILES] for i in range(FILES)]

@@ -33,11 +33,11 @@ from .together import Together, Words, as_words
 
 JUDGED = 20  # minimum number of rows to call a column constant, a copy or an identifier
 MAJORITY = 0.99  # share of the cells that decides the kind of a column; the others are read as missing
-MIXED = 0.9  # share of numbers from which on words among them are an error: too many to be read as missing
+MIXED = 0.9  # share of numbers above which words among them raise an error instead of being read as missing
 UNIQUE = 0.9  # share of distinct words above which a column is an identifier
 RARE_ROWS, RARE_SHARE = 10, 0.01  # a value in fewer rows is pooled: its weight has an error of a third of the
 #   noise, or more; of small tables a hundredth of the rows, so that values of a few rows stay
-TEXT_WORDS = 2.0  # words of a cell, on average, from which on mostly different cells are text
+TEXT_WORDS = 2.0  # mean number of words per cell from which mostly distinct cells are text
 TEXT_SHARE = 0.5  # share of such cells, and of those with a word that is not rare
 MOST_WORDS = 5000  # words of a text column that have a feature each; others share
 BUCKETS = 1024  # features, by their hash
@@ -48,19 +48,19 @@ _IDENTIFIER = re.compile(r"(?i:(?:^|[^a-z])(?:id|key|index|idx|nr|no|uuid|guid)$
 
 @dataclass
 class Sample:
-    """Rows from which a schema is made.
+    """Rows from which a schema is inferred.
 
     Attributes
     ----------
     names : list of str
     columns : list
-        Of each column numbers (an array, NaN where they are missing) or `Words`; None for a type that is
-        neither (lists, structures).
+        For each column, numbers (an array, NaN if missing) or `Words`; None for other types (lists,
+        structures).
     rows : int
     coverage : {"whole", "spread", "head"}
-        Whether these are all rows, rows from all parts of the source, or its first ones.
+        Whether these are all rows, rows from all parts of the source, or its first rows.
     found : dict
-        What was found out about a text file: its delimiter, encoding, ...
+        Detected properties of a text file: its delimiter, encoding, ...
     """
 
     names: list[str]
@@ -71,17 +71,17 @@ class Sample:
 
     @property
     def rare(self) -> float:
-        """Rows below which a value is pooled with others."""
+        """Minimum number of rows of a value that is not pooled."""
         return min(RARE_ROWS, RARE_SHARE * self.rows)
 
 
 def infer(sample: Sample, options: Options, file: str) -> Schema:
-    """The schema of a table, from some of its rows and what the user says about its columns."""
+    """The schema of a table, from some of its rows and the options for its columns."""
     return _Inference(sample, options, file).schema()
 
 
 def plain_schema(names: Sequence[str], options: Options, file: str) -> Schema:
-    """The schema of columns that are all numbers, none of which is judged."""
+    """The schema of columns that are all numbers; every column is used."""
     inference = _Inference(Sample(list(names), [None] * len(names), 0, "whole", {}), options, file)
     columns = []
     for c, name in enumerate(names):
@@ -107,7 +107,7 @@ def has_decimal_comma(columns: Sequence[Array | Words | None]) -> bool:
 
 
 class MixedColumn(Exception):
-    """Too many words among the numbers of a column for them to be read as missing."""
+    """Too many words among the numbers of a column to read them as missing."""
 
     def __init__(self, column: int, word: str, numbers: int, cells: int) -> None:
         super().__init__(word)
@@ -155,7 +155,7 @@ class _Inference:
         dropped = {place_of(name, places, "column to drop", file) for name in options.drop}
         chosen = {place_of(name, places, "column", file) for name in options.columns or ()}
         self.dropped = dropped | ({*range(len(names))} - chosen if options.columns is not None else set())
-        #: Columns that the user names are used even if they are constant, or look like identifiers.
+        #: Columns named by the user are used even if they are constant or look like identifiers.
         self.named = chosen | set(self.forced)
         self.comma = has_decimal_comma(sample.columns)
         self.refused: list[str] = []  # columns of words, where there may be none
@@ -202,7 +202,7 @@ class _Inference:
             gone = [column for column in columns if column.kind in LEFT_OUT and column.note]
             why = ", ".join(f"{shortened(column.name, 40)!r}: {column.note}" for column in gone[:5])
             raise BadData(
-                "no column is left to be a feature, without the target, the weight and the columns left out"
+                "no column is left as a feature, apart from target, weight and the columns left out"
                 + (f" ({why})" if why else ""),
                 self.file,
                 1,
@@ -260,7 +260,7 @@ class _Inference:
         if role == "cluster":
             return Column(name, role, note="words" if isinstance(values, Words) else "")
         if values is None:
-            raise BadData(f"the {role} holds neither numbers nor words", self.file, column=name)
+            raise BadData(f"the {role} has neither numbers nor words", self.file, column=name)
         if not isinstance(values, Words):
             gone = int(np.isnan(values).sum())
             kind = "words" if self.forced.get(c) == "category" else ""
@@ -279,7 +279,7 @@ class _Inference:
     # ---------------------------------------------------------------- numbers
 
     def _number_among_words(self, c: int, values: Words, *, forced: bool) -> tuple[str, Array, int] | None:
-        """How numbers are written, the numbers of all rows, and how many words are among them.
+        """The number format, the numbers of all rows, and the number of words among them.
 
         None for a column of words.
         """
@@ -287,7 +287,7 @@ class _Inference:
             return ("plain", np.full(self.sample.rows, np.nan), 0) if forced else None
         counts = values.counts()
         best: tuple[float, str, Any] = (-1.0, "plain", None)
-        # where commas are decimal, 1.234 is more than a thousand
+        # with decimal commas, 1.234 means 1234
         for style in ("comma", "plain") if self.comma else ("plain", "grouped"):
             found = as_numbers(values.values, style)
             numbers = float(counts @ (~found.word & ~found.missing))
@@ -308,7 +308,7 @@ class _Inference:
         return style, x, int(counts @ found.word)
 
     def _of_numbers(self, c: int, name: str, x: Array, missing: int, kind: str | None) -> Column:
-        """A column of numbers, `kind` being what the user, or its cells, say it is."""
+        """A column of numbers; `kind` comes from the user or from its cells."""
         if kind == "category":
             return replace(self._category(c, name, as_words(x), missing), format="number")
         known = x[~np.isnan(x)]
@@ -337,7 +337,7 @@ class _Inference:
     def _needless_number(
         self, c: int, name: str, known: Array, distinct: Array, missing: int
     ) -> Column | None:
-        """A column of numbers that says nothing: constant, an index, an identifier."""
+        """A column of numbers without information: constant, an index, an identifier."""
         if len(distinct) == 1 and not missing and self.sample.coverage != "head":
             return Column(name, "constant", f"always {digits(float(distinct[0]))}", missing)
         if missing or len(distinct) < 2 or not np.array_equal(distinct, np.floor(distinct)):
@@ -379,7 +379,7 @@ class _Inference:
         if good < MAJORITY * counts.sum() and not (forced and good):
             if forced:
                 raise BadData(
-                    f"{words.values[0]!r} is no date as it is known: {', '.join(FORMATS)}",
+                    f"{words.values[0]!r} is not a date in a known format: {', '.join(FORMATS)}",
                     self.file,
                     column=name,
                 )
@@ -413,7 +413,8 @@ class _Inference:
     # ---------------------------------------------------------------- words
 
     def _category(self, c: int, name: str, words: Words, missing: int, *, part: bool = False) -> Column:
-        """The values that are not rare, but for the most frequent one; or why the column is left out."""
+        """The values that are not rare, except the most frequent one; or the reason to leave the column
+        out."""
         counts, options = words.counts(), self.options
         if options.categories == "drop" and c not in self.named and not part:
             return Column(name, "dropped", "words, with categories='drop'", missing)
@@ -437,7 +438,7 @@ class _Inference:
         used = [level for level in ranked[1:] if levels[level] >= rare]
         if OTHER not in levels and self.sample.coverage == "head":
             used.append(OTHER)
-        if not used and c in self.named and len(counts) > 1:  # as asked for, however rare they are
+        if not used and c in self.named and len(counts) > 1:  # as requested, even if they are rare
             kept = order.tolist()[: options.max_categories]
             reference, *used = [words.values[i] for i in kept]
         rest = len(counts) - len(kept)
@@ -452,7 +453,7 @@ class _Inference:
         return Column(name, "category", note, missing, levels=tuple(used), reference=reference)
 
     def _text(self, name: str, words: Words, missing: int, *, forced: bool) -> Column | None:
-        """Words of texts that mostly differ from each other; None where the column holds none."""
+        """A column of texts that mostly differ; None if the column is not text."""
         counts = words.counts()
         rows = int(counts.sum())
         if not forced:
@@ -477,7 +478,7 @@ class _Inference:
             if covered < TEXT_SHARE * rows:
                 return None
         named, rest = common[:MOST_WORDS], common[MOST_WORDS:]
-        # a word of nearly all texts tells nothing about any
+        # a word that occurs in nearly all texts is not informative
         tfidf = self.options.words == "tfidf"
         weights = [float(np.log((1 + rows) / (1 + n)) + 1) for _, n in named] if tfidf else []
         buckets: tuple[str, ...] = ()
@@ -490,7 +491,7 @@ class _Inference:
                 for i, some in enumerate(shared)
             )
         if not named:
-            return Column(name, "identifier", "text without a word that recurs", missing)
+            return Column(name, "identifier", "text without repeated words", missing)
         note = f"{counted(len(named), 'word')}" + (f", {len(rest):,} rarer ones hashed" if rest else "")
         return Column(
             name, "text", note, missing, words=tuple(word for word, _ in named), weights=tuple(weights),

@@ -1,4 +1,4 @@
-"""`read`: open a source, with the list of formats and all options of how to read it."""
+"""`read`: open a source; the list of formats and all options for reading."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PACKED = ("gz", "bz2", "zst", "zstd", "gzip", "xz")
 
 
 def detect_format(file: File) -> str:
-    """The format of a file from its ending, or else from what it begins with."""
+    """The format of a file from its ending, or from its first bytes."""
     endings = os.path.basename(file.name).lower().split(".")[1:] if file.path is not None else []
     if endings and endings[-1] in _PACKED:
         endings.pop()
@@ -43,7 +43,7 @@ def detect_format(file: File) -> str:
         return _BY_ENDING[endings[-1]]
     if file.path is None:
         start = _stdin_start()
-    elif file.size is None:  # what is read of a pipe to tell is gone
+    elif file.size is None:  # bytes read from a pipe cannot be read again
         raise ParamError("format", "auto", f"the format of {file.name}, a pipe, cannot be detected; name it.")
     else:
         bytes_ = Bytes(file)
@@ -140,17 +140,17 @@ def read(
     detected.
 
     Text (svmlight, CSV, TSV) is parsed by compiled code in several threads while the learner works on the
-    block before. Numbers are the same as Python's `float` of the same text, to the last bit. Memory does not
-    depend on the length of the source.
+    previous block. Numbers are bit-for-bit those of Python's `float`. Memory does not depend on the length of
+    the source.
 
     Parameters
     ----------
     source : path, glob, list of them, "-", or iterable of dicts or data frames
-        What to read. "-" is standard input. Text may be compressed with gzip, bz2, xz or zstd. Files
-        elsewhere (``s3://``, ``https://``, ...) are read by fsspec. ``duckdb:SELECT ...``, ``sqlite:FILE
-        SELECT ...`` and ``postgresql://... SELECT ...`` are the results of queries. A single frame is a
-        source too; a polars LazyFrame, a DuckDB relation and any object with an Arrow stream
-        (``__arrow_c_stream__``) are read block by block.
+        What to read. "-" is standard input. Text may be compressed with gzip, bz2, xz or zstd. Remote files
+        (``s3://``, ``https://``, ...) are read by fsspec. ``duckdb:SELECT ...``, ``sqlite:FILE SELECT ...``
+        and ``postgresql://... SELECT ...`` are the results of queries. A single frame is also a source; a
+        polars LazyFrame, a DuckDB relation and any object with an Arrow stream (``__arrow_c_stream__``) are
+        read block by block.
     target, weight : str or int, default=None
         The column (name or index; a key of dicts; an array of an .npz file) of the targets and of the sample
         weights. svmlight files have a label instead of `target`, and no weights. Targets are floats if all
@@ -184,11 +184,11 @@ def read(
         Maximum number of values of a column that get their own feature, the most frequent ones; others are
         pooled. For dicts, more are an error.
     missing : {"mean", "indicator", "zero", "keep", "error"}, default="mean"
-        What an empty cell, NaN, NA, N/A, null or ? among numbers becomes: the mean of the column in the
+        Replacement of an empty cell, NaN, NA, N/A, null or ? among numbers: the mean of the column in the
         schema ("mean"), the mean and a feature that is 1 for missing values ("indicator"), 0 ("zero"), NaN
-        for the learner to impute ("keep"), or an error. Unless it is an error, a missing category is a
-        category of its own, and rows without a target are left out. svmlight, arrays and dicts have no
-        schema: with "mean", missing values raise an error there.
+        for the learner to impute ("keep"), or an error. Except with "error", a missing category is a separate
+        category, and rows without a target are left out. svmlight, arrays and dicts have no schema: with
+        "mean", missing values raise an error there.
     on_bad_row : {"error", "skip"}, default="error"
         Raise `BadData`, with file, line, column and text, or leave the row out and count it.
     passes : int >= 1, default=1
@@ -205,13 +205,13 @@ def read(
     held : bool, default=False
         Read the held-out rows instead of the others.
     n_features : int or None, default=None
-        svmlight: the width of X; larger indices are bad. None lets blocks grow with the indices met.
+        svmlight: the width of X; larger indices are bad. With None, blocks grow with the indices.
     zero_based : bool, default=False
         svmlight: indices count from zero.
     delimiter : str or None, default=None
         CSV: character that separates cells; None: detected.
     header : bool, default=True
-        CSV: whether the first row holds the names; otherwise columns are called "0", "1", ...
+        CSV: whether the first row has the names; otherwise columns are called "0", "1", ...
     n_jobs : int or None, default=None
         Number of threads that parse; None: `OMP_NUM_THREADS`, or all processors. The result does not depend
         on it.
@@ -281,7 +281,7 @@ def read(
         ),
     )  # fmt: skip
     if passes > 1 and not reader.again:
-        raise ParamError("passes", passes, "this source can be read once only; pass a file or a list.")
+        raise ParamError("passes", passes, "this source can be read only once; pass a file or a list.")
     fingerprint = {
         "source": reader.fingerprint(), "format": kind, "target": target, "weight": weight,
         "feature_names": _digest(feature_names),
@@ -298,7 +298,7 @@ def read(
 
 
 def frame_reader(frame: Any, table: dict[str, Any], options: dict[str, Any]) -> Any:
-    """What makes examples of frames with the columns of a table (`Stream.layout`)."""
+    """Converts frames with the columns of a table (`Stream.layout`) to examples."""
     reader: Any = read([frame], **options)._reader
     reader.restore(table, {})
     return reader
@@ -332,7 +332,7 @@ def _reader(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
     kinds = {first} if options["format"] != "auto" else {detect_format(file) for file in files}
     if len(kinds) > 1:
         raise ValueError(
-            f"The files are of several formats ({', '.join(sorted(kinds))}); read each by itself."
+            f"The files have several formats ({', '.join(sorted(kinds))}); read each separately."
         )
     return _make(FORMATS[kinds.pop()], options, files)
 
@@ -364,11 +364,11 @@ def _from_python(source: Any, options: dict[str, Any]) -> tuple[Reader, str]:
         source = itertools.chain([] if first is None else [first], items)
     kind = DICTS if first is None or isinstance(first, Mapping) else FRAMES
     if kind is FRAMES and not is_frame(first):
-        raise TypeError(f"source holds a {type(first).__name__}; pass an iterable of dicts or data frames.")
+        raise TypeError(f"source has a {type(first).__name__}; pass an iterable of dicts or data frames.")
     return _make(kind, options, source)
 
 
-#: Options that only some formats take, with the value that says nothing.
+#: Options of only some formats, with their default values.
 _SPECIAL = {
     "target": None,
     "weight": None,

@@ -1,4 +1,4 @@
-"""Iterators whose items are made ahead of their use, by threads."""
+"""Iterators whose items are computed in advance by threads."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 def prefetch(items: Iterator[T], depth: int) -> Generator[T]:
-    """The same items, made by another thread at most `depth` of them ahead.
+    """The same items, computed by another thread, at most `depth` items in advance.
 
-    Errors are raised where the items are used. Closing it closes `items` too, before it returns. What a
-    signal's handler raises does not wait for that: the thread may wait for input that never comes.
+    Errors are raised when the item is used. Closing it also closes `items` before it returns. An exception of
+    a signal handler does not wait for this, because the thread may wait for input forever.
     """
     ready: queue.Queue[tuple[T] | BaseException | None] = queue.Queue(maxsize=depth)
     stop = threading.Event()
@@ -62,9 +62,9 @@ def prefetch(items: Iterator[T], depth: int) -> Generator[T]:
 
 
 def parallel_map(work: Callable[[S], T], items: Generator[S], threads: int) -> Generator[T]:
-    """`work` of each item, in the order of the items, by threads of which each takes the next one.
+    """`work(item)` for each item, in the order of the items, computed by several threads.
 
-    The items are made in a thread of their own. Closing it closes `items` too.
+    The items are produced in a separate thread. Closing it also closes `items`.
     """
     pool = ThreadPoolExecutor(threads, "streamsieve-parser")
 

@@ -1,7 +1,7 @@
 """The result of a query as a source: ``duckdb:SELECT ...``, ``sqlite:FILE SELECT ...``,
 ``postgresql://USER@HOST/NAME SELECT ...``.
 
-What follows the scheme up to the first blank is the database, the rest is the query. DuckDB needs no
+The text between the scheme and the first blank is the database, the rest is the query. DuckDB needs no
 database: its queries read files (``SELECT * FROM 'rows.parquet'``).
 """
 
@@ -12,7 +12,7 @@ from contextlib import closing
 from importlib import import_module
 from typing import Any
 
-_BATCH = 1 << 14  # rows that DuckDB gives at a time
+_BATCH = 1 << 14  # rows that DuckDB returns at a time
 
 
 def query_frames(name: str) -> Iterator[Any]:

@@ -1,7 +1,7 @@
-"""What each column of a table became, and why: decided once, from a sample of rows, and then used everywhere.
+"""The schema of a table: how each column is encoded, and why. It is inferred once, from a sample of rows.
 
-A `Schema` is plain data. A model file carries it, so that rows to predict are read as those that were
-learned. `infer.py` makes it from a sample of the rows; `table.py` applies it.
+A `Schema` is plain data and is stored in the model file, so that new rows are read as the training rows were.
+`infer.py` infers it from a sample of the rows; `table.py` applies it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OTHER, MISSING = "other", "missing"  # the values of rare categories and of miss
 
 @dataclass(frozen=True)
 class Column:
-    """What a column became.
+    """Encoding of a column.
 
     Attributes
     ----------
@@ -41,27 +41,27 @@ class Column:
     missing, odd : int
         Rows of the sample without a value, and rows with a value of another kind, which is read as missing.
     style : str
-        How numbers are written, one of `STYLES`.
+        Number format, one of `STYLES`.
     fill : float
-        What a missing number, or date in days, becomes.
+        Replacement of a missing number or date (in days).
     indicator : bool
-        Whether there is a feature that is 1 where the number is missing.
+        Whether there is a feature that is 1 if the number is missing.
     levels : tuple of str
         Categories that have a feature each.
     reference : str
-        The most frequent category, which has no feature: the others are compared with it.
+        The most frequent category, which has no feature: it is the reference.
     merged : tuple of str
-        Categories without a feature because one of another column is the same, or its complement.
+        Categories without a feature, because a category of another column is identical or the complement.
     format : str
-        Of dates, one of `cells.FORMATS`; "number" for categories that are numbers.
+        Format of dates, one of `cells.FORMATS`; "number" for categories that are numbers.
     parts : tuple of Column
-        Of dates: month, weekday and hour, as categories.
+        For dates: month, weekday and hour, as categories.
     words : tuple of str
-        Of text: the words that have a feature each.
+        For text: the words that have a feature each.
     weights : tuple of float
         Factor of each word, in addition to its count; empty for 1.
     buckets : tuple of str
-        Names of the features that all other words share, by their hash; empty where others are left out.
+        Names of the features for all other words, by their hash; empty if other words are left out.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Column:
         return self.kind in USED
 
     def features(self) -> list[str]:
-        """Names of its features, but for a number's indicator."""
+        """Names of its features, without the indicator of a number."""
         if self.kind == "number":
             return [self.name]
         if self.kind == "category":
@@ -101,7 +101,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """What each column of a table became: plain data that a model file carries.
+    """Encoding of each column of a table: plain data that is stored in the model file.
 
     Attributes
     ----------
@@ -110,11 +110,11 @@ class Schema:
     rows : int
         Number of rows in the sample.
     coverage : {"whole", "spread", "head"}
-        Whether these were all, some from all parts of the source, or the first ones.
+        Whether these were all rows, rows from all parts of the source, or the first rows.
     found : dict
         Delimiter, encoding and decimal mark of a text file.
     mean, deviation : tuple of float
-        Of each feature over these rows.
+        Mean and standard deviation of each feature over these rows.
     notes : tuple of str
         Further remarks.
     """
@@ -141,14 +141,14 @@ class Schema:
 
     @property
     def feature_names(self) -> list[str]:
-        """Numbers, then indicators of missing ones, then the features of each other column."""
+        """Numbers, then indicators of missing numbers, then the features of the other columns."""
         names = [column.name for column in self.numbers]
         names += [f"{column.name}={MISSING}" for column in self.numbers if column.indicator]
         return names + [name for column in self.coded for name in column.features()]
 
     @property
     def groups(self) -> list[str]:
-        """What each feature is a part of: the column, or the part of a date, whose categories they are."""
+        """For each feature the column, or the part of a date, that it is a category of."""
         names = [column.name for column in self.numbers]
         names += [f"{column.name}={MISSING}" for column in self.numbers if column.indicator]
         for column in self.coded:
@@ -162,7 +162,7 @@ class Schema:
         return names
 
     def coding(self) -> list[Any]:
-        """What two sources must share for their features to mean the same."""
+        """The properties that must agree for the features of two sources to be the same."""
         return [
             (c.name, c.kind, c.levels, c.reference, c.merged, c.format, c.indicator, c.words, c.weights,
              c.buckets, [(part.name, part.levels, part.reference) for part in c.parts])
@@ -173,7 +173,7 @@ class Schema:
     # ---------------------------------------------------------------- plain data
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The schema as JSON."""
         out = asdict(self)
         out["columns"] = [_shorter(column) for column in out["columns"]]
         return out
@@ -201,7 +201,7 @@ class Schema:
     # ---------------------------------------------------------------- for a reader
 
     def table(self) -> tuple[list[str], list[list[Any]]]:
-        """One row for each column: what it became, how many features, what was missing, and why."""
+        """One row for each column: its encoding, number of features, missing values, and a note."""
         rows = []
         for column in self.columns:
             n = len(column.features()) + (column.kind == "number" and column.indicator)
@@ -209,7 +209,7 @@ class Schema:
         return ["column", "became", "features", "missing", "note"], rows
 
     def lines(self) -> list[str]:
-        """What a few lines can say of it."""
+        """A summary in a few lines."""
         used = [column for column in self.columns if column.used]
         p = len(self.feature_names)
         found = "".join(f", {name} {value}".rstrip() for name, value in self.found)
@@ -244,7 +244,7 @@ class Schema:
 
 
 def _names(columns: list[Column], kind: str) -> str:
-    """The names of a few columns, and where it is not one each, their features."""
+    """The names of a few columns and, if not one each, their numbers of features."""
     shown = []
     for column in columns[:8]:
         name = shortened(column.name, 40)
@@ -268,12 +268,12 @@ def _missing(columns: list[Column]) -> str:
     if any(column.kind in ("number", "date") for column in columns):
         how.append("missing numbers are replaced by the mean")
     if any(column.kind == "category" for column in columns):
-        how.append("missing words are a category of their own")
+        how.append("missing words are a separate category")
     return f"{few}{rest}" + (f"; {', '.join(how)}" if how else "")
 
 
 def _shorter(column: dict[str, Any]) -> dict[str, Any]:
-    """Without what says nothing."""
+    """Without fields that have their default values."""
     default = asdict(Column("", ""))
     out = {
         name: value for name, value in column.items() if name in ("name", "kind") or value != default[name]
@@ -306,9 +306,9 @@ def _column(plain: Any, depth: int = 0) -> Column:
     if column.kind == "date" and column.format not in FORMATS:
         raise ValueError(f"dates of the format {shortened(column.format)!r}")
     if any(part.name.rsplit(" ", 1)[-1] not in PARTS for part in column.parts):
-        raise ValueError("a part of a date that is none")
+        raise ValueError("an invalid part of a date")
     if column.weights and len(column.weights) != len(column.words):
-        raise ValueError("words and what they count differ in number")
+        raise ValueError("words and weights differ in number")
     return column
 
 
@@ -322,7 +322,7 @@ def _checked(value: Any, kind: type) -> Any:
 
 
 def column_names(cells: Iterable[str]) -> list[str]:
-    """Names for the cells of a header: a place where there is none, a number for one that came before."""
+    """Names for the cells of a header; empty names are replaced by positions, repeated names are numbered."""
     names: list[str] = []
     seen = set()
     stripped = [cell.strip() for cell in cells]
@@ -340,7 +340,7 @@ def column_names(cells: Iterable[str]) -> list[str]:
 
 
 def place_of(name: Any, places: Mapping[str, int], what: str, file: str) -> int:
-    """Which column has a name, or is at a place; BadData where there is none."""
+    """The column with a name, or at a position; BadData if there is none."""
     if name in places:
         return places[name]
     names = list(places)

@@ -1,4 +1,4 @@
-"""Blocks of rows from any source, with a position to come back to."""
+"""Blocks of rows from any source, with a position to resume from."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Selection(NamedTuple):
     random_state: int
 
     def pick(self, rows: Examples, first: int) -> Examples:
-        """Those of the rows, of which the first is row `first` of the pass, that are delivered."""
+        """The delivered rows among those that start at row `first` of the pass."""
         start = min(max(self.skip - first, 0), rows.n)
         stop = rows.n if self.limit is None else min(max(self.skip + self.limit - first, start), rows.n)
         rows = rows.cut(start, stop)
@@ -54,7 +54,7 @@ class Selection(NamedTuple):
         return rows
 
     def count(self, first: int) -> int:
-        """How many of the rows before row `first` are delivered."""
+        """Number of delivered rows before row `first`."""
         stop = first if self.limit is None else min(first, self.skip + self.limit)
         if not self.hold_out:
             return max(0, stop - self.skip)
@@ -70,8 +70,8 @@ class Stream:
 
     Rows come in the order of the source, or shuffled within consecutive windows of `shuffle_buffer` rows,
     window i of pass j by a permutation seeded with (random_state, j, i). The rows, their order and the blocks
-    depend on the source and the options alone, never on threads or timing. One iteration runs at a time; a
-    new one ends the one before.
+    depend only on the source and the options, never on threads or timing. One iteration runs at a time; a new
+    iteration ends the previous one.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Stream:
     rows_read, rows_bad, rows_unlabelled : int
         Rows delivered over all passes, bad rows skipped, and rows left out because they have no target.
     schema : Schema or None
-        What each column of a table became.
+        Encoding of each column of a table.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Stream:
 
     @property
     def schema(self) -> Schema | None:
-        """What each column of a table became; None before the first block, and for other sources."""
+        """Encoding of each column of a table; None before the first block and for other sources."""
         return getattr(self._reader, "schema", None)
 
     @property
@@ -135,7 +135,7 @@ class Stream:
 
     @property
     def title(self) -> str:
-        """What to call the source in an error."""
+        """Name of the source in errors."""
         return self._reader.title()
 
     # ---------------------------------------------------------------- positions
@@ -143,40 +143,40 @@ class Stream:
     def position(self) -> dict[str, Any]:
         """Position of the row after the last block, as JSON, for `seek` of a stream of the same source.
 
-        It holds the place in the source at which a batch of rows began, the number of rows since, and the
-        one-hot features seen, so that continuing reads at most one batch (and one shuffle window) again.
+        It has the place in the source at which a batch of rows began, the number of rows since then, and the
+        one-hot features seen. Continuing reads at most one batch (and one shuffle window) again.
         """
         return {"version": VERSION, "mark": self._fingerprint, "reader": self._reader.state(), **self._here}
 
     def has_grown(self, position: dict[str, Any]) -> bool:
         """Whether the source has grown since it was read to its end.
 
-        The last file is text that ended with a line and begins as it did, or there are more files.
+        The last file is text that starts with its earlier content, or there are more files.
         """
         theirs, ours = position.get("mark", {}).get("source"), self._fingerprint["source"]
         return theirs != ours and has_grown(theirs, ours, getattr(self._reader, "files", []))
 
     @property
     def comparable(self) -> bool:
-        """Whether the fingerprint holds a digest of the source. Else text is compared when it is read again,
-        up to the position; frames, queries and dicts are not."""
+        """Whether the fingerprint has a digest of the source. Otherwise text is compared when it is read
+        again up to the position; frames, queries and dicts are not compared."""
         source = self._fingerprint["source"]
         return isinstance(source, list) and all("digest" in file for file in source)
 
     def seek(self, position: dict[str, Any], *, grown: bool = False, finished: bool = False) -> None:
-        """Let the next iteration continue exactly at a position; ValueError if it is of another source.
+        """Let the next iteration continue exactly at a position; ValueError if it is from another source.
 
-        With `grown` the source may have grown since: see `has_grown`. With `finished` all of it was read:
-        files may have been written again with the same content.
+        With `grown`, the source may have grown since then: see `has_grown`. With `finished`, it was read
+        completely, and files may have been written again with the same content.
         """
         aside = ("record", "modified") if finished else ("record",)
         if position.get("version") != VERSION:
-            raise ValueError(f"The position is of version {position.get('version')}, expected {VERSION}.")
+            raise ValueError(f"The position has version {position.get('version')}, expected {VERSION}.")
         for name, ours in self._fingerprint.items():
             theirs, ours = _without(position.get("mark", {}).get(name), aside), _without(ours, aside)
             if theirs != ours and not (grown and name == "source" and self.has_grown(position)):
                 raise ValueError(
-                    f"The position is of another stream: {_difference(name, theirs, ours)}; read the same "
+                    f"The position is from another stream: {_difference(name, theirs, ours)}; read the same "
                     "data with the same options."
                 )
         if not grown:
@@ -186,7 +186,7 @@ class Stream:
     def restrict(self, at: dict[str, Any], stop: int | None, state: dict[str, Any]) -> None:
         """Read only a part of a file: from a place on, up to a byte or row group (None: to the end).
 
-        `state` is what the reader would have learned before it: the columns of a table.
+        `state` is the state of the reader at this place: the columns of a table.
         """
         reader: Any = self._reader
         if stop is not None:
@@ -213,11 +213,11 @@ class Stream:
         """The blocks as `Examples`, whose rows are `Rows`: what methods learn, without SciPy."""
         if self._used and not self._reader.again:
             raise ValueError(
-                "This source can be read once only (standard input, or an iterator); pass a file or a list."
+                "This source can be read only once (standard input, or an iterator); pass a file or a list."
             )
         self._used = True
         if (before := self._running()) is not None:
-            before.close()  # a new iteration ends the one before: they would share the columns met
+            before.close()  # a new iteration ends the previous one, because they would share the columns
         start = self._start
         self._begin(start)
         self._start = {}
@@ -257,8 +257,8 @@ class Stream:
     def _pass(self, number: int, start: dict[str, Any]) -> Iterator[Examples]:
         """The blocks of a pass, from a place in it.
 
-        Rows delivered are numbered; `taken` of them are past. A window of the shuffle buffer is read from its
-        first row, so a place to come back to is that of the batch which holds it.
+        Delivered rows are numbered; `taken` of them have been used. A window of the shuffle buffer is read
+        from its first row, so a place to resume from is that of the batch which contains it.
         """
         choose = self._selection
         window = choose.shuffle_buffer or 1
@@ -285,7 +285,7 @@ class Stream:
                         anchors.append((choose.count(row), place))
                         rows = choose.pick(batch.examples, row)
                         row += batch.examples.n
-                        error = None if choose.over(row) else batch.error  # what nobody asked for is not read
+                        error = None if choose.over(row) else batch.error  # not requested: not read
                         self._seen += batch.examples.n
                         bad += batch.bad
                         unlabelled += batch.unlabelled
@@ -322,7 +322,7 @@ class Stream:
             source.close()
 
     def _block(self, examples: Examples) -> Examples:
-        """Examples as they are delivered: sparse rows as wide as all blocks so far."""
+        """Examples for delivery: sparse rows as wide as all blocks so far."""
         y, rows = examples.y, examples.rows
         if y is not None and y.dtype.kind == "U":  # as wide as its own longest, not as its batches'
             y = y.astype(f"U{max(1, np.strings.str_len(y).max())}")
@@ -336,7 +336,7 @@ class Stream:
 
 
 def _without(mark: Any, aside: tuple[str, ...]) -> Any:
-    """A part of a fingerprint without what a copy of a file does not share with it."""
+    """A part of a fingerprint without the properties that differ for a copy of a file."""
     if not isinstance(mark, list):
         return mark
     return [
@@ -346,7 +346,7 @@ def _without(mark: Any, aside: tuple[str, ...]) -> Any:
 
 
 def _warn_of_touched_files(theirs: Any, ours: Any) -> None:
-    """Warn of the same files with another time of change: samples may not show what was written to them."""
+    """Warn of files with another modification time: samples may miss a change of their content."""
     pairs = zip(theirs, ours) if isinstance(ours, list) else ()
     for then, now in pairs:
         *inode, changed = then.get("record", [None]) if isinstance(then, dict) else [None]

@@ -1,4 +1,4 @@
-"""A schema at work: which cells of a table are read, and the features that they become."""
+"""Application of a schema: which cells of a table are read, and their features."""
 
 from __future__ import annotations
 
@@ -33,16 +33,15 @@ class Entries(NamedTuple):
 
 
 class Table:
-    """What is read of the columns of a source, by a schema.
+    """The columns of a source that are read according to a schema.
 
     Numbers come as two matrices, `features` and `others` (target, weight), and other input as codes into the
-    list of values. Features are those of the schema, in its order; or, where `feature_names` are given,
-    these.
+    list of values. Features are those of `feature_names`, if given, else those of the schema, in its order.
 
     Attributes
     ----------
     columns : list of str
-        Of the source, which may have others, in another order, than the schema.
+        Columns of the source; they may differ in number and order from those of the schema.
     numbers, others, coded : list of int
         Columns read as numbers that are features, as numbers that are not, and as codes.
     roles, gaps, styles, fills : arrays
@@ -102,7 +101,7 @@ class Table:
         return place_of(column.name, self._at, "column for the feature", self.file)
 
     def _rules(self, options: Options) -> None:
-        """How the columns are read, in the terms of the compiled parser."""
+        """The settings of the columns for the compiled parser."""
         p = len(self.columns)
         self.roles = np.full(p, IGNORED, dtype=np.int32)
         self.roles[self.numbers + self.others] = np.arange(len(self.numbers) + len(self.others))
@@ -120,7 +119,7 @@ class Table:
                 self.styles[self._at[column.name]] = STYLES.index(column.style)
 
     def used(self) -> list[str]:
-        """Names of the columns that are looked at."""
+        """Names of the columns that are read."""
         return [self.columns[c] for c in sorted({*self.numbers, *self.others, *self.coded})]
 
     def style(self, c: int) -> str:
@@ -297,7 +296,7 @@ _ENCODERS: dict[str, Callable[[Column, Any, int], Entries]] = {
 
 
 def with_moments(schema: Schema, sample: Sample) -> Schema:
-    """The schema with mean and deviation of its features over the rows that it was made of."""
+    """The schema with mean and standard deviation of its features over its rows."""
     at = {name: c for c, name in enumerate(sample.names)}
     mean, square = list[Array](), list[Array]()
     n = max(1, sample.rows)
@@ -342,7 +341,7 @@ def _numbers_of(values: Array | Words | None, style: str) -> Array:
 
 
 def schema_of(sample: Sample, options: Options, file: str) -> Schema:
-    """The schema that `feature_names` spell, or else the one that the rows suggest."""
+    """The schema given by `feature_names`, or else the one inferred from the rows."""
     if options.feature_names is None:
         return with_moments(infer(sample, options, file), sample)
     at = {name: c for c, name in enumerate(sample.names)}
@@ -369,7 +368,7 @@ def schema_of(sample: Sample, options: Options, file: str) -> Schema:
 
 
 def _split(name: str, at: dict[str, int], file: str) -> tuple[str, str | None]:
-    """The column of a feature by its name, and the value it stands for, if it is ``column=value``."""
+    """The column of a feature by its name, and its value, if it is called ``column=value``."""
     if name in at:
         return name, None
     for i, letter in enumerate(name):
@@ -384,7 +383,7 @@ def _split(name: str, at: dict[str, int], file: str) -> tuple[str, str | None]:
 
 @dataclass
 class TableReader(Reader):
-    """A reader of rows with the same columns, read by a schema that some rows, or a model, have settled."""
+    """A reader of rows with the same columns, with a schema from some rows or from a model."""
 
     table: Table | None = field(default=None, init=False)
     odd: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), init=False)
@@ -419,7 +418,7 @@ class TableReader(Reader):
         self.odd, self.rows = np.zeros(0 if table is None else len(table.columns), dtype=np.int64), 0
 
     def table_of(self, columns: Sequence[str], sample: Callable[[], Sample], file: str) -> Table:
-        """The table of a source with these columns, whose sample is taken where no schema is known."""
+        """The table of a source with these columns; a sample is taken if no schema is known."""
         if self.table is None:
             schema = self.options.schema
             self.settle(Table(columns, schema or schema_of(sample(), self.options, file), self.options, file))

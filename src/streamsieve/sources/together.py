@@ -29,7 +29,7 @@ class Words(NamedTuple):
 
 
 def as_words(x: Array) -> Words:
-    """Numbers as the words that spell them."""
+    """Numbers as words."""
     codes = np.full(len(x), -1, dtype=np.int32)
     known = ~np.isnan(x)
     values, first, inverse = np.unique(x[known], return_index=True, return_inverse=True)
@@ -39,7 +39,7 @@ def as_words(x: Array) -> Words:
 
 
 class Together:
-    """What is said of columns, `columns`, that hold `values`; those `named` by the user stay."""
+    """Compares columns with `values`; columns `named` by the user are kept."""
 
     def __init__(
         self, values: list[Array | Words | None], columns: list[Column], target: int | None, named: set[int]
@@ -61,7 +61,7 @@ class Together:
     # ---------------------------------------------------------------- copies
 
     def leave_out_copies(self) -> None:
-        """Leave out columns that hold the same as one before them, or as the target."""
+        """Leave out columns that equal an earlier column or the target."""
         first: dict[bytes, int] = {}
         labels = None if self.target is None else self._partition(self.target)
         numbers = None
@@ -84,7 +84,8 @@ class Together:
         return np.array_equal(self._numbers(a), self._numbers(b), equal_nan=True)
 
     def _content(self, c: int) -> bytes:
-        """The same for columns that hold the same: numbers up to unit and origin, words up to their names."""
+        """A key that is the same for equal columns: numbers up to unit and origin, words up to their
+        names."""
         kind = self.columns[c].kind
         if kind not in ("number", "target"):
             return hashlib.sha256(kind[:1].encode() + self._words(c).codes.tobytes()).digest()
@@ -97,7 +98,7 @@ class Together:
         return hashlib.sha256(b"n" + np.ascontiguousarray(x).tobytes()).digest()
 
     def _partition(self, c: int) -> bytes | None:
-        """Which rows have the same value; None where nearly all have different ones, or the same."""
+        """Which rows have the same value; None if nearly all values differ, or are equal."""
         if self.values[c] is None:
             return None
         words = self._words(c)
@@ -108,7 +109,8 @@ class Together:
     # ---------------------------------------------------------------- categories of the same rows
 
     def leave_out_same_levels(self) -> list[str]:
-        """Leave out categories of just the rows that one of another column has, or has not; what to say."""
+        """Leave out categories whose rows equal those of another category, or its complement; returns
+        notes."""
         seen: dict[bytes, str] = {}
         for c, column in enumerate(self.columns):
             if column.kind == "number" and not column.missing:
@@ -146,7 +148,7 @@ class Together:
     # ---------------------------------------------------------------- the target
 
     def leaks(self, least: int) -> list[str]:
-        """Columns of numbers that alone determine the target of nearly every row."""
+        """Columns of numbers that determine the target of nearly every row on their own."""
         if self.target is None:
             return []
         column = self.columns[self.target]
@@ -184,7 +186,7 @@ def _rows_key(rows: NDArray[np.bool_]) -> bytes:
 
 
 def _separates(x: Array, label: NDArray[np.bool_]) -> bool:
-    """Whether one threshold parts the labels of all rows but one in a thousand."""
+    """Whether one threshold separates the labels of all rows except one in a thousand."""
     order = np.argsort(x, kind="stable")
     x, label = x[order], label[order]
     right = np.cumsum(label) + np.cumsum(~label)[-1] - np.cumsum(~label)  # errors of: True above the cut

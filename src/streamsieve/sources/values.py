@@ -22,7 +22,7 @@ Codes = NDArray[np.int32]
 
 
 def column_of(values: Sequence[Any]) -> Array | Words | None:
-    """Numbers where all values are, words where some are none; None for lists and objects."""
+    """Numbers if all values are numbers, words otherwise; None for lists and objects."""
     if all(value is None or isinstance(value, int | float) for value in values):
         x = np.array([math.nan if value is None else number_of(value) for value in values])
         return np.where(np.isinf(x), np.nan, x)  # an error when it is read
@@ -39,7 +39,7 @@ def number_of(value: Any) -> float:
 
 
 def coded(values: Sequence[Any]) -> tuple[list[str], Codes]:
-    """The different values as words, in the order met, and which of them each one is; -1 is missing."""
+    """The distinct values as words, in order of appearance, and the index of each value; -1 is missing."""
     places: dict[str, int] = {}
     codes = np.empty(len(values), dtype=np.int32)
     for i, value in enumerate(values):
@@ -49,7 +49,7 @@ def coded(values: Sequence[Any]) -> tuple[list[str], Codes]:
 
 
 def word_of(value: Any) -> str | None:
-    """A value as a cell of CSV would have it; None for a missing one."""
+    """A value as in a cell of a CSV file; None for a missing value."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -59,13 +59,13 @@ def word_of(value: Any) -> str | None:
         return str(bool(value))
     if isinstance(value, float | np.floating):
         return None if value != value else digits(float(value))
-    if value != value:  # NaT, pandas.NA's comparison is none
+    if value != value:  # NaT; comparisons with pandas.NA are not booleans
         return None
     return str(value)
 
 
 class Found(NamedTuple):
-    """Rows, how many were bad or had no target, and the error that ends them."""
+    """Rows, the numbers of bad rows and of rows without a target, and the error at the end."""
 
     examples: Examples
     bad: int
@@ -111,7 +111,7 @@ def make_rows(
     if bad.any() and not options.skip_bad:
         what, c = reason(first)
         error = BadData(f"row {line(first):,} holds {what}", file, line(first), table.columns[c], what)
-        bad[first:] = True  # nothing after the first error is read
+        bad[first:] = True  # rows after the first error are not read
     for j, c in enumerate(table.numbers):
         gone = np.isnan(features[:, j])
         if gone.any():
@@ -164,7 +164,7 @@ def _check(
 
 
 def _numbers(values: Sequence[Any], style: str) -> tuple[Array, NDArray[np.bool_]]:
-    """Values as numbers, NaN where they are none, and which are words."""
+    """Values as numbers, NaN for other values, and which values are words."""
     if all(value is None or isinstance(value, int | float) for value in values):
         x = np.array([math.nan if value is None else number_of(value) for value in values])
         return x, np.zeros(len(values), dtype=bool)

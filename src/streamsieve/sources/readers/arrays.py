@@ -1,4 +1,4 @@
-"""NumPy arrays in files: .npy, .npz, and scipy's sparse .npz, a stretch of rows at a time."""
+"""NumPy arrays in files: .npy, .npz, and scipy's sparse .npz, some rows at a time."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ DEFLATE = 1032  # bytes that one byte of a packed member becomes at most, by the
 
 
 class _Array:
-    """An array in a file, read from the first row on; nothing in it is unpickled.
+    """An array in a file, read from the first row on; pickled data are never loaded.
 
-    `room` is how many bytes can follow its header, which may declare any shape.
+    `room` is the number of bytes that can follow its header, which may declare any shape.
     """
 
     def __init__(self, name: str, file: str, shape: tuple[int, ...], dtype: np.dtype[Any], room: int) -> None:
@@ -158,13 +158,13 @@ class Arrays(Files):
     def _beside(
         self, arrays: Mapping[str, _Array], n: int, file: File
     ) -> tuple[_Array | None, _Array | None]:
-        """The arrays of targets and of weights, where they are arrays by themselves."""
+        """The arrays of targets and of weights, if they are separate arrays."""
         out = []
         for name in (self.options.target, self.options.weight):
             array = arrays.get(name) if isinstance(name, str) else None
             if array is not None and (len(array) != n or array.width != 1):
                 raise BadData(
-                    f"{name} has shape {array.shape} beside {n:,} rows; expected one value a row", file.name
+                    f"{name} has shape {array.shape} for {n:,} rows; expected one value per row", file.name
                 )
             out.append(array)
         return out[0], out[1]
@@ -232,7 +232,7 @@ class Arrays(Files):
         for name, found in (("target", y), ("weight", w)):
             if found is None and getattr(self.options, name) is not None:
                 raise BadData(
-                    f"there is no array {getattr(self.options, name)!r} ({name}) beside the sparse matrix",
+                    f"there is no array {getattr(self.options, name)!r} ({name}) next to the sparse matrix",
                     file.name,
                 )
         self.width = width
@@ -268,15 +268,15 @@ class Arrays(Files):
 
 
 def _reason(path: str, error: Exception) -> str:
-    """Why a file cannot be read, where the library only says that it cannot."""
+    """The reason why a file cannot be read, if the library does not give one."""
     if isinstance(error, zipfile.BadZipFile) and not zipfile.is_zipfile(path):
         with open(path, "rb") as raw:
             begins = raw.read(2) == b"PK"
         if begins and path.lower().endswith((".xlsx", ".xlsm", ".ods")):
             return "it is a workbook of a spreadsheet; save its sheet as CSV"
         if begins:
-            return "it is truncated, as the list of its arrays is missing at its end; copy or save it again"
-        return "it is no zip archive, as numpy.savez writes; save it again, or pass its format"
+            return "it is truncated: the list of its arrays is missing at the end; copy or save it again"
+        return "it is not a zip archive written by numpy.savez; save it again, or pass its format"
     return str(error) or type(error).__name__
 
 

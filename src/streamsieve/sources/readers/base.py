@@ -1,4 +1,4 @@
-"""What a reader is: batches of rows from a place on, with what it takes to come back to each batch."""
+"""Base class of readers: batches of rows from a place on, with the data to return to each batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..examples import Examples
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of source: how a file of it is recognised, which options of `read` it takes, what reads it."""
+    """A format of sources: how files are recognised, its options of `read`, and its reader."""
 
     name: str
     reader: Callable[..., Reader]
@@ -22,15 +22,15 @@ class Format:
     with_tables: bool = False  # whether files after the first may be of other formats: tables to join
 
 
-#: What all tables take.
+#: Options of all tables.
 TABLE = ("target", "weight", "cluster", "columns", "drop", "feature_names")
-#: What tables take that are read by a schema.
+#: Options of tables that are read with a schema.
 SCHEMA = (*TABLE, "categorical", "numeric", "text", "date", "schema")
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `read` that a reader needs; `read` says what they mean."""
+    """The options of `read` that a reader needs; see `read`."""
 
     target: Any
     weight: Any
@@ -60,7 +60,7 @@ class Options:
         return replace(self, **changes)
 
     def bad(self, error: BadData) -> int:
-        """1, for one more bad row, if those are skipped; else the error is raised."""
+        """Returns 1, for one more bad row, if bad rows are skipped; otherwise raises the error."""
         if not self.skip_bad:
             raise error
         return 1
@@ -77,7 +77,7 @@ class Batch(NamedTuple):
 
 @dataclass
 class Reader:
-    """The base of all readers. `names` and `width` only grow while batches are read."""
+    """Base class of all readers. `names` and `width` only grow while batches are read."""
 
     options: Options
     names: list[str] | None = field(default=None, init=False)  # of the features met so far
@@ -85,23 +85,23 @@ class Reader:
     again: bool = field(default=True, init=False)  # whether the source can be read twice
 
     def fingerprint(self) -> Any:
-        """JSON by which a position knows its source."""
+        """JSON that identifies the source of a position."""
         raise NotImplementedError
 
     def title(self) -> str:
-        """What to call the source in an error."""
+        """Name of the source in errors."""
         raise NotImplementedError
 
     def bytes_total(self) -> int | None:
         return None
 
     def batches(self, at: dict[str, Any]) -> Iterator[Batch]:
-        """Batches from a place that a batch began at, or from the start for {}."""
+        """Batches from the place at which a batch began, or from the start for {}."""
         raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
-        """JSON of what was learned on the way (columns, categories), for `restore`."""
+        """JSON of the state of the reader (columns, categories), for `restore`."""
         return {}
 
     def restore(self, state: dict[str, Any], at: dict[str, Any]) -> None:
-        """Put back what was known when the batch at `at` began; {} for nothing."""
+        """Restore the state at the beginning of the batch at `at`; {} for the initial state."""

@@ -36,13 +36,13 @@ class Sample(NamedTuple):
 class Bed(Reader):
     """One .bed file, variants by samples in blocks of two bits, read as rows of samples.
 
-    A row is a sample, a feature a variant: the count 0, 1 or 2 of the first allele of .bim. Files after the
-    first are tables (CSV or TSV with a header) joined by sample id: their columns are covariates, `target`
-    and `weight`. Without `target` it is the phenotype of .fam.
+    A row is a sample, and a feature is a variant: the count 0, 1 or 2 of the first allele of .bim. Further
+    files are tables (CSV or TSV with a header) joined by sample id; their columns are covariates, `target`
+    and `weight`. The default target is the phenotype of .fam.
 
-    Variants lie one after the other in the file, so that a block of rows is a stripe of each. A stripe is as
-    many rows as 256 MB of packed genotypes hold, whole pages of them where the file is larger: no page is
-    read twice but where two stripes of a variant meet.
+    The file stores variants one after another, so that a block of rows is a stripe of each variant. A stripe
+    has as many rows as fit into 256 MB of packed genotypes; in larger files it consists of whole pages, so
+    that pages are read twice only at the boundary of two stripes.
     """
 
     files: list[File]
@@ -65,7 +65,7 @@ class Bed(Reader):
         if bed.size != expected:
             raise BadData(
                 f"{bed.size:,} bytes, but {len(variants):,} variants (.bim) of {len(self._samples):,} "
-                f"samples (.fam) take {expected:,}: the files do not belong together, or it is truncated",
+                f"samples (.fam) need {expected:,}: the files do not match, or it is truncated",
                 bed.name,
             )
 
@@ -112,7 +112,7 @@ class Bed(Reader):
         return np.full(len(self._samples), np.nan)
 
     def _column(self, name: str, covariates: dict[str, _Table]) -> NDArray[np.float64]:
-        """One value for each sample, NaN where there is none."""
+        """One value for each sample, NaN if missing."""
         if name in covariates:
             return covariates[name].values(name, [sample.iid for sample in self._samples])
         found = np.array([sample.phenotype for sample in self._samples])
@@ -191,7 +191,7 @@ class Bed(Reader):
 
 
 class _Table:
-    """A small table of numbers with a column of sample ids, held as a whole."""
+    """A small table of numbers with a column of sample ids, kept in memory."""
 
     def __init__(self, file: File) -> None:
         self.file = file
@@ -242,7 +242,7 @@ def _lines(path: str, columns: int) -> list[list[str]]:
 
 
 def _variant_names(lines: list[list[str]]) -> list[str]:
-    """The ids of .bim; chromosome:position:alleles where there is none, or it is not the only one."""
+    """The ids of .bim; chromosome:position:alleles if an id is missing or not unique."""
     times: dict[str, int] = {}
     for line in lines:
         times[line[1]] = times.get(line[1], 0) + 1

@@ -40,7 +40,7 @@ from .text import PADDING, Chunk, Files, Text, bad_text
 
 
 class Dialect(NamedTuple):
-    """How a file is written."""
+    """Format of a text file."""
 
     delimiter: str
     encoding: str
@@ -54,7 +54,7 @@ class Dialect(NamedTuple):
 
 @dataclass
 class Csv(TableReader, Files):
-    """Rows of cells, quoted as RFC 4180 has it."""
+    """Rows of cells, quoted as in RFC 4180."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -62,7 +62,7 @@ class Csv(TableReader, Files):
         given = self.options.delimiter
         if given is not None and (len(given.encode()) != 1 or given in '"\r\n.+-0123456789eE'):
             raise ParamError(
-                "delimiter", given, "expected one character that is no part of a number or quote."
+                "delimiter", given, "expected one character that is not part of a number or a quote."
             )
 
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
@@ -85,7 +85,7 @@ class Csv(TableReader, Files):
     # ---------------------------------------------------------------- how it is written
 
     def _dialect(self, source: Bytes) -> Dialect:
-        """Delimiter, encoding and names, from the start of a file; BadData where it has none."""
+        """Delimiter, encoding and names, from the start of a file; BadData if it has no header."""
         options = self.options
         raw = source.head(LOOKED_AT)
         ended = len(raw) < LOOKED_AT
@@ -118,7 +118,7 @@ class Csv(TableReader, Files):
         return Dialect(delimiter, encoding, column_names(header), skipped)
 
     def _whole_header(self, source: Bytes, shape: Shape, encoding: str, skipped: int) -> list[str]:
-        """The header, which may be longer than what was looked at."""
+        """The header, which may be longer than the inspected text."""
         size = LOOKED_AT
         while size < 1 << 26:
             raw = source.head(size)
@@ -137,7 +137,7 @@ class Csv(TableReader, Files):
         return shape.header
 
     def _settle_columns(self, source: Bytes, dialect: Dialect) -> None:
-        """Make the schema from the first file; the columns of others must agree with it."""
+        """Infer the schema from the first file; the columns of other files must agree with it."""
         file = source.file
         if self.table is None:
             try:
@@ -154,7 +154,7 @@ class Csv(TableReader, Files):
             )
 
     def _find_styles(self, source: Bytes, dialect: Dialect) -> None:
-        """How this file writes its numbers, which may be otherwise than the one that the schema is of."""
+        """Number format of this file, which may differ from that of the file of the schema."""
         table = self.table
         assert table is not None
         text = decode(source.head(LOOKED_AT), "utf-8" if source.encoding else dialect.encoding)
@@ -180,7 +180,7 @@ class Csv(TableReader, Files):
             counts[:, :2] += some[:, :2]
         is_text = (counts[:, 1] > 0) | np.isin(names, self.options.categorical)
         columns = self._columns(texts, dialect, is_text)
-        if has_decimal_comma(columns):  # then 1.234 is more than a thousand: look at how it is written
+        if has_decimal_comma(columns):  # with decimal commas 1.234 means 1234: check the format
             numbers = [values for values in columns if isinstance(values, np.ndarray)]
             is_text[~is_text] = [bool((np.floor(x) != x)[~np.isnan(x)].any()) for x in numbers]
             columns = self._columns(texts, dialect, is_text)
@@ -207,7 +207,7 @@ class Csv(TableReader, Files):
         return self.options.format == "tsv"
 
     def _rows_of(self, piece: Piece, dialect: Dialect) -> tuple[Text, int]:
-        """The whole rows of a piece of text, without the header."""
+        """The complete rows of a piece of text, without the header."""
         raw = piece.text.removeprefix(b"\xef\xbb\xbf") if piece.start else piece.text
         text = _padded(raw)
         n = len(text) - PADDING
@@ -217,7 +217,7 @@ class Csv(TableReader, Files):
         return text[start:], n - start
 
     def _header_end(self, text: Text, n: int, dialect: Dialect) -> int:
-        """Where the row after the header begins; empty lines before it are none."""
+        """The start of the first row after the header; empty lines are skipped."""
         start = min(dialect.preamble, n)
         if not self.options.header:
             return start
@@ -274,10 +274,10 @@ class Csv(TableReader, Files):
                 yield chunk
 
     def _parse(self, file: File, dialect: Dialect, chunk: Chunk) -> tuple[Chunk, Parsed]:
-        """What does not depend on the chunks before."""
+        """The part of parsing that does not depend on previous chunks."""
         table, options = self.table, self.options
         assert table is not None  # the header came first
-        # A row takes a byte for each column, if they are all empty; one more is room for a row that is bad.
+        # An empty row has at least one byte for each column; one more byte is for a bad row.
         room = min(chunk.lines, chunk.n // max(len(table.columns), 1) + 1)
         X, others = np.empty((room, len(table.numbers))), np.empty((room, len(table.others)))
         codes = np.empty((room, len(table.coded)), dtype=np.int32)
@@ -321,7 +321,7 @@ class Csv(TableReader, Files):
             error = self._error(
                 file, dialect, chunk, NOT_A_NUMBER, int(parsed.odd[column, 1]), column,
                 Advice("pass {} for words, {} to read words as missing", "categorical", "numeric"),
-                as_before=f", and {many:,} cells of its column so far are none",
+                as_before=f", like {many:,} cells of its column so far",
             )  # fmt: skip
         examples = self.table.examples(*parsed.numbers)
         return Batch(chunk.place, examples, parsed.bad + chunk.bad, chunk.read, error, parsed.unlabelled)
@@ -348,7 +348,7 @@ def _joined(parts: list[Words]) -> Words:
 
 
 def _padded(raw: bytes) -> Text:
-    """Text that ends with a newline, and the room after it that the parser needs."""
+    """Text that ends with a newline, with the padding that the parser needs."""
     end = b"" if raw.endswith(b"\n") else b"\n"
     return np.frombuffer(raw + end + b"\n" * PADDING, dtype=np.uint8)
 

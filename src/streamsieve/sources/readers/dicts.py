@@ -16,12 +16,12 @@ from ..bad_data import BadData
 from ..examples import Examples
 from .base import TABLE, Batch, Format, Reader
 
-PIECE = 1024  # rows turned into arrays at a time
+PIECE = 1024  # rows converted to arrays at a time
 
 
 @dataclass
 class Dicts(Reader):
-    """A feature for each key of a number and each ``key=value`` of a string, in the order met."""
+    """A feature for each key of a number and each ``key=value`` of a string, in order of appearance."""
 
     source: Iterable[Mapping[str, Any]]
 

@@ -1,4 +1,4 @@
-"""Tables that come as data frames: Parquet and Arrow files, and frames from Python, all through narwhals."""
+"""Tables as data frames: Parquet and Arrow files, and frames from Python, read with narwhals."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Tabular(TableReader):
     offset: int | None = field(default=None, init=False)
 
     def stop_of(self, row: int, past: int) -> int:
-        """Where the piece ends that begins with a row of a frame; `past` rows come before the frame."""
+        """End of the piece that begins at a row of a frame; `past` rows precede the frame."""
         return row + PIECE - (0 if self.offset is None else (self.offset + past + row) % PIECE)
 
     def examples_of(self, native: Any, row: int | None = None) -> Iterator[tuple[int, Found]]:
-        """The pieces of a frame that begins with this row of the whole source, and their numbers of rows."""
+        """The pieces of a frame that begins at this row of the whole source, and their numbers of rows."""
         frame = read_frame(native)
         table, at, self.offset = self.check_columns(frame, self.title()), 0, row
         while at < len(frame):
@@ -50,7 +50,7 @@ class Tabular(TableReader):
             at = stop
 
     def settle_columns(self, columns: Sequence[str], frame: Any, coverage: str, name: str) -> Table:
-        """Make the schema from a narwhals frame of some of the columns, if none is known."""
+        """Infer the schema from a narwhals frame of some of the columns, if none is known."""
 
         def sample() -> Sample:
             held = {str(name): series for name, series in zip(frame.columns, frame.iter_columns())}
@@ -63,7 +63,7 @@ class Tabular(TableReader):
             raise error.bad_data(columns, name) from None
 
     def check_columns(self, frame: Any, name: str) -> Table:
-        """The table; an error where the columns of a narwhals frame are not those of the first."""
+        """The table; an error if the columns of a narwhals frame differ from those of the first frame."""
         table = self.table
         assert table is not None
         if [str(column) for column in frame.columns] != table.columns:
@@ -79,7 +79,7 @@ class Tabular(TableReader):
         for c in {*table.numbers, *table.others}:
             try:
                 numbers[c] = numbers_of(series[c], table.style(c))
-            except ValueError as error:  # Arrow rounds no integer
+            except ValueError as error:  # Arrow does not round integers
                 raise BadData(
                     f"integers beyond 2^53 are not exact in float64: {error}",
                     name,
@@ -98,7 +98,7 @@ def sample_of(series: Any) -> Array | Words | None:
     if dtype.is_numeric() or dtype == nw.Boolean:
         try:
             x = numbers_of(series, "plain")[0]
-        except ValueError:  # integers that no double holds, which are named when they are read
+        except ValueError:  # integers that are not exact as doubles; reading them raises an error
             x = np.asarray(series.to_numpy(), dtype=np.float64)
         return np.where(np.isinf(x), np.nan, x)  # an error when it is read
     if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) or dtype.is_temporal():
@@ -109,7 +109,7 @@ def sample_of(series: Any) -> Array | Words | None:
 
 
 def numbers_of(series: Any, style: str) -> tuple[Array, NDArray[np.bool_]]:
-    """A column as numbers, NaN where there is none, and which of its values are words."""
+    """A column as numbers, NaN for other values, and which values are words."""
     import narwhals as nw
 
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
@@ -121,7 +121,7 @@ def numbers_of(series: Any, style: str) -> tuple[Array, NDArray[np.bool_]]:
 
 
 def words_of(series: Any) -> tuple[list[str], NDArray[np.int32]]:
-    """A column as words: the different ones, and which of them each row has."""
+    """A column as words: the distinct words, and the index of each row's word."""
     import narwhals as nw
 
     if series.dtype == nw.Date or series.dtype == nw.Datetime:
@@ -138,7 +138,7 @@ def words_of(series: Any) -> tuple[list[str], NDArray[np.int32]]:
 
 
 def ordered(values: list[str], codes: Any) -> tuple[list[str], NDArray[np.int32]]:
-    """The same with the values in the order in which rows have them, as text is coded."""
+    """The same with the words in order of appearance, as for text."""
     used, first = np.unique(codes[codes >= 0], return_index=True)
     order = used[np.argsort(first)]
     place = np.full(len(values) + 1, -1, dtype=np.int32)
@@ -189,7 +189,7 @@ class FrameFiles(Tabular, Files):
         return _parquet(file) if self.options.format == "parquet" else _arrow(file, pa)
 
     def _settle_columns(self, file: File, pa: Any) -> None:
-        """Make the schema from rows of several row groups; of a stream, from its first rows."""
+        """Infer the schema from rows of several row groups; for a stream, from its first rows."""
         total, schema, groups = self._opened(file, pa)
         if self.options.schema is not None:
             self.settle_columns(schema.names, read_frame(schema.empty_table()), "whole", file.name)
@@ -218,7 +218,7 @@ class FrameFiles(Tabular, Files):
         self.settle_columns(schema.names, read_frame(table), coverage, file.name)
 
     def _needed(self, names: list[str]) -> list[str]:
-        """The columns that may be looked at."""
+        """The columns that may be read."""
         options = self.options
         chosen = {*(names if options.columns is None else options.columns)} - {*options.drop}
         chosen |= {options.target, options.weight, options.cluster, *options.categorical, *options.numeric}
@@ -242,7 +242,7 @@ def _pyarrow(what: str) -> Any:
 
 
 def _parquet(file: File) -> tuple[int, Any, Groups]:
-    """The number of rows, the schema, and what reads some columns: record batches of each row group."""
+    """The number of rows, the schema, and a function that reads record batches of each row group."""
     from pyarrow.parquet import ParquetFile
 
     parquet = ParquetFile(for_arrow(str(file.path)), buffer_size=1 << 20)
@@ -256,11 +256,11 @@ def _parquet(file: File) -> tuple[int, Any, Groups]:
 
 
 def _arrow(file: File, pa: Any) -> tuple[int, Any, Groups]:
-    """The same of an Arrow file, or of an Arrow stream, whose number of rows is not known."""
+    """The same for an Arrow file, or for an Arrow stream, whose number of rows is not known."""
     path = str(file.path)
     raw = (
         pa.PythonFile(open_bytes(path)) if is_remote(path) else pa.OSFile(path)
-    )  # not mapped: what others truncate meanwhile is then an error, no SIGBUS
+    )  # not mapped: truncation by another process then raises an error instead of SIGBUS
     try:
         source = pa.ipc.open_file(raw)
     except pa.ArrowInvalid:
@@ -268,7 +268,7 @@ def _arrow(file: File, pa: Any) -> tuple[int, Any, Groups]:
         source = pa.ipc.open_stream(raw)
         return 0, source.schema, lambda columns: ([batch.select(columns)] for batch in source)
 
-    def batches() -> Iterator[Any]:  # one at a time: to get a batch that is packed is to unpack it
+    def batches() -> Iterator[Any]:  # one at a time: reading a compressed batch unpacks it
         return (source.get_batch(i) for i in range(source.num_record_batches))
 
     with pa.PythonFile(open_bytes(path)) if is_remote(path) else pa.memory_map(path) as mapped:  # counted
@@ -309,7 +309,7 @@ class Frames(Tabular):
             past += len(frame)
 
     def _sample(self, first: Any) -> tuple[Any, str]:
-        """Rows of all frames, where these are a list, or else of the first; and how much they cover."""
+        """Rows of all frames of a list, or else of the first frame, and how much of the source they cover."""
         import narwhals as nw
 
         frames = [read_frame(native) for native in self.source] if isinstance(self.source, list) else [first]
@@ -320,13 +320,13 @@ class Frames(Tabular):
             return some[0], coverage
         try:
             return nw.concat(some, how="vertical"), coverage
-        except Exception:  # frames of other types, which are named when they are read
+        except Exception:  # frames of other types raise an error when they are read
             return some[0], "head"
 
 
 @dataclass
 class LazyFrames(Tabular):
-    """Frames that are made while they are read: of a polars LazyFrame, of what has an Arrow stream.
+    """Frames that are computed while reading: from a polars LazyFrame or an object with an Arrow stream.
 
     `source` is called for each pass.
     """
@@ -356,7 +356,7 @@ class LazyFrames(Tabular):
             past += len(frame)
 
     def _first(self, frames: Iterator[Any]) -> list[Any]:
-        """The first frames, from whose rows the schema is made."""
+        """The first frames, from which the schema is inferred."""
         import narwhals as nw
 
         first: list[Any] = []
@@ -376,7 +376,7 @@ class LazyFrames(Tabular):
 
 
 def lazy_frames(source: Any) -> tuple[Callable[[], Iterator[Any]], bool] | None:
-    """What opens a lazy source of frames, and whether it can be opened again; None for another source."""
+    """A function that opens a lazy source of frames, and whether it can be opened again; None for others."""
     import narwhals as nw
 
     if nw.dependencies.is_polars_lazyframe(source):
@@ -387,7 +387,7 @@ def lazy_frames(source: Any) -> tuple[Callable[[], Iterator[Any]], bool] | None:
     once = isinstance(source, pa.RecordBatchReader)
 
     def batches() -> Iterator[Any]:
-        if hasattr(source, "to_pyarrow_batches"):  # Ibis, whose Arrow stream is of a copy of the whole
+        if hasattr(source, "to_pyarrow_batches"):  # Ibis: its Arrow stream copies the whole table
             reader = source.to_pyarrow_batches()
         else:
             reader = source if once else pa.RecordBatchReader.from_stream(source)
@@ -399,7 +399,7 @@ def lazy_frames(source: Any) -> tuple[Callable[[], Iterator[Any]], bool] | None:
 
 
 def _polars_batches(source: Any) -> Iterator[Any]:
-    """The rows of a LazyFrame: in batches where this polars has them, else by its streaming engine."""
+    """The rows of a LazyFrame: in batches if polars supports them, else by its streaming engine."""
     if hasattr(source, "collect_batches"):
         yield from source.collect_batches(maintain_order=True)
     else:
@@ -407,7 +407,7 @@ def _polars_batches(source: Any) -> Iterator[Any]:
 
 
 def as_frames(source: Any) -> Iterator[Any]:
-    """The frames of whatever holds a table: a frame, an Arrow batch or stream, a query, a list of these."""
+    """The frames of a table: a frame, an Arrow batch or stream, a query, or a list of these."""
     if isinstance(source, list):
         for one in source:
             yield from as_frames(one)

@@ -1,4 +1,4 @@
-"""JSON lines: one object a row, whose keys are the columns."""
+"""JSON lines: one object per row, whose keys are the columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEEPEST = 20  # objects inside each other
 
 @dataclass
 class JsonLines(TableReader, Files):
-    """Objects, one a line. Keys of an object inside another are called ``outer.inner``."""
+    """Objects, one per line. Keys of a nested object are called ``outer.inner``."""
 
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
         source = Bytes(file)
@@ -45,10 +45,10 @@ class JsonLines(TableReader, Files):
         for piece in pieces:
             lines = piece.text.removeprefix(b"\xef\xbb\xbf").split(b"\n")
             for line in lines if piece.end else lines[:-1]:
-                with suppress(ValueError, TypeError, RecursionError):  # it is named when it is read
+                with suppress(ValueError, TypeError, RecursionError):  # reading it raises an error
                     objects += [flat(json.loads(line))] if line.strip() else []
         if not objects:
-            raise BadData("there is no row: expected one JSON object a line", source.file.name)
+            raise BadData("there are no rows: expected one JSON object per line", source.file.name)
         names = list(dict.fromkeys(name for row in objects for name in row))
         columns = [column_of([row.get(name) for row in objects]) for name in names]
         sample = Sample(names, columns, len(objects), coverage, {})
@@ -60,7 +60,7 @@ class JsonLines(TableReader, Files):
     def _objects(
         self, file: File, chunk: Chunk
     ) -> tuple[Chunk, list[dict[str, Any]], list[int], int | BadData]:
-        """The objects of a chunk with their lines, and how many were bad, or the first error."""
+        """The objects of a chunk with their lines, and the number of bad lines, or the first error."""
         objects, lines, bad = [], [], 0
         text = chunk.text[: chunk.n].tobytes().removeprefix(b"\xef\xbb\xbf")
         for number, line in enumerate(text.split(b"\n"), chunk.line):
@@ -71,7 +71,7 @@ class JsonLines(TableReader, Files):
                 lines.append(number)
             except (ValueError, TypeError, RecursionError) as error:
                 shown = repr(shortened(line.decode("utf-8", "backslashreplace"), 40))
-                wrong = BadData(f"{shown} is no JSON object ({error})", file.name, number, text=shown)
+                wrong = BadData(f"{shown} is not a JSON object ({error})", file.name, number, text=shown)
                 if not self.options.skip_bad:
                     return chunk, objects, lines, wrong
                 bad += 1
@@ -93,7 +93,7 @@ def flat(value: Any, prefix: str = "", depth: int = 0) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise TypeError(f"a {type(value).__name__}")
     if depth > DEEPEST:
-        raise ValueError("objects too deep inside each other")
+        raise ValueError("objects are nested too deeply")
     out: dict[str, Any] = {}
     for key, inner in value.items():
         if isinstance(inner, dict):

@@ -1,4 +1,4 @@
-"""What readers of text share: files one after the other, chunks of whole lines, messages."""
+"""Shared by readers of text: files one after another, chunks of complete lines, messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .base import Batch, Reader
 Text = NDArray[np.uint8]
 PADDING = 64  # of cpp/text/number.hpp
 LONGEST = 1 << 25  # bytes of a row; what is longer is not data
-#: How svmlight, which has no schema and so no means, takes a missing value.
+#: Missing values in svmlight files, which have no schema and therefore no means.
 MISSING = {"error": 0, "mean": 0, "indicator": 0, "keep": 1, "zero": 2}
 
 
@@ -36,7 +36,7 @@ class Chunk(NamedTuple):
 
     @property
     def place(self) -> dict[str, Any]:
-        """Where it begins and, where the fingerprint of the file has no digest, what must be found there."""
+        """Its start and, if the fingerprint of the file has no digest, the digest of the text before it."""
         place = {"offset": self.offset, "line": self.line}
         return place if self.digest is None else {**place, "bytes": self.n, "digest": self.digest}
 
@@ -48,9 +48,9 @@ def chunks(
     skip_bad: bool,
     whole: Callable[[Text, int], int],
 ) -> Generator[Chunk]:
-    """The text from a place on, in pieces of whole rows; `whole` tells where the last of a text ends.
+    """The text from a place on, in pieces of complete rows; `whole` finds the end of the last row.
 
-    ValueError where a pipe does not hold what it held when the place was left.
+    ValueError if a pipe has other content than when the position was stored.
     """
     offset, line = at.get("offset", 0), at.get("line", 1)
     known: str | None = at.get("digest")
@@ -60,7 +60,7 @@ def chunks(
     if offset:
         source.start_at(offset, digest)
     elif (have := source.into(memoryview(text.data)[:3])) == 3 and text[:3].tobytes() == b"\xef\xbb\xbf":
-        have, offset = 0, 3  # a byte order mark is no data
+        have, offset = 0, 3  # skip a byte order mark
         _digest(digest, text[:3])
     ended = False
     while not ended:
@@ -117,7 +117,7 @@ def chunks(
 
 
 def _digest(digest: Any, text: Text) -> str | None:
-    """The digest with some text more, if there is one."""
+    """The digest, updated with some text, if there is one."""
     if digest is None:
         return None
     digest.update(text)
@@ -125,16 +125,16 @@ def _digest(digest: Any, text: Text) -> str | None:
 
 
 def _compare(file: File, digest: Any, text: Text, known: str) -> None:
-    """Raise ValueError unless the text gives a digest that is known."""
+    """Raise ValueError unless the text has the known digest."""
     if digest is None or _digest(digest.copy(), text) != known:
         raise ValueError(
-            f"{file.name} does not begin with the rows that were learned from it. Pass the same rows, which "
-            "more may follow, or delete the checkpoint to begin anew."
+            f"{file.name} does not begin with the rows that were learned from it. Pass the same rows, "
+            "perhaps followed by new ones, or delete the checkpoint to start again."
         )
 
 
 def newline_before(text: Text, n: int) -> int:
-    """Where the last line of the first n bytes ends; 0 if none does."""
+    """The end of the last complete line in the first n bytes; 0 if there is none."""
     back = 1 << 12
     while True:
         start = max(0, n - back)
@@ -145,7 +145,7 @@ def newline_before(text: Text, n: int) -> int:
 
 
 def quoted(text: Text, at: int, ends: bytes = b" \t\r\n") -> str:
-    """The word at a place of the text, as an error shows it."""
+    """The word at a place of the text, for errors."""
     raw = text[at : at + 60].tobytes()
     end = next((i for i, byte in enumerate(raw) if byte in ends), len(raw))
     word = raw[: min(end, 40)].decode("utf-8", "backslashreplace")
@@ -181,7 +181,7 @@ _ADVICE = {
 
 @dataclass
 class Files(Reader):
-    """A reader of one file after another: `file` in a place is which."""
+    """A reader of several files in order; `file` of a place is the number of the file."""
 
     files: list[File]
 
