@@ -1,13 +1,14 @@
 """Shapes and pairs beside trees' importances and mutual information: features found, and what they predict.
 
-    python benchmarks/bench_effects.py [--parts designs,slow,real] [--seeds 5] [--designs bowls,ring]
+    python benchmarks/bench_effects.py [--parts designs,wide,slow,madelon,real,growth,pvalues] [--seeds 5]
 
-`designs`: simulated, fresh seeds; found are true features among the k selected. `slow`: Boruta and
-explainable boosting on two of them. `real`: madelon and the dense sets of ../shared/fresh (or
-STREAMSIEVE_DATA and STREAMSIEVE_FRESH), k = 10, madelon 20, one split. "own" is the score of the method's own
-model (accuracy or R2, in percent) on rows not learned; trees have it of all features. "trees" is LightGBM on
-the k columns that a method selects. Seconds are processor time, one thread. What does not install is left
-out.
+`designs`: simulated, fresh seeds; found are true features among the k selected. `wide`: three exclusive ors
+among 5,000 features. `slow`: Boruta and explainable boosting on two designs. `madelon`: its 20 columns, and
+five nearest neighbours on those selected. `real`: the dense sets of ../shared/fresh (or STREAMSIEVE_FRESH),
+k = 10, two splits. `growth`: time and memory as rows and features double. `pvalues`:
+additive designs in which no pair has a p-value below 0.05. "own" is the score of the method's own model
+(accuracy or R2, in percent) on rows not learned; trees have it of all features. "trees" is LightGBM on the k
+columns that a method selects. Seconds are processor time, one thread. What does not install is left out.
 """
 
 import argparse
@@ -17,6 +18,8 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before NumPy is loaded
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import importlib.util
+import multiprocessing
+import resource
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from bench_fresh import FOLDER
 from quality import datasets
@@ -32,7 +38,9 @@ from streamsieve import SieveClassifier, SieveRegressor
 
 FIRST_SEED = 101
 MADELON = (28, 48, 64, 105, 128, 153, 241, 281, 318, 336, 338, 378, 433, 442, 451, 453, 455, 472, 475, 493)
-TRAIN = 4000  # rows of real sets, at most
+TRAIN, TEST = 2000, 5000  # rows of real sets, at most
+SPLITS = 2
+LEVEL = 0.05
 
 
 class Data(NamedTuple):
@@ -100,21 +108,26 @@ def simulate(name: str, seed: int) -> Data:
     return Data(X[:n], y[:n], X[n:], y[n:], k, labels, true)
 
 
-def real_sets() -> Iterator[tuple[str, Data]]:
-    if "madelon" in datasets.sets():
-        d = datasets.sets()["madelon"].load(0)
-        y, y_test = (np.unique(a, return_inverse=True)[1] for a in (d.y, d.y_test))
-        X, X_test = (a.toarray() if hasattr(a, "toarray") else a for a in (d.X, d.X_test))
-        yield "madelon", Data(X, y, X_test, y_test, 20, True, MADELON)
+def madelon() -> Data:
+    d = datasets.sets()["madelon"].load(0)
+    y, y_test = (np.unique(a, return_inverse=True)[1] for a in (d.y, d.y_test))
+    X, X_test = (a.toarray() if hasattr(a, "toarray") else a for a in (d.X, d.X_test))
+    return Data(X, y, X_test, y_test, 20, True, MADELON)
+
+
+def real_sets() -> Iterator[tuple[str, list[Data]]]:
+    """The dense sets, each with its splits."""
     for path in sorted(FOLDER.glob("*.npz")):
         with np.load(path) as file:
             if "X" not in file:
                 continue
             X, y, labels = file["X"], file["y"], str(file["task"]) == "c"
-        order = np.random.default_rng(FIRST_SEED).permutation(len(y))
-        cut = min(int(0.7 * len(y)), TRAIN)
-        a, b = order[:cut], order[cut : cut + 5000]
-        yield path.stem, Data(X[a], y[a], X[b], y[b], 10, labels)
+        cut, splits = min(int(0.7 * len(y)), TRAIN), []
+        for split in range(SPLITS):
+            order = np.random.default_rng(FIRST_SEED + split).permutation(len(y))
+            a, b = order[:cut], order[cut : cut + TEST]
+            splits.append(Data(X[a], y[a], X[b], y[b], 10, labels))
+        yield path.stem, splits
 
 
 # ---------------------------------------------------------------- methods
@@ -212,8 +225,8 @@ def run(name: str, data: Data) -> tuple[float, float, float, float]:
     return found, np.nan if own is None else own, common, seconds
 
 
-def head(title: str, names: list[str]) -> None:
-    print(f"\n## {title}\n\nFound of k · own · trees · seconds, means.\n")
+def head(title: str, names: list[str], cells: str = "Found of k · own · trees · seconds, means") -> None:
+    print(f"\n## {title}\n\n{cells}.\n")
     print("| | " + " | ".join(names) + " |")
     print("|---" * (len(names) + 1) + "|", flush=True)
 
@@ -226,9 +239,16 @@ def line(row: str, cells: Cells, names: list[str]) -> None:
     print(f"| {row} | " + " | ".join(shown) + " |", flush=True)
 
 
+def gaps(rows: dict[str, Cells], at: int, one: str, other: str) -> dict[str, float]:
+    """For each set: how much one method is above another, mean of the splits."""
+    return {
+        name: float(np.mean([a[at] - b[at] for a, b in zip(c[one], c[other])])) for name, c in rows.items()
+    }
+
+
 def paired(rows: dict[str, Cells], at: int, one: str, other: str) -> str:
-    gaps = [float(np.mean([a[at] - b[at] for a, b in zip(c[one], c[other])])) for c in rows.values()]
-    return f"{np.mean(gaps):+.2f} ± {np.std(gaps) / len(gaps) ** 0.5:.2f} ({len(gaps)} sets)"
+    found = list(gaps(rows, at, one, other).values())
+    return f"{np.mean(found):+.2f} ± {np.std(found) / len(found) ** 0.5:.2f} ({len(found)} sets)"
 
 
 def designs(names: list[str], which: Iterable[str], seeds: int) -> None:
@@ -242,18 +262,124 @@ def designs(names: list[str], which: Iterable[str], seeds: int) -> None:
         line(f"{name}, {n:,} x {p}, k {k}", cells, names)
 
 
+def neighbours(names: list[str]) -> None:
+    """madelon: the usual cells, and nearest neighbours on the selected columns."""
+    data, cells = madelon(), {}
+    head("madelon, k 20", names, "Found of 20 · own · trees · nearest neighbours")
+    for name in names:
+        selected, own = METHODS[name][0](data)
+        common = [
+            score(model.fit(data.X[:, selected], data.y), data, selected)
+            for model in ([trees(data)] if installed("LightGBM") else [])
+            + [make_pipeline(StandardScaler(), KNeighborsClassifier(5))]
+        ]
+        found = len(set(map(int, selected)) & set(data.true))
+        cells[name] = [(found, np.nan if own is None else own, *([np.nan, *common][-2:]))]
+    line(f"{len(data.y):,} x {data.X.shape[1]}", cells, names)
+
+
+def real(names: list[str]) -> None:
+    rows: dict[str, Cells] = {}
+    head(f"Real sets, k 10, {SPLITS} splits", names)
+    for name, splits in real_sets():
+        rows[name] = {method: [run(method, data) for data in splits] for method in names}
+        line(f"{name}, {len(splits[0].y):,} x {splits[0].X.shape[1]}", rows[name], names)
+    auto, linear, gain = "effects='auto'", "effects='linear'", "LightGBM"
+    if not rows or not {auto, linear} <= set(names):
+        return
+    print(f"\nOwn score, auto less linear: {paired(rows, 1, auto, linear)}.")
+    worst = sorted(gaps(rows, 1, auto, linear).items(), key=lambda entry: entry[1])[:3]
+    print(f"\nLeast: {', '.join(f'{name} {gap:+.2f}' for name, gap in worst)}.")
+    if gain in names:
+        print(f"\nTrees on the k, auto less LightGBM's k: {paired(rows, 2, auto, gain)}.")
+        print(f"\nTrees on the k, linear less LightGBM's k: {paired(rows, 2, linear, gain)}.")
+
+
+# ---------------------------------------------------------------- growth
+
+
+def peak(name: str, data: Data) -> tuple[float, float]:
+    """Seconds, and memory in MB beside the data, of a process of its own."""
+
+    def child(pipe: Any) -> None:
+        with open("/proc/self/statm") as file:
+            before = int(file.read().split()[1]) * resource.getpagesize()
+        start = time.process_time()
+        METHODS[name][0](data)
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        pipe.send((time.process_time() - start, (most - before) / 2**20))
+
+    context = multiprocessing.get_context("fork")
+    mine, other = context.Pipe()
+    process = context.Process(target=child, args=(other,))
+    process.start()
+    out: tuple[float, float] = mine.recv()
+    process.join()
+    return out
+
+
+def growth(names: list[str]) -> None:
+    """Exclusive ors of six features: rows double, then features."""
+    head("Growth: three exclusive ors, k 6", names, "Seconds · MB beside the data")
+    sizes = [(n, 200) for n in (5000, 10_000, 20_000, 40_000)] + [(5000, p) for p in (400, 800, 1600, 3200)]
+    for n, p in sizes:
+        g = np.random.default_rng(FIRST_SEED)
+        X = g.normal(size=(n + 500, p)).astype(np.float32)
+        y = sample(g, DESIGNS["exclusive or"][5](X), True, 0.0)
+        data = Data(X[:n], y[:n], X[n:], y[n:], 6, True, tuple(range(6)))
+        line(f"{n:,} x {p:,}", {name: [peak(name, data)] for name in names}, names)
+
+
+def wide(names: list[str]) -> None:
+    """Exclusive ors of six features among 5,000."""
+    head("Three exclusive ors, 20,000 x 5,000, k 6", names)
+    g = np.random.default_rng(FIRST_SEED)
+    X = g.normal(size=(22_000, 5000), dtype=np.float32)
+    y = sample(g, DESIGNS["exclusive or"][5](X), True, 0.0)
+    data = Data(X[:20_000], y[:20_000], X[20_000:], y[20_000:], 6, True, tuple(range(6)))
+    line("one seed", {name: [run(name, data)] for name in names}, names)
+
+
+# ---------------------------------------------------------------- p-values
+
+
+def additive(kind: str, seed: int) -> tuple[Any, Any, bool]:
+    """Four shapes among 20 columns and no pair; rows, targets, whether these are labels."""
+    g = np.random.default_rng(seed)
+    X = columns(g, 1500, 20, 0.0 if kind == "independent" else 0.7)
+    margin = X[:, 0] + X[:, 3] ** 2 + np.sign(X[:, 6]) + np.sin(2 * X[:, 9])
+    if kind == "labels":
+        return X, sample(g, margin, True, 0.0), True
+    scale = np.exp((X[:, 3] + X[:, 4]) / 2) if kind == "heteroskedastic" else 1.0
+    return X, margin + scale * g.normal(size=len(X)), False
+
+
+def pvalues(runs: int) -> None:
+    print(f"\n## P-values of pairs where there are none: 1,500 x 20, k 10, {runs} runs\n")
+    print("| design | runs without a p-value below 0.05 |\n|---|---|")
+    for kind in ("independent", "correlated", "heteroskedastic", "labels"):
+        silent = 0
+        for seed in range(FIRST_SEED, FIRST_SEED + runs):
+            X, y, labels = additive(kind, seed)
+            model = (SieveClassifier if labels else SieveRegressor)(10, effects="pairs").fit(X, y)
+            silent += all(term.pvalue is None or term.pvalue >= LEVEL for term in model.terms_)
+        print(f"| {kind} | {silent} of {runs} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--parts", default="designs,slow,real")
+    parser.add_argument("--parts", default="designs,wide,slow,madelon,real,growth,pvalues")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=40, help="of each additive design")
     parser.add_argument("--designs", default=",".join(DESIGNS), help="by their first words")
     parser.add_argument("--methods", default=",".join(METHODS))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     wanted = [name for name in METHODS if name in options.methods.split(",") and installed(name)]
     usual = [name for name in wanted if name not in SLOW]
+    fast = [name for name in usual if name not in ONCE]
     chosen = [name for name in DESIGNS if name.split(",")[0] in options.designs.split(",")]
     for part in options.parts.split(","):
         if part == "designs":
@@ -263,16 +389,14 @@ def main() -> None:
             names = [name for name in ("effects='auto'", *SLOW) if installed(name)]
             head("Slow methods, one seed", names)
             designs(names, ("friedman1", "ring"), 1)
-        else:
-            names, rows = [name for name in usual if name not in ONCE], {}
-            head("Real sets, one split", names)
-            for name, data in real_sets():
-                rows[name] = {method: [run(method, data)] for method in names}
-                line(f"{name}, {len(data.y):,} x {data.X.shape[1]}, k {data.k}", rows[name], names)
-            auto, linear, gain = "effects='auto'", "effects='linear'", "LightGBM"
-            print(f"\nOwn score, auto less linear: {paired(rows, 1, auto, linear)}.")
-            if gain in usual:
-                print(f"\nTrees on the k, auto less LightGBM's k: {paired(rows, 2, auto, gain)}.")
+        elif part == "madelon" and "madelon" in datasets.sets():
+            neighbours(usual)
+        elif part == "real":
+            real(fast)
+        elif part in ("growth", "wide"):
+            (growth if part == "growth" else wide)([name for name in fast if name != "effects='linear'"])
+        elif part == "pvalues":
+            pvalues(options.runs)
 
 
 if __name__ == "__main__":

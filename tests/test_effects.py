@@ -300,6 +300,38 @@ def test_shapes_and_pairs_are_found_where_lines_are_not():
     assert all(term.pvalue < 1e-6 for term in pairs[:2])
 
 
+def without_pairs(kind, seed):
+    """Four shapes and no pair."""
+    g = rng(seed)
+    X = g.normal(size=(1500, 20))
+    for j in range(1, 20 if kind != "independent" else 0):
+        X[:, j] = 0.7 * X[:, j - 1] + 0.51**0.5 * X[:, j]
+    margin = X[:, 0] + X[:, 3] ** 2 + np.sign(X[:, 6]) + np.sin(2 * X[:, 9])
+    if kind == "labels":
+        return X, labels(g, margin)
+    return X, margin + g.normal(size=1500) * np.exp((X[:, 3] + X[:, 4]) / 2 * (kind == "heteroskedastic"))
+
+
+def has_pair(X, y):
+    """Whether a pair has a p-value below 0.05."""
+    model = (SieveClassifier if y.dtype == int else SieveRegressor)(10, effects="pairs").fit(X, y)
+    return any(term.pvalue is not None and term.pvalue < 0.05 for term in model.terms_)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["independent", "correlated", "heteroskedastic", "labels"])
+def test_few_additive_designs_have_pairs(kind):
+    # 5 % of 100 runs at most are expected; more than ten happen by chance once in a hundred times
+    assert sum(has_pair(*without_pairs(kind, seed)) for seed in range(100)) <= 10
+
+
+@pytest.mark.parametrize(("kind", "seed"), [("heteroskedastic", 3), ("labels", 0)])
+def test_pvalues_allow_for_variance_and_for_the_link(kind, seed):
+    X, y = without_pairs(kind, seed)
+    assert not has_pair(X, y)
+    assert has_pair(X, labels(rng(), 2 * X[:, 0] * X[:, 9]) if kind == "labels" else y + X[:, 0] * X[:, 9])
+
+
 def test_lines_are_answered_by_the_sieve():
     g = rng()
     X = g.standard_t(4, size=(1000, 30))

@@ -381,15 +381,24 @@ class Reader:
 def test_pairs(reader: Reader, additive: Ints, pairs: list[tuple[int, int]]) -> Array:
     """The p-value of each pair, times the number of all pairs: that its products explain nothing beyond the
     main shapes. A score test whose variance is that of the rows themselves, so that it may differ among them.
+    Shapes of labels add up in the margin: a sum of them is no sum of shapes of the probability.
     """
     from scipy.special import chdtrc
 
     if not pairs:
         return np.zeros(0)
     data = reader.all if len(reader.all.rows) <= TESTED else reader.all.at(reader.all.rows[:TESTED])
-    R = reader.residual(data, additive)
     design = Design(reader.basis, additive, ORDER, pairs)
-    squares, d = reader.squares(design, data), design.terms[len(design.features)].columns.start
+    d = design.terms[len(design.features)].columns.start
+    if reader.labels:
+        main = Design(reader.basis, additive)
+        eta = margins(main, data, fit_labels(main, data, BEFORE_SCAN / 4))
+        share = expit(eta) if eta.shape[1] == 1 else softmax(eta)
+        R, w = (data.targets - share) * data.weight[:, None], data.w.copy()
+        w[data.rows] *= (share * (1 - share)).mean(axis=1)
+        squares = Squares(design, data._replace(w=w))
+    else:
+        R, squares = reader.residual(data, additive), reader.squares(design, data)
     factor = squares.factor(np.arange(d), 1e-6)
     beta = linalg.dpotrs(factor, squares.G[:d, d:], lower=1)[0].astype(np.float32)
     terms, q = design.terms[len(design.features) :], R.shape[1]
