@@ -9,7 +9,10 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import streamsieve
+from cli_data import good, table
+from streamsieve.cli.select import command as select
 from streamsieve.methods import METHODS
+from streamsieve.statistics.criteria import CRITERIA
 from streamsieve.statistics.folds import sizes_to
 from streamsieve.training.model import has_passes
 from streamsieve.training.size import fewest
@@ -28,10 +31,10 @@ def data(n=150, p=25, seed=0):
     return X, X[:, TRUE] @ [1, -2, 1] + 0.3 * rng.normal(size=n)
 
 
-def estimator(name, k="auto"):
+def estimator(name, k="auto", criterion="ebic"):
     """The regressor, or the classifier of a method that has none."""
     found = getattr(streamsieve, f"{name}Regressor", None)
-    return (found or getattr(streamsieve, f"{name}Classifier"))(k)
+    return (found or getattr(streamsieve, f"{name}Classifier"))(k, criterion=criterion)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -43,13 +46,22 @@ def test_fit_chooses_about_as_many_features_as_matter_and_fits_them_as_with_that
     found = model.get_support(indices=True)
     assert len(found) == model.k_
     assert set(TRUE) <= set(found)
-    assert 3 <= model.k_ <= 4  # there are more rows than features: by EBIC
+    assert 3 <= model.k_ <= 4
     assert_array_equal(model.coef_, estimator(name, model.k_).fit(X, y).coef_)
+
+
+def test_criteria_differ_as_their_penalties_do():
+    X, y = data()
+    k = {c: estimator("TSGD", criterion=c).fit(X, y).k_ for c in CRITERIA}
+    assert 3 <= k["1se"] <= k["cv"]
+    assert 3 <= k["ebic"] <= k["bic"] <= k["aic"]
+    assert k["ebic"] < k["aic"]
+    assert streamsieve.TSGDRegressor("auto").fit(X, y).k_ == k["cv"]
 
 
 def test_classes_of_which_there_are_three_choose_too():
     X, y = data(300)
-    model = streamsieve.TSGDClassifier("auto").fit(X, np.digitize(y, [-1, 1]))
+    model = streamsieve.TSGDClassifier("auto", criterion="bic").fit(X, np.digitize(y, [-1, 1]))
     assert set(TRUE) <= set(model.get_support(indices=True))
     assert model.k_ <= 6
 
@@ -60,7 +72,7 @@ def test_ebic_finds_sizes_that_are_no_rung_of_the_ladder(true, share):
     rng = np.random.default_rng(true)
     X = rng.normal(size=(600, 80))
     y = X[:, :true].sum(axis=1) + rng.normal(size=600)
-    model = streamsieve.TSGDRegressor("auto").fit(X, y, np.full(600, share))
+    model = streamsieve.TSGDRegressor("auto", criterion="ebic").fit(X, y, np.full(600, share))
     assert_array_equal(model.get_support(indices=True), np.arange(true))
 
 
@@ -128,7 +140,29 @@ def test_a_method_that_does_not_rank_by_weight_needs_a_number():
 
 def test_fewer_features_must_be_about_as_good_as_the_best():
     noise = np.tile([-1.0, 1.0], 50)
-    found = {1: 2 + noise, 2: 1 + 0.01 * noise, 4: np.full(100, 1.0), 8: np.full(100, 1.1)}
-    assert fewest(found) == 2
+    found = {1: 2 + noise, 2: 1.0005 + 0.01 * noise, 4: np.full(100, 1.0), 8: np.full(100, 1.1)}
+    assert fewest(found, errors=1) == 2
+    assert fewest(found, errors=0) == 4
+    assert fewest(found, errors=10) == 1
     assert sizes_to(8) == [8, 6, 4, 3, 2, 1]
     assert sizes_to(1) == [1]
+
+
+def test_the_command_line_has_the_same_criteria(tmp_path):
+    X, y = data()
+    lines = [",".join([f"x{j}" for j in range(25)] + ["y"])]
+    lines += [",".join(map(repr, [*row, target])) for row, target in zip(X.tolist(), y.tolist())]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    option = next(option for option in select.params if option.name == "criterion")
+    assert tuple(option.type.choices) == CRITERIA
+    for method in ("sieve", "tsgd", "olsth"):
+        estimator = getattr(
+            streamsieve, {"sieve": "Sieve", "tsgd": "TSGD", "olsth": "OLSth"}[method] + "Regressor"
+        )
+        for criterion in ("1se", "ebic"):
+            words = ("select", tmp_path / "t.csv", "--target", "y", "-k", "auto", "--criterion", criterion)
+            found = table(good(*words, "--method", method, "-q"))
+            expected = estimator("auto", criterion=criterion).fit(X, y).get_support(indices=True)
+            assert sorted(row["feature"] for row in found) == sorted(f"x{j}" for j in expected)
+    words = ("select", tmp_path / "t.csv", "--target", "y", "-q")  # --set is of the default method
+    assert good(*words, "--criterion", "ebic").stdout == good(*words, "--set", "criterion=ebic").stdout

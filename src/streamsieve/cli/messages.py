@@ -9,7 +9,7 @@ import click
 from ..core.words import printable
 
 #: Options that are short for --set.
-SHORTHANDS = ("keep", "positive", "group_categories", "half_life", "effects")
+SHORTHANDS = ("keep", "positive", "group_categories", "half_life", "effects", "criterion")
 #: Options whose name differs from that of the parameter.
 _OPTIONS = {"k": "-k", "n_features": "--features", "random_state": "--seed", "settings": "--set"}
 

@@ -75,12 +75,17 @@ class MethodChoice:
     def check(self) -> None:
         """Raise UsageError for invalid options before a row is read."""
         self.check_errors()
-        if self.method == "auto":
-            if self.settings:
-                raise click.UsageError("--set needs --method: name the method whose parameters are set.")
+        if self.method == "auto" and not self.settings:
             return
-        tasks = method_entry(self.method).tasks if self.task == "auto" else [self.task]
-        self.make(self.method, tasks[0])
+        name = DEFAULT if self.method == "auto" else self.method
+        errors = []
+        for task in method_entry(name).tasks if self.task == "auto" else [self.task]:
+            try:
+                self.make(name, task)
+                return
+            except click.UsageError as error:
+                errors.append(error)
+        raise errors[0]
 
     def check_errors(self) -> None:
         """Raise UsageError for options about errors that exclude each other."""
@@ -326,18 +331,16 @@ def _are_numbered(y: np.ndarray[Any, Any], found: np.ndarray[Any, Any]) -> bool:
 def expand(options: dict[str, Any], console: Console, *, choose: bool = True) -> None:
     """Put the shorthands among options into `settings`.
 
-    If `choose` is true and no method is named, the default among those on averages is chosen, since the
-    overall default does not have these parameters.
+    If `choose` is true and no method is named, --half-life chooses the default among those on averages, which
+    forget rows with any loss and adapt the half-life.
     """
     given = {name: value for name in SHORTHANDS if (value := options.pop(name, None)) not in (None, False)}
     if not given:
         return
     options["settings"] = (*options["settings"], *(f"{name}={value!r}" for name, value in given.items()))
-    if choose and options["method"] == "auto":
-        on_averages = "olsth" if options["k"] in (None, "auto") else "ofsa"
-        options["method"] = "sieve" if "effects" in given else on_averages
-        option = "--" + next(iter(given)).replace("_", "-")
-        console.note(f"Method: {options['method']}, which takes {option}. --help lists others.")
+    if choose and options["method"] == "auto" and "half_life" in given:
+        options["method"] = "olsth" if options["k"] in (None, "auto") else "ofsa"
+        console.note(f"Method: {options['method']}, which forgets. --help lists others.")
 
 
 def able(name: str) -> str:

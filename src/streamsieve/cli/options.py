@@ -292,6 +292,12 @@ constraints = _all(
 )
 
 shorthands = _all(
+    click.option(
+        "--criterion",
+        type=click.Choice(["cv", "1se", "ebic", "bic", "aic"]),
+        help="How -k auto chooses: least held-out loss, the fewest features within one standard error of it, "
+        "or an information criterion.  [default: cv; averages: bic]",
+    ),
     constraints,
     click.option(
         "--effects",
@@ -312,7 +318,7 @@ model = _all(
         "-k",
         "k",
         type=CountOrAuto("features"),
-        help="Number of features to select; auto: chosen by cross-validation (sieve) or BIC (averages).",
+        help="Number of features to select; auto: chosen by --criterion.",
     ),
     click.option(
         "--method",

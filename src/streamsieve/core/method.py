@@ -98,6 +98,7 @@ class Method:
     # Parameters and results that are read from every method: the values for methods that do not define them.
 
     k: Any = None
+    criterion: Any = None
     eta: Any = None
     fit_intercept: Any = False
     standardize: Any = True

@@ -1,4 +1,4 @@
-"""AIC, BIC and EBIC: what a model is worth by its deviance, its weights and the models of its size."""
+"""Criteria that choose the number of features: held-out loss, or AIC, BIC and EBIC."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from typing import Any
 
 import numpy as np
 
+HELD_OUT, INFORMATION = ("cv", "1se"), ("ebic", "bic", "aic")
+#: The words of the parameter `criterion`, the same for every family.
+CRITERIA = (*HELD_OUT, *INFORMATION)
+MEANING = (
+    "Criterion of k='auto'. 'cv': the smallest loss on held-out rows; '1se': the fewest features within one "
+    "standard error of that; 'ebic', 'bic', 'aic': the smallest information criterion."
+)
 ROUNDING = 1e-10  # share of the variance below which a residual is rounding: a perfect fit leaves this much
 
 
 def gaussian_deviance(left: Any, n: float) -> Any:
-    """Minus twice the log-likelihood of least squares, up to a constant: n log of what is left, summed.
+    """Minus twice the log-likelihood of least squares, up to a constant: the sum of n log(left).
 
-    `left` is the share of each target's variance that the model leaves unexplained, (..., q).
+    `left` is the unexplained share of the variance of each target, (..., q).
     """
     return n * np.log(np.maximum(left, ROUNDING)).sum(axis=-1)
 
@@ -28,8 +35,16 @@ def bic(deviance: Any, weights: Any, n: float) -> Any:
 
 
 def ebic(deviance: Any, weights: Any, n: float, k: Any, p: int, gamma: float = 1.0) -> Any:
-    """BIC, and the number of models of k among p features (Chen and Chen 2008); BIC itself at gamma 0."""
+    """BIC plus a term for the number of models with k of p features (Chen and Chen 2008); gamma = 0 is
+    BIC."""
     return bic(deviance, weights, n) + 2 * gamma * log_choose(p, k)
+
+
+def value(criterion: str, deviance: Any, weights: Any, n: float, k: Any, p: int) -> Any:
+    """An information criterion by its name, of models with k of p features."""
+    if criterion == "aic":
+        return aic(deviance, weights)
+    return ebic(deviance, weights, n, k, p, gamma=criterion == "ebic")
 
 
 def log_choose(p: int, k: Any) -> Any:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core.rows import Array, as_vector
 
 FOLDS = 5
-ERRORS = 0.25  # of the 1-SE rule, in standard errors: with few rows, 1 would often select a single column
+MANY = 10_000  # rows above which one fold is left out, not five in turn: it has 2,000 rows to judge by
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -53,8 +53,8 @@ def clearly_worse(one: Array, other: Array, errors: float = 2.0) -> bool:
     return bool(d.mean() > errors * d.std() / np.sqrt(len(d)))
 
 
-def fewest(losses: Mapping[int, Array], errors: float = ERRORS) -> int:
-    """The smallest size whose held-out losses are not clearly worse than the best."""
+def fewest(losses: Mapping[int, Array], errors: float) -> int:
+    """The smallest size whose held-out losses are within so many standard errors of the best."""
     best = min(losses.values(), key=np.mean)
     return min(size for size, loss in losses.items() if not clearly_worse(loss, best, errors))
 

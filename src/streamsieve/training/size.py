@@ -1,4 +1,4 @@
-"""`k="auto"` of learners: chosen by EBIC if there are more rows than features, else by cross-validation."""
+"""`k="auto"` of learners: the size that `criterion` prefers, along the ranking of a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ..core.rows import Array, Rows
 from ..methods.learners.steps import MOST_CHOSEN, squares
 from ..statistics import criteria
 from ..statistics.constraints import Constraints
-from ..statistics.folds import FOLDS, assign, fewest, sizes_to
+from ..statistics.criteria import INFORMATION
+from ..statistics.folds import FOLDS, MANY, assign, fewest, sizes_to
 from .model import Model
 from .passes import fit_passes
 from .refit import Refit
@@ -31,26 +32,26 @@ def check_constraints(method: Method) -> None:
         raise ParamError("k", "auto", "with keep or groups pass a number.")
 
 
-def choose_size(make: Make, rows: Rows, y: Array, w: Array | None) -> int:
-    """The size of least EBIC; if there are no more rows than features, the size by cross-validation.
+def choose_size(make: Make, criterion: str, rows: Rows, y: Array, w: Array | None) -> int:
+    """The size that a criterion prefers (see `statistics/criteria.py`).
 
-    Cross-validation has five folds. For each fold, the method selects the largest allowed number of features
-    on the other rows, and the sizes along its ranking are refitted and compared on the fold. The result is
-    the smallest size whose loss is within `ERRORS` standard errors of the least; it is at least 1.
+    By held-out loss: for each of five folds, the method selects the largest allowed number of features on the
+    other rows, and the sizes along its ranking are refitted and compared on the fold. The size is 1 if no
+    model predicts better than a constant.
     """
-    if len(rows) > rows.p:
-        return least_ebic(make(min(MOST_CHOSEN, rows.p)), rows, y, w)
+    if criterion in INFORMATION:
+        return least_criterion(make(min(MOST_CHOSEN, rows.p)), criterion, rows, y, w)
     fold = folds_of(y)
     held = [fold == j for j in range(FOLDS)]
-    held = [some for some in held if some.any() and not some.all()]
+    held = [some for some in held if some.any() and not some.all()][: 1 if len(rows) > MANY else FOLDS]
     top = min(MOST_CHOSEN, rows.p, len(rows) - max((int(some.sum()) for some in held), default=len(rows)))
     if not held or top < 1:
         return min(FALLBACK, rows.p)
-    return max(1, fewest(curve(make, top, rows, y, w, held)))
+    return max(1, fewest(curve(make, top, rows, y, w, held), errors=criterion == "1se"))
 
 
-def least_ebic(model: Model, rows: Rows, y: Array, w: Array | None) -> int:
-    """The size of least EBIC along the ranking of a model: best of a geometric grid, then a local search."""
+def least_criterion(model: Model, criterion: str, rows: Rows, y: Array, w: Array | None) -> int:
+    """The size of least AIC, BIC or EBIC along a ranking: best of a grid, then a local search."""
     _, rows, y = fit_passes(model, rows, y, w)
     n, q, loss = len(rows), y.shape[1], model.method.loss_function.for_refit()
     ranking, units = ranked(model, rows, y)[: max(1, n // 3)], units_of(model, y)  # more would overfit
@@ -58,18 +59,18 @@ def least_ebic(model: Model, rows: Rows, y: Array, w: Array | None) -> int:
         return 1
 
     @cache
-    def ebic(size: int) -> float:
+    def value(size: int) -> float:
         refit(model, ranking[:size], rows, y, w)
         scores = model.scores(rows)
         left = 2 * np.average(losses(loss, scores, y, units), axis=0, weights=w)
         deviance = criteria.gaussian_deviance(left, n) if loss.has_units else n * left.sum()
-        return float(criteria.ebic(deviance, size * q, n, size, rows.p))
+        return float(criteria.value(criterion, deviance, size * q, n, size, rows.p))
 
-    best = min(sizes_to(len(ranking)), key=ebic)
+    best = min(sizes_to(len(ranking)), key=value)
     step = (best + 3) // 4
     while step:
         beside = [size for size in (best - step, best + step) if 1 <= size <= len(ranking)]
-        better = min((best, *beside), key=ebic)
+        better = min((best, *beside), key=value)
         best, step = better, step if better != best else step // 2
     return best
 

@@ -182,7 +182,7 @@ class Trainer:
         self.any_weight = len(rows) > 0
         if chooses_size(model.method):
             check_constraints(model.method)
-            self.k = choose_size(lambda k: model.with_values(k=k), rows, y, w)
+            self.k = choose_size(lambda k: model.with_values(k=k), model.method.criterion, rows, y, w)
             model.method = model.method.with_values(k=self.k)
         if has_passes(model.method):
             self._fit_passes(rows, y, w, resumed)

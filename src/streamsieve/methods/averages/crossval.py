@@ -47,14 +47,19 @@ class CrossValidation:
     _model: Callable[[int], LinearModel]
 
     def best(self, *, one_stderr: bool = False) -> LinearModel:
-        """The model on all rows with the smallest error, or the sparsest within one standard error of it."""
+        """The model on all rows with the smallest error, or the sparsest within one standard error of it.
+
+        The standard error is that of the difference of both errors over the folds.
+        """
         return self._model(self.best_index(one_stderr=one_stderr))
 
     def best_index(self, *, one_stderr: bool = False) -> int:
         """Its place in `k`."""
         at = int(np.argmin(self.mean))
         if one_stderr:
-            close = np.flatnonzero(self.mean <= self.mean[at] + self.stderr[at])
+            worse = self.mse - self.mse[:, [at]]  # of the same rows, so that what is hard for all cancels
+            error = worse.std(axis=0, ddof=1) / len(worse) ** 0.5
+            close = np.flatnonzero(self.mean - self.mean[at] <= error)
             at = int(close[np.argmin(self.k[close])])
         return at
 

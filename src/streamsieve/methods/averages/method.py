@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from ...core.losses import loss_names
 from ...core.method import Method
+from ...core.outliers import warn_of_outlier
 from ...core.params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ...core.rows import Array, Rows
 from ...core.state import State, optional
+from ...statistics import criteria
 from ...statistics.bank import AveragesBank
 from ...statistics.batch import LIMIT, TINY, WEIGHT_LIMIT
 from ...statistics.constraints import (
@@ -47,8 +49,8 @@ K = Param(
 )
 CRITERION = Param(
     "bic",
-    OneOf("aic", "bic", "ebic", "cv"),
-    "Criterion of k='auto'; 'cv' keeps averages for each fold and must be set before the first rows.",
+    OneOf(*criteria.CRITERIA),
+    f"{criteria.MEANING} 'cv' and '1se' keep averages for each fold and must be set before the first rows.",
     live=True,
 )
 SE = Param(
@@ -142,6 +144,7 @@ class AveragesMethod(Method):
         criterion: Any
         n_folds: Any
 
+    _warned = False  # of an outlier; not state
     _cache: Any = None  # the model last read and its key; a cache, not state
 
     def __init__(self, **values: Any) -> None:
@@ -240,7 +243,7 @@ class AveragesMethod(Method):
 
     @property
     def _by_folds(self) -> bool:
-        return self._automatic and self.criterion == "cv"
+        return self._automatic and self.criterion in criteria.HELD_OUT
 
     @property
     def _fold_reason(self) -> str | None:
@@ -320,7 +323,16 @@ class AveragesMethod(Method):
             raise
         if around is not None and seen is not None:
             seen.count(around)
+        self._warn_of_outlier()
         return len(rows)
+
+    def _warn_of_outlier(self) -> None:
+        """Warn once of a value that outweighs all others of its column; blocks of rows are looked at."""
+        for averages in getattr(self.averages, "folds_", [self.averages]):
+            found = getattr(averages, "_outlier", None)
+            if found is not None and not self._warned:
+                self._warned = True
+                warn_of_outlier(self, found)
 
     def _check_clusters(self) -> None:
         if self._fold_reason is None:
@@ -450,6 +462,7 @@ class AveragesMethod(Method):
         """The current model, extracted when first read."""
         if self._cache is None or self._cache[0] != self._as_of:
             self._cache = self._as_of, self._named(self._model())
+            self._warn_of_outlier()  # rows that were buffered have been looked at
         chosen: LinearModel = self._cache[1]
         return chosen
 
@@ -485,8 +498,11 @@ class AveragesMethod(Method):
         options = {"fit_intercept": self.fit_intercept, "standardize": self.standardize}
         if self._by_folds:
             if not isinstance(averages, FoldAverages):
-                raise TypeError(f"criterion='cv' needs FoldAverages, got {type(averages).__name__}.")
-            return cross_validate(averages, self, refit=self.refit, **options).best()
+                raise TypeError(
+                    f"criterion={self.criterion!r} needs FoldAverages, got {type(averages).__name__}."
+                )
+            found = cross_validate(averages, self, refit=self.refit, **options)
+            return found.best(one_stderr=self.criterion == "1se")
         if isinstance(averages, FoldAverages | AveragesBank):
             averages = averages.total()
         if self._automatic:

@@ -55,7 +55,9 @@ def check(method: AveragesMethod) -> None:
         if value != default:
             raise ParamError(name, value, f"expected {default!r} with loss={method.loss!r}.")
     if method._by_folds:
-        raise ParamError("criterion", "cv", f"expected 'aic', 'bic' or 'ebic' with loss={method.loss!r}.")
+        raise ParamError(
+            "criterion", method.criterion, f"expected 'aic', 'bic' or 'ebic' with loss={method.loss!r}."
+        )
 
 
 def new_around(p: int, q: int) -> State:

@@ -48,6 +48,7 @@ class FTRLProximal(Method):
         "root mean square of the feature's non-zero values. None: all weights that are not zero. "
         f"{steps.AUTO}",
     )
+    criterion = steps.CRITERION
     alpha = Param(
         0.1, Real(0), "Strength of the penalty, for the whole stream.", symbol="lambda_1, with l1_ratio = 1"
     )

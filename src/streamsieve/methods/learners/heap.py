@@ -29,7 +29,7 @@ K = Param(10, Or(Int(1), "auto"), f"Number of features to keep, at most. {AUTO}"
 class Budgeted(Method):
     """Base of the learners that keep the k best features in a heap after every row."""
 
-    k = K
+    k, criterion = K, steps.CRITERION
     standardize, fit_intercept, grow, refit = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW, steps.REFIT
     max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
 

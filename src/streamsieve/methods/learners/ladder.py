@@ -68,7 +68,8 @@ RANGE = 1e9  # how far from alpha a penalty may go
 class Regularised(Method):
     """Base of the learners with a penalty: the parameters that all have, and one penalty or a ladder."""
 
-    k, alpha, eta, n_penalties, n_jobs = K, ALPHA, steps.ETA, N_PENALTIES, N_JOBS
+    k, criterion, alpha, eta = K, steps.CRITERION, ALPHA, steps.ETA
+    n_penalties, n_jobs = N_PENALTIES, N_JOBS
     standardize, fit_intercept, grow, refit = steps.UNITS, steps.FIT_INTERCEPT, steps.GROW, steps.REFIT
     max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
 

@@ -80,7 +80,8 @@ class SFSA(Method):
     features, by the norm of their weights.
     """
 
-    k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA
+    k, criterion = steps.K, steps.CRITERION
+    eta, schedule, alpha = steps.ETA, steps.SCHEDULE, steps.ALPHA
     maturity = Param(
         "auto",
         Or("auto", Int(1)),

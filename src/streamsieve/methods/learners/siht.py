@@ -31,7 +31,8 @@ class SIHT(Method):
     |w_j|), and several targets share the k features, ranked by the norm of their weights.
     """
 
-    k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA
+    k, criterion = steps.K, steps.CRITERION
+    eta, schedule, alpha = steps.ETA, steps.SCHEDULE, steps.ALPHA
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
     refit, init = steps.REFIT, INIT
     max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE

@@ -33,7 +33,7 @@ class SOFS(Budgeted):
     of weight r has gamma / r in place of gamma.
     """
 
-    k = heap.FIXED_K
+    k, criterion = heap.FIXED_K, None
     gamma = Param(
         0.1,
         POSITIVE,

@@ -107,6 +107,7 @@ class StabilizedSGD(Method):
         "elimination. "
         f"None: all stable features. {steps.AUTO}",
     )
+    criterion = steps.CRITERION
     max_iter = steps.max_iter(60)
     tol = Param(
         1e-3,

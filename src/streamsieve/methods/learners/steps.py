@@ -12,14 +12,12 @@ from ...core.params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ...core.rows import Array
 from ...core.state import Field, State, record, zeros
 from ...statistics.constraints import Constraints, Resolved
+from ...statistics.criteria import CRITERIA, MEANING
 
 MOST_CHOSEN = 200  # features that 'auto' selects, at most: each size is fitted and compared
 #: What 'auto' means for a number of features, where `fit` can choose it (training/size.py).
-AUTO = (
-    "'auto': `fit` chooses it for data in memory: with more rows than features the model with the smallest "
-    "EBIC, otherwise the fewest features that predict held-out rows about as well as the best model; at most "
-    f"{MOST_CHOSEN}."
-)
+AUTO = f"'auto': `fit` chooses it by `criterion` for data in memory; at most {MOST_CHOSEN}."
+CRITERION = Param("cv", OneOf(*CRITERIA), MEANING)
 FIXED_K = Param(10, Int(1), "Number of features to keep, at most.")
 K = Param(10, Or(Int(1), "auto"), f"{FIXED_K.text} {AUTO}")
 ETA = Param(

@@ -45,7 +45,8 @@ class TSGD(Method):
     targets share the k features, ranked by the norm of their weights.
     """
 
-    k, eta, schedule, alpha = steps.K, steps.ETA, steps.SCHEDULE, steps.ALPHA
+    k, criterion = steps.K, steps.CRITERION
+    eta, schedule, alpha = steps.ETA, steps.SCHEDULE, steps.ALPHA
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
     keep, groups, group_categories = KEEP, GROUPS, GROUP_CATEGORIES
     refit = Param(
