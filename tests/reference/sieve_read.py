@@ -51,9 +51,8 @@ def model(Z, t, columns, ridge, factor):
     if factor is None:
         return B, b
     square = B**2
-    return ridge_fit(
-        Z, t, columns, factor * ridge * square.mean() / np.maximum(square, 1e-6 * square.mean())
-    )[:2]
+    typical = (square**2).sum() / square.sum()
+    return ridge_fit(Z, t, columns, factor * ridge * typical / np.maximum(square, 1e-6 * typical))[:2]
 
 
 def eliminate(Z, t, columns, ridge, sizes):

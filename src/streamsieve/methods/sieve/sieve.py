@@ -16,12 +16,13 @@ from ...core.params import Bool, Bytes, Int, Kind, OneOf, Or, Param, ParamError,
 from ...core.rows import Array, Rows, threads
 from ...core.state import State, check_array, optional, zeros
 from ...core.words import counted
-from ...statistics import constraints
+from ...statistics import constraints, criteria
 from ...statistics.folds import FOLDS
 from ...statistics.linear_model import LinearModel
 from .. import EFFECTS
 from ..effects.effect import Component, effect
 from . import errors, room
+from .outliers import check_columns
 from .read import Reading, read, strengths
 from .screen import best_columns, check_marginals, marginal, measure, new_marginals
 from .solve import KEPT, POSITIVE
@@ -63,12 +64,7 @@ class Sieve(Method):
     }
 
     k = Param("auto", Or("auto", Int(1)), "Number of features to select; 'auto': chosen by `criterion`.")
-    criterion = Param(
-        "cv",
-        OneOf("cv", "1se", "ebic", "bic", "aic"),
-        "Criterion of k='auto'. 'cv': the smallest loss on held-out rows; '1se': the fewest features within "
-        "one standard error of that; 'ebic', 'bic', 'aic': the smallest information criterion.",
-    )
+    criterion = Param("cv", OneOf(*criteria.CRITERIA), criteria.MEANING)
     memory = Param(
         "256MB",
         Bytes(1 << 20),
@@ -512,6 +508,7 @@ class Sieve(Method):
             elif self.labels and (s.strata > 0).sum() < 2:
                 answer = Reading(*none, self._prior(), 0.0, {})
             else:
+                check_columns(self)
                 with linalg.limit_threads(1):  # matrices are small: threads would wait for each other
                     answer = read(self)
             s._errors = None
