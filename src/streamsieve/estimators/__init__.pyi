@@ -253,7 +253,7 @@ class OLSClassifier(Classifier):
 
 class OLSthRegressor(Regressor):
     k: Literal['auto'] | int
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     honest: float | None
     stability: float | None
@@ -280,7 +280,7 @@ class OLSthRegressor(Regressor):
         self,
         k: Literal['auto'] | int = 'auto',
         *,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         honest: float | None = None,
         stability: float | None = None,
@@ -315,7 +315,7 @@ class OLSthRegressor(Regressor):
 
 class OLSthClassifier(Classifier):
     k: Literal['auto'] | int
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     honest: float | None
     stability: float | None
@@ -342,7 +342,7 @@ class OLSthClassifier(Classifier):
         self,
         k: Literal['auto'] | int = 'auto',
         *,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         honest: float | None = None,
         stability: float | None = None,
@@ -377,7 +377,7 @@ class OLSthClassifier(Classifier):
 
 class OFSARegressor(Regressor):
     k: Literal['auto'] | int
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     honest: float | None
     stability: float | None
@@ -407,7 +407,7 @@ class OFSARegressor(Regressor):
         self,
         k: Literal['auto'] | int = 'auto',
         *,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         honest: float | None = None,
         stability: float | None = None,
@@ -445,7 +445,7 @@ class OFSARegressor(Regressor):
 
 class OFSAClassifier(Classifier):
     k: Literal['auto'] | int
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     honest: float | None
     stability: float | None
@@ -475,7 +475,7 @@ class OFSAClassifier(Classifier):
         self,
         k: Literal['auto'] | int = 'auto',
         *,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         honest: float | None = None,
         stability: float | None = None,
@@ -514,7 +514,7 @@ class OFSAClassifier(Classifier):
 class OLassoRegressor(Regressor):
     k: Literal['auto'] | int
     alpha: float | None
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     refit: bool
     honest: float | None
@@ -542,7 +542,7 @@ class OLassoRegressor(Regressor):
         k: Literal['auto'] | int = 'auto',
         *,
         alpha: float | None = None,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         refit: bool = True,
         honest: float | None = None,
@@ -578,7 +578,7 @@ class OLassoRegressor(Regressor):
 class OLassoClassifier(Classifier):
     k: Literal['auto'] | int
     alpha: float | None
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     refit: bool
     honest: float | None
@@ -606,7 +606,7 @@ class OLassoClassifier(Classifier):
         k: Literal['auto'] | int = 'auto',
         *,
         alpha: float | None = None,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         refit: bool = True,
         honest: float | None = None,
@@ -643,7 +643,7 @@ class OElasticNetRegressor(Regressor):
     l1_ratio: float
     k: Literal['auto'] | int
     alpha: float | None
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     refit: bool
     honest: float | None
@@ -672,7 +672,7 @@ class OElasticNetRegressor(Regressor):
         *,
         l1_ratio: float = 0.999,
         alpha: float | None = None,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         refit: bool = True,
         honest: float | None = None,
@@ -709,7 +709,7 @@ class OElasticNetClassifier(Classifier):
     l1_ratio: float
     k: Literal['auto'] | int
     alpha: float | None
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     refit: bool
     honest: float | None
@@ -738,7 +738,7 @@ class OElasticNetClassifier(Classifier):
         *,
         l1_ratio: float = 0.999,
         alpha: float | None = None,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         refit: bool = True,
         honest: float | None = None,
@@ -775,7 +775,7 @@ class OAdaptiveLassoRegressor(Regressor):
     gamma: float
     k: Literal['auto'] | int
     alpha: float | None
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     refit: bool
     honest: float | None
@@ -804,7 +804,7 @@ class OAdaptiveLassoRegressor(Regressor):
         *,
         gamma: float = 1.0,
         alpha: float | None = None,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         refit: bool = True,
         honest: float | None = None,
@@ -841,7 +841,7 @@ class OAdaptiveLassoClassifier(Classifier):
     gamma: float
     k: Literal['auto'] | int
     alpha: float | None
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     refit: bool
     honest: float | None
@@ -870,7 +870,7 @@ class OAdaptiveLassoClassifier(Classifier):
         *,
         gamma: float = 1.0,
         alpha: float | None = None,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         refit: bool = True,
         honest: float | None = None,
@@ -907,7 +907,7 @@ class OMCPRegressor(Regressor):
     gamma: float
     k: Literal['auto'] | int
     alpha: float | None
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     refit: bool
     honest: float | None
@@ -936,7 +936,7 @@ class OMCPRegressor(Regressor):
         *,
         gamma: float = 3.0,
         alpha: float | None = None,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         refit: bool = True,
         honest: float | None = None,
@@ -973,7 +973,7 @@ class OMCPClassifier(Classifier):
     gamma: float
     k: Literal['auto'] | int
     alpha: float | None
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     refit: bool
     honest: float | None
@@ -1002,7 +1002,7 @@ class OMCPClassifier(Classifier):
         *,
         gamma: float = 3.0,
         alpha: float | None = None,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         refit: bool = True,
         honest: float | None = None,
@@ -1039,7 +1039,7 @@ class OSCADRegressor(Regressor):
     gamma: float
     k: Literal['auto'] | int
     alpha: float | None
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     refit: bool
     honest: float | None
@@ -1068,7 +1068,7 @@ class OSCADRegressor(Regressor):
         *,
         gamma: float = 3.7,
         alpha: float | None = None,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         refit: bool = True,
         honest: float | None = None,
@@ -1105,7 +1105,7 @@ class OSCADClassifier(Classifier):
     gamma: float
     k: Literal['auto'] | int
     alpha: float | None
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     refit: bool
     honest: float | None
@@ -1134,7 +1134,7 @@ class OSCADClassifier(Classifier):
         *,
         gamma: float = 3.7,
         alpha: float | None = None,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         refit: bool = True,
         honest: float | None = None,
@@ -1169,7 +1169,7 @@ class OSCADClassifier(Classifier):
 
 class OBestSubsetRegressor(Regressor):
     k: Literal['auto'] | int
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     max_exchange: int
     honest: float | None
@@ -1196,7 +1196,7 @@ class OBestSubsetRegressor(Regressor):
         self,
         k: Literal['auto'] | int = 'auto',
         *,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         max_exchange: int = 5,
         honest: float | None = None,
@@ -1231,7 +1231,7 @@ class OBestSubsetRegressor(Regressor):
 
 class OBestSubsetClassifier(Classifier):
     k: Literal['auto'] | int
-    criterion: Literal['aic', 'bic', 'ebic', 'cv']
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     n_folds: Literal['auto'] | int
     max_exchange: int
     honest: float | None
@@ -1258,7 +1258,7 @@ class OBestSubsetClassifier(Classifier):
         self,
         k: Literal['auto'] | int = 'auto',
         *,
-        criterion: Literal['aic', 'bic', 'ebic', 'cv'] = 'bic',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'bic',
         n_folds: Literal['auto'] | int = 'auto',
         max_exchange: int = 5,
         honest: float | None = None,
@@ -1357,6 +1357,7 @@ class SGDClassifier(Classifier):
 
 class SFSARegressor(Regressor):
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     eta: Literal['auto'] | float
     schedule: Literal['constant', 'sqrt', 'doubling']
     alpha: float
@@ -1383,6 +1384,7 @@ class SFSARegressor(Regressor):
         self,
         k: Literal['auto'] | int = 10,
         *,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         eta: Literal['auto'] | float = 'auto',
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         alpha: float = 0.0,
@@ -1413,6 +1415,7 @@ class SFSARegressor(Regressor):
 
 class SFSAClassifier(Classifier):
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     eta: Literal['auto'] | float
     schedule: Literal['constant', 'sqrt', 'doubling']
     alpha: float
@@ -1439,6 +1442,7 @@ class SFSAClassifier(Classifier):
         self,
         k: Literal['auto'] | int = 10,
         *,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         eta: Literal['auto'] | float = 'auto',
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         alpha: float = 0.0,
@@ -1469,6 +1473,7 @@ class SFSAClassifier(Classifier):
 
 class TSGDRegressor(Regressor):
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     eta: Literal['auto'] | float
     schedule: Literal['constant', 'sqrt', 'doubling']
     alpha: float
@@ -1490,6 +1495,7 @@ class TSGDRegressor(Regressor):
         self,
         k: Literal['auto'] | int = 10,
         *,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         eta: Literal['auto'] | float = 'auto',
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         alpha: float = 0.0,
@@ -1512,6 +1518,7 @@ class TSGDRegressor(Regressor):
 
 class TSGDClassifier(Classifier):
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     eta: Literal['auto'] | float
     schedule: Literal['constant', 'sqrt', 'doubling']
     alpha: float
@@ -1533,6 +1540,7 @@ class TSGDClassifier(Classifier):
         self,
         k: Literal['auto'] | int = 10,
         *,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         eta: Literal['auto'] | float = 'auto',
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         alpha: float = 0.0,
@@ -1555,6 +1563,7 @@ class TSGDClassifier(Classifier):
 
 class SIHTRegressor(Regressor):
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     eta: Literal['auto'] | float
     schedule: Literal['constant', 'sqrt', 'doubling']
     alpha: float
@@ -1574,6 +1583,7 @@ class SIHTRegressor(Regressor):
         self,
         k: Literal['auto'] | int = 10,
         *,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         eta: Literal['auto'] | float = 'auto',
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         alpha: float = 0.0,
@@ -1594,6 +1604,7 @@ class SIHTRegressor(Regressor):
 
 class SIHTClassifier(Classifier):
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     eta: Literal['auto'] | float
     schedule: Literal['constant', 'sqrt', 'doubling']
     alpha: float
@@ -1613,6 +1624,7 @@ class SIHTClassifier(Classifier):
         self,
         k: Literal['auto'] | int = 10,
         *,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         eta: Literal['auto'] | float = 'auto',
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         alpha: float = 0.0,
@@ -1677,6 +1689,7 @@ class OLSTThenTSGDRegressor(Regressor):
     C: int
     ridge: Literal['auto'] | float
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     eta: Literal['auto'] | float
     schedule: Literal['constant', 'sqrt', 'doubling']
     alpha: float
@@ -1697,6 +1710,7 @@ class OLSTThenTSGDRegressor(Regressor):
         *,
         C: int = 500,
         ridge: Literal['auto'] | float = 'auto',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         eta: Literal['auto'] | float = 'auto',
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         alpha: float = 0.0,
@@ -1720,6 +1734,7 @@ class OLSTThenTSGDClassifier(Classifier):
     C: int
     ridge: Literal['auto'] | float
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     eta: Literal['auto'] | float
     schedule: Literal['constant', 'sqrt', 'doubling']
     alpha: float
@@ -1740,6 +1755,7 @@ class OLSTThenTSGDClassifier(Classifier):
         *,
         C: int = 500,
         ridge: Literal['auto'] | float = 'auto',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         eta: Literal['auto'] | float = 'auto',
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         alpha: float = 0.0,
@@ -1761,6 +1777,7 @@ class OLSTThenTSGDClassifier(Classifier):
 
 class FTRLProximalRegressor(Regressor):
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     l1_ratio: float
     eta: Literal['auto'] | float
@@ -1783,6 +1800,7 @@ class FTRLProximalRegressor(Regressor):
         self,
         k: Literal['auto'] | int | None = None,
         *,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.1,
         l1_ratio: float = 1.0,
         eta: Literal['auto'] | float = 'auto',
@@ -1805,6 +1823,7 @@ class FTRLProximalRegressor(Regressor):
 
 class FTRLProximalClassifier(Classifier):
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     l1_ratio: float
     eta: Literal['auto'] | float
@@ -1827,6 +1846,7 @@ class FTRLProximalClassifier(Classifier):
         self,
         k: Literal['auto'] | int | None = None,
         *,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.1,
         l1_ratio: float = 1.0,
         eta: Literal['auto'] | float = 'auto',
@@ -1855,6 +1875,7 @@ class BARDARegressor(Regressor):
     group_categories: bool
     truncation: Literal['weighted', 'naive']
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     standardize: bool
     fit_intercept: bool
     grow: bool
@@ -1876,6 +1897,7 @@ class BARDARegressor(Regressor):
         groups: Any = None,
         group_categories: bool = False,
         truncation: Literal['weighted', 'naive'] = 'weighted',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
@@ -1897,6 +1919,7 @@ class BARDAClassifier(Classifier):
     group_categories: bool
     truncation: Literal['weighted', 'naive']
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     standardize: bool
     fit_intercept: bool
     grow: bool
@@ -1918,6 +1941,7 @@ class BARDAClassifier(Classifier):
         groups: Any = None,
         group_categories: bool = False,
         truncation: Literal['weighted', 'naive'] = 'weighted',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
@@ -1939,6 +1963,7 @@ class BAMDRegressor(Regressor):
     group_categories: bool
     init: Literal['gradient', 'zero']
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     standardize: bool
     fit_intercept: bool
     grow: bool
@@ -1960,6 +1985,7 @@ class BAMDRegressor(Regressor):
         groups: Any = None,
         group_categories: bool = False,
         init: Literal['gradient', 'zero'] = 'gradient',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
@@ -1981,6 +2007,7 @@ class BAMDClassifier(Classifier):
     group_categories: bool
     init: Literal['gradient', 'zero']
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     standardize: bool
     fit_intercept: bool
     grow: bool
@@ -2002,6 +2029,7 @@ class BAMDClassifier(Classifier):
         groups: Any = None,
         group_categories: bool = False,
         init: Literal['gradient', 'zero'] = 'gradient',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
@@ -2020,6 +2048,7 @@ class OFSClassifier(Classifier):
     alpha: float
     init: Literal['gradient', 'zero']
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     standardize: bool
     fit_intercept: bool
     grow: bool
@@ -2037,6 +2066,7 @@ class OFSClassifier(Classifier):
         eta: float = 0.2,
         alpha: float = 0.01,
         init: Literal['gradient', 'zero'] = 'gradient',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
@@ -2085,6 +2115,7 @@ class PassiveAggressiveRegressor(Regressor):
     epsilon: float
     init: Literal['gradient', 'zero']
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     standardize: bool
     fit_intercept: bool
     grow: bool
@@ -2102,6 +2133,7 @@ class PassiveAggressiveRegressor(Regressor):
         variant: Literal['PA-I', 'PA-II'] = 'PA-I',
         epsilon: float = 0.1,
         init: Literal['gradient', 'zero'] = 'gradient',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
@@ -2119,6 +2151,7 @@ class PassiveAggressiveClassifier(Classifier):
     epsilon: float
     init: Literal['gradient', 'zero']
     k: Literal['auto'] | int
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     standardize: bool
     fit_intercept: bool
     grow: bool
@@ -2137,6 +2170,7 @@ class PassiveAggressiveClassifier(Classifier):
         variant: Literal['PA-I', 'PA-II'] = 'PA-I',
         epsilon: float = 0.1,
         init: Literal['gradient', 'zero'] = 'gradient',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         standardize: bool = True,
         fit_intercept: bool = True,
         grow: bool = False,
@@ -2154,6 +2188,7 @@ class TruncatedGradientRegressor(Regressor):
     K: int
     theta: float | None
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2176,6 +2211,7 @@ class TruncatedGradientRegressor(Regressor):
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         K: int = 10,
         theta: float | None = None,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2200,6 +2236,7 @@ class TruncatedGradientClassifier(Classifier):
     K: int
     theta: float | None
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2222,6 +2259,7 @@ class TruncatedGradientClassifier(Classifier):
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         K: int = 10,
         theta: float | None = None,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2245,6 +2283,7 @@ class FOBOSRegressor(Regressor):
     l1_ratio: float
     schedule: Literal['constant', 'sqrt', 'doubling']
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2266,6 +2305,7 @@ class FOBOSRegressor(Regressor):
         *,
         l1_ratio: float = 1.0,
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'sqrt',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2289,6 +2329,7 @@ class FOBOSClassifier(Classifier):
     l1_ratio: float
     schedule: Literal['constant', 'sqrt', 'doubling']
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2310,6 +2351,7 @@ class FOBOSClassifier(Classifier):
         *,
         l1_ratio: float = 1.0,
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'sqrt',
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2334,6 +2376,7 @@ class RDARegressor(Regressor):
     schedule: Literal['constant', 'sqrt', 'doubling']
     rho: float
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2356,6 +2399,7 @@ class RDARegressor(Regressor):
         l1_ratio: float = 1.0,
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'sqrt',
         rho: float = 0.0,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2380,6 +2424,7 @@ class RDAClassifier(Classifier):
     schedule: Literal['constant', 'sqrt', 'doubling']
     rho: float
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2402,6 +2447,7 @@ class RDAClassifier(Classifier):
         l1_ratio: float = 1.0,
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'sqrt',
         rho: float = 0.0,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2425,6 +2471,7 @@ class L1ARDARegressor(Regressor):
     schedule: Literal['constant', 'sqrt', 'doubling']
     delta: float
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2446,6 +2493,7 @@ class L1ARDARegressor(Regressor):
         *,
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         delta: float = 0.01,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2469,6 +2517,7 @@ class L1ARDAClassifier(Classifier):
     schedule: Literal['constant', 'sqrt', 'doubling']
     delta: float
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2490,6 +2539,7 @@ class L1ARDAClassifier(Classifier):
         *,
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         delta: float = 0.01,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2513,6 +2563,7 @@ class AdaFOBOSRegressor(Regressor):
     schedule: Literal['constant', 'sqrt', 'doubling']
     delta: float
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2534,6 +2585,7 @@ class AdaFOBOSRegressor(Regressor):
         *,
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         delta: float = 0.01,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2557,6 +2609,7 @@ class AdaFOBOSClassifier(Classifier):
     schedule: Literal['constant', 'sqrt', 'doubling']
     delta: float
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2578,6 +2631,7 @@ class AdaFOBOSClassifier(Classifier):
         *,
         schedule: Literal['constant', 'sqrt', 'doubling'] = 'constant',
         delta: float = 0.01,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2603,6 +2657,7 @@ class SADMMRegressor(Regressor):
     form: Literal['opg', 'rda']
     max_iter: int
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2625,6 +2680,7 @@ class SADMMRegressor(Regressor):
         rho: float = 0.001,
         form: Literal['opg', 'rda'] = 'opg',
         max_iter: int = 10,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2649,6 +2705,7 @@ class SADMMClassifier(Classifier):
     form: Literal['opg', 'rda']
     max_iter: int
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     alpha: float
     eta: Literal['auto'] | float
     n_penalties: int
@@ -2671,6 +2728,7 @@ class SADMMClassifier(Classifier):
         rho: float = 0.001,
         form: Literal['opg', 'rda'] = 'opg',
         max_iter: int = 10,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         alpha: float = 0.001,
         eta: Literal['auto'] | float = 'auto',
         n_penalties: int = 20,
@@ -2691,6 +2749,7 @@ class SADMMClassifier(Classifier):
 
 class StabilizedSGDRegressor(Regressor):
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     max_iter: int
     tol: float
     shuffle: bool
@@ -2721,6 +2780,7 @@ class StabilizedSGDRegressor(Regressor):
         self,
         k: Literal['auto'] | int | None = None,
         *,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         max_iter: int = 60,
         tol: float = 0.001,
         shuffle: bool = True,
@@ -2765,6 +2825,7 @@ class StabilizedSGDRegressor(Regressor):
 
 class StabilizedSGDClassifier(Classifier):
     k: Literal['auto'] | int | None
+    criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic']
     max_iter: int
     tol: float
     shuffle: bool
@@ -2795,6 +2856,7 @@ class StabilizedSGDClassifier(Classifier):
         self,
         k: Literal['auto'] | int | None = None,
         *,
+        criterion: Literal['cv', '1se', 'ebic', 'bic', 'aic'] = 'cv',
         max_iter: int = 60,
         tol: float = 0.001,
         shuffle: bool = True,
