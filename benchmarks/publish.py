@@ -38,7 +38,9 @@ ARGUMENTS = {
     ],
     "quality-grid": ["--parts", "grid", "--one-at-a-time", "--report"],  # what has been run: it takes hours
     "fresh": ["--k", "10,50", "--splits", "2", "--report"],  # what has been run: it takes an hour
-    "effects": [],  # a quarter of an hour
+    "effects": ["--parts", "designs,madelon,pvalues"],
+    "effects-real": ["--parts", "real"],
+    "effects-growth": ["--parts", "growth,wide,slow"],
     "cost": ["text", "wide", "sparse"],
     "drift": [],
     "select": [],

@@ -380,7 +380,8 @@ def test_displays_draw_curves_maps_and_bars():
     surface = EffectDisplay.from_estimator(model, 0, 1, ax=axes[1])
     assert surface.ax_.get_xlabel() == "0"
     bars = EffectDisplay.from_estimator(model, ax=axes[2])
-    assert len(bars.ax_.patches) == len(model.terms_)
+    assert_allclose([bar.get_width() for bar in bars.ax_.patches], [t.deviation**2 for t in model.terms_])
+    assert "variance" in bars.ax_.get_xlabel()
     plt.close(fig)
     with pytest.raises(ValueError, match="is linear"):
         EffectDisplay.from_estimator(SieveClassifier(4).fit(X, y))

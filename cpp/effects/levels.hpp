@@ -27,7 +27,7 @@ struct Features {
         if (x != x) return kMissing;
         const double* e = edges + j * kEdges;
         Index at = 0;
-        for (Index step = kLevels / 2; step; step /= 2) at += e[at + step - 1] <= x ? step : 0;
+        for (Index step = kLevels / 2; step; step /= 2) at += step * (e[at + step - 1] <= x);  // no branch
         return std::uint8_t(at);
     }
     std::uint8_t add(Index j, double x) const {

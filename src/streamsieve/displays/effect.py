@@ -1,4 +1,4 @@
-"""Shapes and pairs of a model: a curve, a heat map, or bars with the size of each component."""
+"""Shapes and pairs of a model: a curve, a heat map, or bars with the variance of each component."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .style import BLUE, FAINT, INK, QUIET, axes_for, title
 
 
 class EffectDisplay:
-    """Contribution of a feature or a pair to the margin, or the size of each component.
+    """Contribution of a feature or a pair to the margin, or the variance that each component explains.
 
     Create it with `from_estimator`, which also draws it; `plot` draws it again.
 
@@ -123,9 +123,9 @@ class EffectDisplay:
         at = np.arange(len(terms))
         ax.barh(
             at,
-            [term.deviation for term in terms],
+            [term.deviation**2 for term in terms],
             color=[BLUE if len(t.features) == 1 else INK for t in terms],
         )
-        ax.set(yticks=at, yticklabels=self.names[: len(at)], xlabel="standard deviation of the component")
+        ax.set(yticks=at, yticklabels=self.names[: len(at)], xlabel="variance of the component")
         ax.invert_yaxis()
         title(ax, "Shapes and pairs")
