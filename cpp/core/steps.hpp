@@ -43,10 +43,14 @@ struct Norm {
         count += 1;
         if (s > largest) largest = s;
     }
-    // What k of the values can make up at most.
-    Norm of_at_most(Index k) const {
-        const double most = std::min(square, double(k) * largest);
-        return {most, square > 0 ? count * (most / square) : 0, largest, reach};
+    // The part that the features of a step truncated to k have in it, `kept` being that of the k before the
+    // step. A step concerns the k features before it, the k after it and the k that it should find: iterative
+    // hard thresholding converges by the isometry of any 3 k features (Blumensath and Davies 2009). These
+    // have their share of the row, or, where that is more, what the k have.
+    Norm truncated(Index k, double kept) const {
+        if (!(square > 0)) return {0, 0, largest, reach};
+        const double part = std::max(std::min(1.0, 3 * double(k) / count), kept / square);
+        return {part * square, part * count, largest, reach};
     }
 };
 

@@ -66,7 +66,7 @@ void measure(const Rows& X, Units& units, const double* weight, StepSize step, I
     for (Index i = 0; i < X.rows; ++i) {
         const double r = weight ? weight[i] : 1;
         const Norm norm = units.pass(X[i], r);
-        step.next(k > 0 ? norm.of_at_most(k) : norm, r, 1);
+        step.next(k > 0 ? norm.truncated(k, 0) : norm, r, 1);
     }
 }
 

@@ -45,15 +45,17 @@ Index siht(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, 
         const double r = weight ? weight[i] : 1;
         for (Index o = 0; o < q; ++o) m[o] = 0;
         Index hits = 0;
+        double inside = 0;  // squared norm of the features that are kept
         const Norm all = units.pass(row, r);
         for (Index e = 0; e < row.length; ++e) {
             const Index s = kept.find(row.index(e));
             slots[std::size_t(e)] = std::int32_t(s);
             if (s < 0) continue;
             touched[std::size_t(hits++)] = std::int32_t(e);
+            inside += units.direction(row, e) * row.value(e);
             for (Index o = 0; o < q; ++o) m[o] += row.value(e) * v[s * q + o];
         }
-        const Norm norm = all.of_at_most(kept.room());  // no more can be left of the step
+        const Norm norm = all.truncated(kept.room(), inside);
         const double slope = slopes(loss, q, m, *scale, bias, y + i * q, r, d);
         const auto eta = step.next(norm, r, loss.curvature);
         if (!eta.fits(slope, norm)) return i;

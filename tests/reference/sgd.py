@@ -27,8 +27,9 @@ def fade(schedule, rows):
 def descend(X, y, loss, eta, schedule, alpha, r, standardize, intercept=True, truncate=None, start=None):
     """Weights, intercept and variances after the rows; `truncate(w, variance)` after every step, if given.
 
-    A derived step (eta = None) has squared norms of at most k values where `truncate` keeps k. With `start`,
-    a tuple (C, w, b), the first C rows are seen but not learned, and w, b are the weights after them. Without
+    Where `truncate` keeps k features, a derived step (eta = None) has squared norms of 3 k values, by their
+    share of the row, or of the features kept if these are larger. With `start`, a tuple (C, w, b), the first
+    C rows are seen but not learned, and w, b are the weights after them. Without
     `truncate` weights follow their units, while these are of less than 64 values, or where a value outweighs
     all before it.
     """
@@ -55,8 +56,9 @@ def descend(X, y, loss, eta, schedule, alpha, r, standardize, intercept=True, tr
         variance = np.average((seen - mean) ** 2, axis=0, weights=r[: t + 1]) if standardize else np.ones(p)
         size, count = (x * u).sum(), (x != 0).sum()
         if truncate and size > 0:
-            most = min(size, truncate.k * (x * u).max())
-            size, count = most, count * most / size
+            kept = (x * u)[w != 0].sum() if t >= begin else 0.0
+            part = max(min(1.0, 3 * truncate.k / count), kept / size)
+            size, count = part * size, part * count
         norms.append(size)
         counts.append(count)
         if eta is None:

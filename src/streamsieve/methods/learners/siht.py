@@ -27,6 +27,11 @@ class SIHT(Method):
     each time it occurs, and is kept only if one step takes it past the weakest kept feature. The result
     depends on the start, so prefer `TSGD` if correlated features must be distinguished.
 
+    *The derived step* is 1 / (4 L R^2) as for other learners, but R^2 is that of the features that a step can
+    concern: 3 k of them (those before it, those after it and the true ones), with their share of the squared
+    norm of the row, or the k features kept, if these have more. With the norm of all features, independent
+    ones, p = 1,000 and k = 100, 69 of them were found in 10,000 rows in place of 87.
+
     Differences from the paper: with `standardize` steps and ranks are in units of the features (sigma_j
     |w_j|), and several targets share the k features, ranked by the norm of their weights.
     """
