@@ -106,6 +106,7 @@ def methods(name: str) -> list[Method]:
         Method(name, sieve, version(), ours=True),
         Method(f"{name}, auto", sieve, version(), ours=True, takes_k=False),
         Method(f"{name}, 1se", sieve, version(), {"criterion": "1se"}, ours=True, takes_k=False),
+        Method(f"{name}, ebic", sieve, version(), {"criterion": "ebic"}, ours=True, takes_k=False),
         *(Method(rename[m.name], m.fit, m.version, m.settings) for m in found),
         Method("OMP", peers.matching_pursuit, "1", refuses=peers.pursuit_refuses),
         Method("l1-CV", peers.lasso_cv, "2", takes_k=False),
