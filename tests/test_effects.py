@@ -18,7 +18,7 @@ from streamsieve import EffectDisplay, SieveClassifier, SieveRegressor, _core, d
 from streamsieve.core.losses import expit
 from streamsieve.core.rows import as_rows
 from streamsieve.export import to_c, to_json, to_sql
-from streamsieve.methods.effects.fit import Sample, Squares, fit_labels
+from streamsieve.methods.effects.fit import Sample, Squares, cholesky, fit_labels
 from streamsieve.methods.effects.functions import Basis, Design
 from streamsieve.methods.effects.levels import EDGES, LEVELS, Levels, cut_points
 from streamsieve.methods.effects.read import eliminate
@@ -127,6 +127,15 @@ def test_elimination_is_that_of_the_twin():
         *_, keep = eliminate(Squares(design, data), design.owner, np.arange(design.width), 2, ridge)
         Z = design.columns(levels.codes).astype(float)
         assert keep.tolist() == twin.eliminate(Z, Y, design.owner.tolist(), 2, ridge)
+
+
+def test_products_that_rounding_made_indefinite_are_factorized():
+    Z = rng().normal(size=(30, 6)) @ rng(1).normal(size=(6, 20))
+    G = Z.T @ Z
+    L = np.tril(cholesky(G.copy(), 1.0))
+    assert_allclose(L @ L.T, G + np.eye(20), atol=1e-8)
+    L = np.tril(cholesky(G - 1e-4 * np.eye(20), 1e-5))
+    assert_allclose(L @ L.T, G, rtol=1e-3, atol=1e-2)
 
 
 def sampled(X, Y):
@@ -330,6 +339,15 @@ def test_pvalues_allow_for_variance_and_for_the_link(kind, seed):
     X, y = without_pairs(kind, seed)
     assert not has_pair(X, y)
     assert has_pair(X, labels(rng(), 2 * X[:, 0] * X[:, 9]) if kind == "labels" else y + X[:, 0] * X[:, 9])
+
+
+@pytest.mark.parametrize("kind", ["targets", "labels"])
+def test_copies_of_columns_that_are_rarely_not_zero_can_be_read(kind):
+    g = rng()
+    rare = (g.random(size=(1500, 5)) < 0.01) * g.normal(size=(1500, 5))
+    X = np.column_stack([g.normal(size=(1500, 3)), np.repeat(rare, 8, axis=1)])
+    margin = 3 * X[:, 0] * X[:, 1] + X[:, 2] + 3 * X[:, 4]
+    assert has_pair(X, labels(g, margin) if kind == "labels" else margin + g.normal(size=1500))
 
 
 def test_lines_are_answered_by_the_sieve():

@@ -99,14 +99,28 @@ class Squares:
     def factor(self, keep: NDArray[np.intp], ridge: float) -> Array:
         """Cholesky's of the products plus a ridge."""
         A = self.G[keep][:, keep] if len(keep) < len(self.G) else self.G.copy()
-        A[np.diag_indices(len(keep))] += self.n * ridge
-        factor, failed = linalg.dpotrf(A.T, lower=1, overwrite_a=1)  # transposed, it is not copied
-        assert failed == 0  # a ridge makes it definite
-        return np.asarray(factor)
+        return cholesky(A, self.n * ridge)
 
     def inverse(self, ridge: float) -> Array:
         """Of the products plus a ridge."""
         return np.asarray(np.linalg.inv(self.G + ridge * np.eye(len(self.G))))
+
+
+def cholesky(A: Array, ridge: float) -> Array:
+    """The factor of A plus a ridge, which overwrites A.
+
+    Products are sums in single precision. Where columns depend on each other and have large values in few
+    rows, rounding can make A indefinite: then diagonals are raised, by shares from the size of rounding on.
+    """
+    diagonal, share = np.diag(A).copy(), 0.0
+    while True:
+        A[np.diag_indices(len(A))] = diagonal * (1 + share) + ridge
+        # transposed, it is not copied, and what is above the diagonal is overwritten only
+        factor, failed = linalg.dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+        if failed == 0:
+            return np.asarray(factor)
+        below = np.tril(A, -1)
+        A[:], share = below + below.T, max(1e-6, 10 * share)
 
 
 def losses(margin: Array, Y: Array, loss: str) -> Array:
@@ -164,9 +178,7 @@ def fit_labels(design: Design, data: Sample, ridge: float, start: Fit | None = N
             H *= scale
             for row, mean in zip(H, m):
                 row -= total * mean * m
-            H[np.diag_indices(d)] += n * ridge
-            factor, failed = linalg.dpotrf(H.T, lower=1, overwrite_a=1)
-            assert failed == 0
+            factor = cholesky(H, n * ridge)
         s = linalg.dpotrs(factor, g - np.outer(m, g0), lower=1)[0] if d else np.zeros((0, q))
         s0 = g0 / total - m @ s
         gradient, own = np.vstack([g, g0]), np.vstack([s, s0])

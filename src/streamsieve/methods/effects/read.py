@@ -31,6 +31,7 @@ RIDGES = (1e-3, 1e-2, 1e-1, 1.0)  # of eliminations, per row, for functions of u
 FINAL = (1e-1, 1e-2, 1e-3, 1e-4)  # of the last fit
 LINES = 0.1  # ridge of the elimination of lines that finds candidates
 BEFORE_SCAN = 0.01  # ridge of the shapes before the scan; with .1 they leave traces that look like pairs
+PROJECTED = 1e-3  # ridge of the products' projection: above the rounding of float32, so that it is definite
 WIDE = 1000  # features above which lines, and nine products a pair, are tried on the best of them only
 CHOOSING = 20_000  # rows of each part while choosing
 HELD_OUT = 5  # one row in so many is held out
@@ -399,7 +400,7 @@ def test_pairs(reader: Reader, additive: Ints, pairs: list[tuple[int, int]]) -> 
         squares = Squares(design, data._replace(w=w))
     else:
         R, squares = reader.residual(data, additive), reader.squares(design, data)
-    factor = squares.factor(np.arange(d), 1e-6)
+    factor = squares.factor(np.arange(d), PROJECTED)
     beta = linalg.dpotrs(factor, squares.G[:d, d:], lower=1)[0].astype(np.float32)
     terms, q = design.terms[len(design.features) :], R.shape[1]
     scores = [np.zeros((t.columns.stop - t.columns.start) * q) for t in terms]
