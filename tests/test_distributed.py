@@ -34,7 +34,7 @@ from streamsieve import (
     save,
 )
 from streamsieve.cli import main
-from streamsieve.distributed.partial import tree
+from streamsieve.distributed.partial import Tree
 
 rng = np.random.default_rng(0)
 
@@ -191,14 +191,25 @@ def test_units_in_any_order_give_the_same_bytes(tmp_path, estimator):
     like = distributed.prepare(estimator, units)
     parts = {}
     for number in random.Random(0).sample(range(len(units)), len(units)):
-        parts[number, number + 1] = pickle.loads(pickle.dumps(distributed.accumulate(units[number], like)))
-    for left, right in tree(len(units)):
-        parts[left[0], right[1]] = distributed.merge(parts[left], parts[right])
+        parts[number] = pickle.loads(pickle.dumps(distributed.accumulate(units[number], like)))
+    merged = Tree(distributed.merge)
+    for number in range(len(units)):
+        merged.add(parts[number])
     again = distributed.fit(estimator, units)
-    last = parts[0, len(units)].model.method
+    last = merged.whole().model.method
     last.averages.unpack()
     assert not list(whole.method_.state.differences(last.state))
     assert state_bytes(whole, tmp_path, "a") == state_bytes(again, tmp_path, "b")
+
+
+def test_a_tree_merges_neighbours_of_one_height():
+    for n in range(40):
+        heights = Tree(lambda a, b: (a[0] + b[0], max(a[1], b[1]) + 1))
+        for leaf in range(n):
+            heights.add(([leaf], 0))
+            assert len(heights.subtrees) == (leaf + 1).bit_count()
+        found = heights.whole()
+        assert found == (None if n == 0 else (list(range(n)), (n - 1).bit_length()))
 
 
 def test_units_are_one_machine_to_rounding(tmp_path):
@@ -444,7 +455,7 @@ def test_merge_refuses_parts_by_name(tmp_path):
         ((a, c), "1 shard missing: 2/3"),
         ((a, b, copy, c), f"{copy} and {b} are both shard 2/3"),
         ((a, b, other), f"{other} is a shard of another plan"),
-        ((a, tmp_path / "plain"), "plain is no shard"),
+        ((a, tmp_path / "plain"), "plain is not a shard"),
     ):
         result = run("merge", *files, "-o", tmp_path / "out")
         assert result.exit_code == 4, result.output

@@ -1,7 +1,7 @@
 """Estimators on Ray: `fit` for datasets of `ray.data` and for files. Needs the extra `ray`.
 
-Tasks learn blocks where they are and merge with their neighbours; the driver gets the last state alone. A
-task whose worker dies is run again, to the same bytes.
+Tasks learn blocks where they are stored and merge neighbours; the driver receives only the final state. If a
+worker dies, its task is run again, with the same result.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from .core.params import ParamError
-from .distributed.fit import as_plan, fit_task, prepare, task
-from .distributed.jobs import Job, unit_task
-from .distributed.partial import Partial, Task
+from .distributed.fit import files_task, fit_task, task
+from .distributed.jobs import Job
+from .distributed.partial import Partial, Task, Tree
 from .distributed.plan import Plan
+from .sources.readers.frames import SAMPLE
 
 try:
     import ray
@@ -23,7 +23,6 @@ except ImportError:
 
 __all__ = ["fit"]
 
-_SAMPLE = 100_000  # rows of which the schema is made
 _AHEAD = 2  # blocks for each processor that wait to be learned
 _RETRIES = 5  # of a task whose worker died
 
@@ -44,33 +43,29 @@ def fit(
     Parameters
     ----------
     estimator : estimator
-        It is not changed. One that learns row by row is learned block after block.
+        It is not changed. A row-wise learner is fitted block after block.
     data : ray.data.Dataset, path, glob, list of paths, or Plan
-        Files are read by the workers, under the same names.
+        Files are read by the workers under the same paths.
     target, weight : str or None
         Columns of the targets and of the sample weights.
     classes : sequence or None
-        All labels of a classifier, where the first 10,000 rows do not show them.
+        All labels of a classifier, if the first 10,000 rows may not contain all of them.
     candidates : int or None
-        As of `streamsieve.dask.fit`.
+        As in `streamsieve.dask.fit`.
     unit : int or str, default="256MB"
         Files: size of a unit.
     **options
-        Of `read`: categorical, missing, schema, ...
+        Options of `read`: categorical, missing, schema, ...
 
     Returns
     -------
     estimator
-        An ordinary fitted estimator: the same, to the last bit, for any blocks and workers.
+        A fitted estimator: bit-for-bit the same for any blocks and workers.
     """
     if isinstance(data, Plan | str | os.PathLike | list | tuple):
-        named = {} if target is None else {"target": target}
-        units = as_plan(data, unit, {**options, **named, **({} if weight is None else {"weight": weight})})
-        made = unit_task(units, prepare(estimator, units, classes), estimator)
+        made, units = files_task(estimator, data, unit, classes, target=target, weight=weight, **options)
         return fit_task(made, lambda made: _run_units(made, units), candidates)
-    if target is None:
-        raise ParamError("target", None, "expected the column to predict.")
-    sample = ray.get(data.limit(_SAMPLE).to_arrow_refs())
+    sample = ray.get(data.limit(SAMPLE).to_arrow_refs())
     made = task(estimator, sample, target=target, weight=weight, classes=classes, **options)
     return fit_task(made, lambda made: _run(made, data), candidates)
 
@@ -101,7 +96,7 @@ def _merge(made: Task, left: bytes, right: bytes) -> bytes:
 
 
 def _run(made: Task, data: Any) -> Partial:
-    """Learn the blocks of a dataset as it makes them."""
+    """Learn the blocks of a dataset while they are computed."""
     held = ray.put(made)
     if not made.merges:
         before = None
@@ -139,28 +134,20 @@ def _blocks(data: Any) -> Iterator[tuple[int, int, Any, slice]]:
 
 
 def _merged(made: Task, held: Any, states: Iterator[Any]) -> Partial:
-    """Merge neighbours, two subtrees of one height as soon as both are submitted."""
+    """Merge the states that tasks make, while few more of these are submitted than there are processors."""
     most = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
-    whole: list[tuple[int, Any]] = []
-    running: list[Any] = []
+    parts, running = Tree(lambda left, right: _merge.remote(held, left, right)), list[Any]()
     for state in states:
+        parts.add(state)
         running.append(state)
-        height = 0
-        while whole and whole[-1][0] == height:
-            state, height = _merge.remote(held, whole.pop()[1], state), height + 1
-        whole.append((height, state))
         if len(running) > most:
             _, running = ray.wait(running, num_returns=len(running) - most)
-    if not whole:
-        return made.zero(row=0)
-    last = whole.pop()[1]
-    while whole:
-        last = _merge.remote(held, whole.pop()[1], last)
-    return made.from_bytes(_get(last))
+    whole = parts.whole()
+    return made.zero(row=0) if whole is None else made.from_bytes(_get(whole))
 
 
 def _get(reference: Any) -> Any:
-    """What a task returned; its own error where it failed."""
+    """The result of a task; raises its error if it failed."""
     try:
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:

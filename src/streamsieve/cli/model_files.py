@@ -238,7 +238,7 @@ def _merged(files: list[str]) -> Any:
         return reduce(merge_parts, (part_of(held.object, held.about) for held in map(read_plain, files)))
     about = {name: value for name, value in first.object.about.items() if name != "part"}
     like = dataclasses.replace(first.object, method=first.object.method.with_values(), about=about)
-    task = shard_task(Task(like), first.about["part"]["width"] or None)
+    task = shard_task(Task(like, p=first.about["part"]["width"] or None))
     learned = (read_plain(file).about["part"]["learned"].tobytes() for file in files)
     return sieve_of_shards(merge_in_order(map(task.from_bytes, learned)).whole(), like.method)
 

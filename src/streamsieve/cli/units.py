@@ -96,7 +96,7 @@ def _fit_shard(
     made = replace(unit_task(units, like), leaf=0)
     try:
         if like.method.screens:
-            made = shard_task(made, len(made.names or ()) or None)
+            made = shard_task(made)
         else:
             check_mergeable(like)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Fit an estimator partition by partition: on this machine, or by any engine that can run a `Task`."""
+"""Fit an estimator partition by partition: on this machine, or with any engine that can run a `Task`."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _FIRST_ROWS = 10_000  # looked at to find the labels
 
 
 def prepare(estimator: Any, source: Plan | None = None, classes: Any = None, *, dense: bool = False) -> Model:
-    """What is to be learned, for `accumulate`: the method of an estimator, and its task.
+    """The task for `accumulate`: the method of an estimator, and what it predicts.
 
     Parameters
     ----------
     estimator : estimator or Model
-        What it has learned is left out.
+        Its fitted state is ignored.
     source : Plan or None
-        Where the labels of a classifier are found: in the first 10,000 rows.
+        Source of the labels of a classifier: its first 10,000 rows.
     classes : sequence or None
-        All labels, where the first rows do not show them.
+        All labels, if the first rows may not contain all of them.
     dense : bool, default=False
-        Whether all units have the same columns, so that other ones are an error.
+        Whether all units must have the same columns.
     """
     dense = dense or (source is not None and source.layout.format == "npy")
     model = estimator
@@ -89,23 +89,23 @@ def task(
     classes: Any = None,
     **options: Any,
 ) -> Task:
-    """What every worker is given.
+    """The task that is sent to every worker.
 
     Parameters
     ----------
     estimator : estimator
         It is not changed.
     sample : frame, Arrow stream or None
-        The first rows: the schema is made of at most 100,000 of them, and the labels of a classifier. None
-        for arrays.
+        The first rows, from which the schema (at most 100,000 rows) and the labels of a classifier are
+        inferred. None for arrays.
     target, weight : str or None
         Columns of the targets and of the sample weights.
     p, q : int or None
-        Arrays: the number of features, and of targets where `y` has columns.
+        Arrays: the number of features, and of targets if `y` has several columns.
     classes : sequence or None
-        All labels, where the first rows do not show them.
+        All labels, if the first rows may not contain all of them.
     **options
-        Of `read`: columns, categorical, missing, schema, ...
+        Options of `read`: columns, categorical, missing, schema, ...
 
     Returns
     -------
@@ -125,7 +125,7 @@ def task(
         like = prepare(estimator, None, classes, dense=p is not None)
         if q is not None and isinstance(like.task, Regression):
             like.task = Regression(q, False)
-        return Task(like, leaf=leaf_rows(p) if p is not None else 0, estimator=estimator)
+        return Task(like, leaf=leaf_rows(p) if p is not None else 0, estimator=estimator, p=p)
     for name, default in WHOLE_SOURCE.items():
         if options.get(name, default) != default:
             raise ParamError(name, None, "expected on one machine only: partitions do not know all rows.")
@@ -164,28 +164,28 @@ def fit(
 ) -> Any:
     """Fit an estimator unit by unit, on this machine.
 
-    The result is, to the last bit, that of `streamsieve.dask`, `spark` and `ray` on the same rows: with the
-    same plan for text, and with any partitioning of Parquet files, frames and Arrow streams.
+    The result is bit-for-bit that of `streamsieve.dask`, `spark` and `ray` on the same rows: with the same
+    plan for text, and with any partitioning for Parquet files, frames and Arrow streams.
 
     Parameters
     ----------
     estimator : estimator
-        On running averages, or `Sieve`; it is not changed.
+        An estimator on running averages, or `Sieve`; it is not changed.
     source : path, glob, list of them, Plan, or anything with an Arrow stream
-        A frame of polars (lazy, too), pandas or pyarrow, a relation of DuckDB, a table of Ibis, ... is read
-        block by block, again for a second pass.
+        A frame of polars (also lazy), pandas or pyarrow, a relation of DuckDB, a table of Ibis, ... is read
+        block by block, once for each pass.
     unit : int or str, default="256MB"
-        As of `plan`.
+        As in `plan`.
     classes : sequence or None
-        All labels, where the first 10,000 rows do not show them.
+        All labels, if the first 10,000 rows may not contain all of them.
     candidates : int or None
-        As of `streamsieve.dask.fit`.
+        As in `streamsieve.dask.fit`.
     folder : path or None
-        Finished units of files are kept there; the same call skips them when it is started again.
+        Folder for finished units of files; if the same call is repeated, it skips them.
     progress : callable or None
-        Called with the number of finished units and that of all, after each.
+        Called after each unit with the number of finished units and of all units.
     **options
-        Of `plan`, or of `read`: target, format, ...
+        Options of `plan` or of `read`: target, format, ...
 
     Returns
     -------
@@ -195,9 +195,8 @@ def fit(
     if not _is_files(source):
         made = task(estimator, _first_frames(source), classes=classes, **options)
         return fit_task(made, lambda task: task.zero(row=0).update(source), candidates)
-    units = as_plan(source, unit, options)
-    like, folder = prepare(estimator, units, classes), make_folder(folder)
-    made = unit_task(units, like, estimator)
+    folder = make_folder(folder)
+    made, units = files_task(estimator, source, unit, classes, **options)
 
     def run(task: Task) -> Partial:
         job = Job(units, task, folder)
@@ -214,12 +213,12 @@ def _is_files(source: Any) -> bool:
 
 
 def _first_frames(source: Any) -> list[Any]:
-    """Frames of a source that can be read again, of about as many rows as a schema is made of."""
+    """Frames of a source that can be read again, each with about as many rows as the schema needs."""
     from ..sources.readers.frames import SAMPLE
 
     if iter_once(source):
         raise TypeError(
-            f"source is a {type(source).__name__}, which can be read once only; pass it to partial_fit."
+            f"source is a {type(source).__name__}, which can be read only once; pass it to partial_fit."
         )
     first: list[Any] = []
     rows = 0
@@ -232,16 +231,26 @@ def _first_frames(source: Any) -> list[Any]:
 
 
 def iter_once(source: Any) -> bool:
-    """Whether a source gives its rows once: a reader of Arrow batches, an iterator."""
+    """Whether a source can be read only once: a reader of Arrow batches, an iterator."""
     return hasattr(source, "read_next_batch") or isinstance(source, Iterator)
 
 
+def files_task(
+    estimator: Any, source: Any, unit: int | str, classes: Any, *, target: Any = None, weight: Any = None,
+    **options: Any,
+) -> tuple[Task, Plan]:  # fmt: skip
+    """The job of every worker that reads files, and the units of the files."""
+    options |= {name: value for name, value in (("target", target), ("weight", weight)) if value is not None}
+    units = as_plan(source, unit, options)
+    return unit_task(units, prepare(estimator, units, classes), estimator), units
+
+
 def as_plan(source: Any, unit: int | str, options: dict[str, Any]) -> Plan:
-    """A plan, or one of the files."""
+    """The plan, or a new plan of the files."""
     if not isinstance(source, Plan):
         return plan(source, unit, **options)
     if options:
-        raise ParamError(min(options), options[min(options)], "expected by plan, which has been called.")
+        raise ParamError(min(options), options[min(options)], "expected in the call of plan.")
     return source
 
 
@@ -254,7 +263,7 @@ def make_folder(folder: str | os.PathLike[str] | None) -> str | None:
 def parts(
     job: Job, numbers: Iterable[int], progress: Callable[[int, int], None] | None = None
 ) -> Iterator[Partial]:
-    """What some units give, one after the other; of a method that cannot be merged, all up to each."""
+    """The parts of some units, in order; for a method that cannot be merged, that of all units so far."""
     numbers = list(numbers)
     before: Partial | None = None
     for done, number in enumerate(numbers, 1):
@@ -269,31 +278,30 @@ def parts(
 
 
 def fit_task(made: Task, run: Callable[[Task], Partial], candidates: int | None = None) -> Any:
-    """The estimator of a task, fitted by an engine that learns all rows, once or more often; see `learn`."""
+    """The estimator of a task, fitted by an engine in one or several passes; see `learn`."""
     return fitted(made.estimator, *learn(made, run, candidates), (made.table or {}).get("schema"))
 
 
 def learn(
     made: Task, run: Callable[[Task], Partial], candidates: int | None = None
 ) -> tuple[Part, Columns | None]:
-    """Learn a source in one pass, or in several, as the method needs it.
+    """Learn a source in as many passes as the method needs.
 
     Parameters
     ----------
     made : Task
     run : callable
-        The engine: learns all rows by the task that it is given. If `Task.merges` is false, one worker learns
-        them in turn; otherwise, any partitions at the same time.
+        The engine: learns all rows with a given task. If `Task.merges` is false, one worker learns them in
+        order; otherwise partitions can be learned in parallel.
     candidates : int or None
-        Columns of which averages are made.
+        Number of columns that are averaged.
 
     Returns
     -------
     Part, Columns or None
-        What was learned; the candidates that the averages are of.
+        The learned part, and the candidates of the averages.
     """
     like, method = made.like, made.like.method
-    width = None if made.table is None and not made.leaf else len(made.names or ()) or None
     if candidates is not None and not method.screens and not method.merges:
         raise ParamError("candidates", candidates, f"expected None: {like.name} needs no p^2 averages.")
     if not method.screens and candidates is None:
@@ -303,5 +311,5 @@ def learn(
     from .sieves import learn_averages, learn_sieve
 
     if method.screens:
-        return learn_sieve(made, run, candidates, width), None
-    return learn_averages(made, run, candidates, width)
+        return learn_sieve(made, run, candidates), None
+    return learn_averages(made, run, candidates)

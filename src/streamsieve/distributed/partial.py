@@ -1,4 +1,4 @@
-"""`Task` and `Partial`: the protocol by which any engine learns, in a few calls.
+"""`Task` and `Partial`: the protocol for learning with any engine, in a few calls.
 
     task = distributed.task(estimator, frame, target="y")      what every worker is given
     part = task.zero(row=first)                                nothing, from this row of the source on
@@ -7,16 +7,16 @@
     part.merge(other)                                          what both have learned; `other` follows `part`
     part.finish()                                              the model of all rows
 
-Sums of floats depend on the order in which they are added. So rows are summed in *leaves*, a fixed number of
-consecutive rows of the source, and leaves are merged in the binary tree of their numbers. A partition may
-begin in the middle of a leaf: these rows are then kept, and learned when the rows before them are merged.
-`merge` is therefore associative to the last bit: the result does not depend on the partitioning.
+Sums of floats depend on the order of addition. Rows are therefore summed in *leaves*, a fixed number of
+consecutive rows of the source, and leaves are merged in a binary tree by their numbers. If a partition begins
+in the middle of a leaf, these rows are stored and learned when the rows before them are merged. `merge` is
+therefore bit-for-bit associative: the result does not depend on the partitioning.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -44,7 +44,7 @@ from .parts import (
 )
 from .wire import Piece, decode, encode
 
-_LEAF_VALUES, _MOST_PIECES = 1 << 22, 16  # rows that may have to be sent: 32 MB, or 4,096 rows of wide ones
+_LEAF_VALUES, _MOST_PIECES = 1 << 22, 16  # bytes of rows that may have to be sent: 32 MB, or 4,096 wide rows
 
 
 def leaf_rows(p: int) -> int:
@@ -54,22 +54,24 @@ def leaf_rows(p: int) -> int:
 
 @dataclass(frozen=True)
 class Task:
-    """What every worker is given; it can be pickled.
+    """The task that is sent to every worker; it can be pickled.
 
     Attributes
     ----------
     like : Model
-        What is to be learned: a method without rows, and its task.
+        The unfitted model: a method, and its task.
     columns : Columns or None
         The features to learn; None for all.
     table : dict or None
-        Columns and schema of the frames that come; None for arrays.
+        Columns and schema of the frames; None for arrays.
     options : dict
-        Of `read`, for frames.
+        Options of `read`, for frames.
     leaf : int
-        Rows that are summed together; 0 where the numbers of the rows are not known.
+        Rows that are summed together; 0 if the row numbers are not known.
     estimator : estimator or None
-        What `finish` fits.
+        The estimator that `finish` fits.
+    p : int or None
+        Arrays: the number of features, if known.
     """
 
     like: Model
@@ -78,49 +80,56 @@ class Task:
     options: dict[str, Any] = field(default_factory=dict)
     leaf: int = 0
     estimator: Any = None
+    p: int | None = None
 
     @cached_property
     def names(self) -> list[str] | None:
-        """Names of the features to learn; None where they are only numbered."""
+        """Names of the features to learn; None if they are only numbered."""
         if self.columns is not None:
             return self.columns.names
         return None if self.table is None else list(Schema.from_plain(self.table["schema"]).feature_names)
 
     @property
+    def width(self) -> int | None:
+        """The number of features, if known before the first rows."""
+        return len(self.names) if self.names else self.p
+
+    @property
     def merges(self) -> bool:
-        """Whether partitions can be learned apart and merged; if not, one worker learns all rows in turn."""
+        """Whether partitions can be learned separately and merged; if not, one worker learns all rows in
+        order."""
         return hasattr(self.like.method, "merge")
 
     @property
     def by_rows(self) -> bool:
-        """Whether the result does not depend on the partitioning: `zero` is then given a row."""
+        """Whether the result is independent of the partitioning: `zero` then needs a row number."""
         return self.leaf > 0 and self.like.method.merges
 
     def zero(self, number: int = 0, row: int | None = None) -> Partial:
-        """Nothing learned yet.
+        """An empty partial result.
 
         Parameters
         ----------
         number : int, default=0
-            Of the partition, from 0.
+            Number of the partition, from 0.
         row : int or None
-            How many rows of the source are before it. None where that is not known: then the partition is
-            summed by itself, and the last bits depend on the partitioning.
+            Number of rows of the source before it. If it is None, the partition is summed separately, and the
+            last bits depend on the partitioning.
         """
         by_rows = self.by_rows and row is not None
         at = int(row) if by_rows and row is not None else number
         return Partial(self, at, at, by_rows)
 
     def from_bytes(self, data: bytes | memoryview) -> Partial:
-        """What `Partial.to_bytes` wrote; nothing in it is executed."""
+        """The inverse of `Partial.to_bytes`; no code is executed."""
         about, found = decode(self.like, data)
         pieces = [_piece(self, **piece) for piece in found]
         return Partial(self, about["first"], about["last"], about["by_rows"], pieces, about["note"])
 
     def read(self, block: Any, row: int | None, reader: list[Any]) -> Iterator[tuple[Examples, int, int]]:
-        """The examples of a frame or of arrays, the rows that they come from, and how many of those were bad.
+        """The examples of a frame or of arrays, their numbers of rows, and the number of bad rows.
 
-        Where `row` is the number of the first one, they are cut at multiples of `PIECE`.
+        If `row`, the number of the first row, is given, they are cut at multiples of `PIECE`.
         """
         if isinstance(block, tuple):
             yield from self._read_arrays(block, row)
@@ -141,7 +150,7 @@ class Task:
             X if isinstance(X, Rows) else as_rows(X, nan_ok=self.like.nan_ok, limit=self.like.method.limit)[0]
         )
         if len(rows) != len(y) or (weight is not None and len(weight) != len(y)):
-            raise ValueError(f"X has {len(rows)} rows and y {len(y)}; cut both into the same chunks.")
+            raise ValueError(f"X has {len(rows)} rows, but y has {len(y)}; cut both into the same chunks.")
         rows = rows if self.columns is None else self.columns.select(rows)
         whole = Examples(rows, np.asarray(y), None if weight is None else np.asarray(weight))
         at = 0
@@ -169,7 +178,7 @@ class Loose:
 
 
 class Open:
-    """The first rows of a leaf, learned block by block; blocks are cut as if all rows had come at once."""
+    """The first rows of a leaf, learned block by block; the cuts do not depend on the calls."""
 
     def __init__(self, task: Task, first: int, number: int) -> None:
         self.task, self.first, self.last, self.number = task, first, first, number
@@ -188,7 +197,7 @@ class Open:
         self.trainer.learn([checked_block(self.trainer.model, block, self.trainer.rows)])
 
     def closed(self) -> Part:
-        """What all its rows gave; it must not be used any more."""
+        """The result of all its rows; the object must not be used afterwards."""
         while self.queue.n:
             self._learn()
         return finish(self.trainer.model, self.number, self.trainer.rows, self.bad, self.task.names)
@@ -214,19 +223,19 @@ class Open:
 
 @dataclass
 class Partial:
-    """What has been learned of consecutive rows, or partitions, first to last - 1; made by `Task.zero`.
+    """Partial result of consecutive rows, or partitions, first to last - 1; created by `Task.zero`.
 
     Attributes
     ----------
     task : Task
     first, last : int
-        Rows of the source, or numbers of partitions where `by_rows` is false.
+        Rows of the source, or numbers of partitions if `by_rows` is false.
     by_rows : bool
     pieces : list
-        Whole subtrees of leaves (`Part`), the first rows of a leaf (`Open`), and rows of one that another
-        partition has begun (`Loose`), in their order.
+        Complete subtrees of leaves (`Part`), the first rows of a leaf (`Open`), and later rows of a leaf that
+        began in another partition (`Loose`), in order.
     note : str
-        That `to_bytes` was given.
+        The note that was passed to `to_bytes`.
     """
 
     task: Task
@@ -249,7 +258,7 @@ class Partial:
         return self
 
     def add(self, examples: Examples, n: int, bad: int = 0) -> None:
-        """Learn examples that come from the next n rows, all of one leaf."""
+        """Learn examples of the next n rows, which belong to one leaf."""
         leaf = self.task.leaf
         if not self.by_rows:
             if not self.pieces:
@@ -264,7 +273,7 @@ class Partial:
             self._close()
 
     def _close(self) -> None:
-        """Close the last leaf where it is whole, and merge subtrees that make up a larger one."""
+        """Close the last leaf if it is complete, and merge subtrees that form a larger one."""
         top = self.pieces[-1]
         if isinstance(top, Open) and self.by_rows and top.last == top.first + self.task.leaf:
             self.pieces[-1] = top.closed()
@@ -276,7 +285,7 @@ class Partial:
         return f"rows from {self.last}" if self.by_rows else f"unit {self.first} (partition {self.first})"
 
     def merge(self, other: Partial) -> Partial:
-        """What both have learned, of which `other` follows; neither is changed."""
+        """The merged result, where `other` follows; neither is changed."""
         left, right = self.sealed(), other.sealed()
         if left.last != right.first or left.by_rows != right.by_rows:
             raise PartError(f"{other} cannot follow {self}: expected {'row' if self.by_rows else 'unit'} "
@@ -294,12 +303,12 @@ class Partial:
         return whole
 
     def copy(self) -> Partial:
-        """The same, to go on with."""
+        """A copy that can continue to learn."""
         pieces = [piece if isinstance(piece, Part) else piece.copy() for piece in self.pieces]
         return replace(self, pieces=pieces)
 
     def sealed(self) -> Partial:
-        """Itself; of a partition without row numbers, closed: no more rows can come."""
+        """Itself; a partition without row numbers is closed and accepts no more rows."""
         if self.by_rows or (self.pieces and isinstance(self.pieces[0], Part)):
             return self
         with named(self._title), one_blas_thread():
@@ -308,15 +317,15 @@ class Partial:
         return Partial(self.task, self.first, self.first + 1, False, [part])
 
     def to_bytes(self, note: str = "") -> bytes:
-        """As bytes, in the format of model files, with a note."""
+        """The partial result as bytes, in the format of model files, with a note."""
         sealed = self.sealed()
         about = {"first": sealed.first, "last": sealed.last, "by_rows": sealed.by_rows, "note": note}
         return encode(about, [_plain(piece) for piece in sealed.pieces])
 
     def whole(self) -> Part:
-        """All pieces as one, merged as the tree of all leaves would be."""
+        """All pieces merged in the order of the tree of all leaves."""
         if self.by_rows and self.first != 0:
-            raise PartError(f"Row 0 is missing: what was learned begins with row {self.first}.")
+            raise PartError(f"Row 0 is missing: the learned rows begin at row {self.first}.")
         pieces = self.sealed().pieces or [Open(self.task, 0, 0)]
         with one_blas_thread():
             parts = [piece if isinstance(piece, Part) else piece.copy().closed() for piece in pieces]
@@ -384,12 +393,12 @@ def _siblings(left: Any, right: Any) -> bool:
 
 
 def merge(left: Partial, right: Partial) -> Partial:
-    """What both have learned, of which `right` follows; neither is changed."""
+    """The merged result, where `right` follows; neither is changed."""
     return left.merge(right)
 
 
 def merge_in_order(parts: Iterable[Partial]) -> Partial:
-    """All of them, merged in their order."""
+    """All parts, merged in order."""
     whole = None
     for part in parts:
         whole = part if whole is None else whole.merge(part)
@@ -398,12 +407,34 @@ def merge_in_order(parts: Iterable[Partial]) -> Partial:
     return whole.sealed()
 
 
-def tree(n: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Merges of n partitions that need little memory: pairs of ranges (first, last), those of neighbours."""
-    merges: list[tuple[tuple[int, int], tuple[int, int]]] = []
-    spans = [(i, i + 1) for i in range(n)]
-    while len(spans) > 1:
-        pairs = list(zip(spans[::2], spans[1::2]))
-        merges += pairs
-        spans = [(left[0], right[1]) for left, right in pairs] + spans[len(spans) // 2 * 2 :]
-    return merges
+class Tree:
+    """Merges leaves, or futures of them, in the binary tree of their numbers.
+
+    Two subtrees of the same height are merged as soon as both exist: about log2(n) are stored.
+
+    Parameters
+    ----------
+    merge : callable
+        Merges two neighbours.
+    """
+
+    def __init__(self, merge: Callable[[Any, Any], Any]) -> None:
+        self.merge = merge
+        self.subtrees: list[Any] = []
+        self._heights: list[int] = []
+
+    def add(self, leaf: Any) -> None:
+        """Add the next leaf."""
+        self.subtrees.append(leaf)
+        self._heights.append(0)
+        while self._heights[-2:-1] == self._heights[-1:]:
+            self._join(self._heights[-1] + 1)
+
+    def whole(self) -> Any:
+        """All leaves, merged; None if there are none."""
+        while len(self.subtrees) > 1:
+            self._join(self._heights[0] + 1)
+        return self.subtrees[0] if self.subtrees else None
+
+    def _join(self, height: int) -> None:
+        self.subtrees[-2:], self._heights[-2:] = [self.merge(*self.subtrees[-2:])], [height]

@@ -14,7 +14,7 @@ from ..methods.sieve.sieve import Sieve
 from .kept import KeptRows, sieve_of_rows
 from .look import FirstLook
 from .partial import Partial, Task
-from .parts import Columns, Part, PartError, check_mergeable
+from .parts import Columns, Part, PartError, check_mergeable, fitted
 from .votes import Votes, folded_averages, most_candidates, sieve_of_averages
 
 Run = Callable[[Task], Partial]
@@ -35,17 +35,17 @@ def _columns(voted: Part, most: int) -> Columns:
     return Columns(chosen, None if names is None else [names[j] for j in chosen])
 
 
-def learn_averages(made: Task, run: Run, most: Any, width: int | None) -> tuple[Part, Columns | None]:
+def learn_averages(made: Task, run: Run, most: Any) -> tuple[Part, Columns | None]:
     """Averages of candidates."""
     check_mergeable(made.like)
     method: Any = made.like.method
     columns = None
-    if width is None or width > most:
+    if made.width is None or made.width > most:
         columns = _columns(_vote(made, run, Sieve(loss="squared", missing=method.missing), most), most)
     return run(replace(made, columns=columns)).whole(), columns
 
 
-def learn_sieve(made: Task, run: Run, candidates: int | None, width: int | None) -> Part:
+def learn_sieve(made: Task, run: Run, candidates: int | None) -> Part:
     """A sieve: of sums where its loss is squared, else of the rows that its memory holds."""
     sieve: Any = made.like.method
     assert made.like.task is not None
@@ -54,9 +54,9 @@ def learn_sieve(made: Task, run: Run, candidates: int | None, width: int | None)
     _check(sieve)
     most = most_candidates(sieve, made.like.task.q) if candidates is None else candidates
     if sieve.loss != "squared":
-        return _learn_rows(made, run, sieve, most, width)
+        return _learn_rows(made, run, sieve, most)
     columns, voted = None, None
-    if width is None or width > most:
+    if made.width is None or made.width > most:
         voted = _vote(made, run, sieve, most)
         columns = _columns(voted, most)
     averaged = _with(made, folded_averages(), columns)
@@ -76,15 +76,43 @@ def _sieve_of_sums(part: Part, sieve: Any, chosen: Any, like: Any) -> Part:
     )
 
 
-def shard_task(made: Task, width: int | None) -> Task:
-    """What each shard of a sieve learns in one pass: averages where all features have them, else its rows."""
+def _averages_suffice(made: Task) -> bool:
+    """Whether a sieve follows from averages of all features, and has room for them."""
     sieve: Any = made.like.method
     assert made.like.task is not None
+    few = made.width is not None and made.width <= most_candidates(sieve, made.like.task.q)
+    return few and sieve.loss == "squared"
+
+
+def shard_task(made: Task) -> Task:
+    """What each shard of a sieve learns in one pass: averages where all features have them, else its rows."""
+    sieve: Any = made.like.method
     if isinstance(sieve, Effects):
         raise ParamError("effects", sieve.effects, "expected 'linear': shards learn before levels are known.")
     _check(sieve)
-    few = width is not None and width <= most_candidates(sieve, made.like.task.q)
-    return _with(made, folded_averages() if few and sieve.loss == "squared" else KeptRows(sieve))
+    return _with(made, folded_averages() if _averages_suffice(made) else KeptRows(sieve))
+
+
+def stream_task(made: Task) -> Task | None:
+    """What the batches of a stream learn, to be merged; None where their rows have to be learned in turn."""
+    method: Any = made.like.method
+    try:
+        if not method.screens:
+            check_mergeable(made.like)
+            return made
+        _check(method)
+    except ValueError:
+        return None
+    linear = not isinstance(method, Effects)
+    return _with(made, folded_averages()) if linear and _averages_suffice(made) else None
+
+
+def stream_model(made: Task, part: Partial) -> Any:
+    """The estimator of the batches of a stream so far: what `stream_task` has learned, or `made` in turn."""
+    found, method = part.copy().whole(), made.like.method
+    if method.screens and not isinstance(found.model.method, Sieve):
+        found = sieve_of_shards(found, method)
+    return fitted(made.estimator, found, schema=(made.table or {}).get("schema"))
 
 
 def sieve_of_shards(part: Part, sieve: Any) -> Part:
@@ -127,13 +155,13 @@ def _with_method(part: Part, method: Any, names: Any) -> Part:
     return replace(part, model=replace(part.model, method=method, feature_names=names))
 
 
-def _learn_rows(made: Task, run: Run, sieve: Any, most: int, width: int | None) -> Part:
+def _learn_rows(made: Task, run: Run, sieve: Any, most: int) -> Part:
     """Rows of all features where the memory holds them, else of the candidates; else all rows in turn."""
     part = run(_with(made, KeptRows(sieve))).whole()
     kept: Any = part.model.method
     names = part.model.feature_names
     if kept.state.full:
-        if width is not None and width <= most:
+        if made.width is not None and made.width <= most:
             return run(made).whole()
         voted = _vote(made, run, sieve, most)
         votes: Any = voted.model.method

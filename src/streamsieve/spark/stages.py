@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -31,13 +31,13 @@ class _Columns(HasLabelCol, HasOutputCol, HasWeightCol):
     """Which columns a stage reads and writes."""
 
     featuresCol = Param(
-        Params._dummy(), "featuresCol", "column of vectors; without it all other columns are features",
+        Params._dummy(), "featuresCol", "column of vectors; None: all other columns are features",
         TypeConverters.toString,
     )  # fmt: skip
     predictionCol = Param(
         Params._dummy(),
         "predictionCol",
-        "column for predictions; without it there are none",
+        "column for predictions; None: no predictions are added",
         TypeConverters.toString,
     )
 
@@ -51,7 +51,7 @@ class _Columns(HasLabelCol, HasOutputCol, HasWeightCol):
 
 
 class _Stored(MLWritable, MLReadable):
-    """A stage that is saved with an estimator of this library beside its parameters."""
+    """A stage that is saved with an estimator of this library and its parameters."""
 
     def write(self) -> MLWriter:
         return _Writer(self)
@@ -61,42 +61,29 @@ class _Stored(MLWritable, MLReadable):
         return _Reader(cls)
 
 
-class _Writer(MLWriter):
-    def __init__(self, stage: Any) -> None:
-        super().__init__()
-        self.stage = stage
-
+class _Writer(DefaultParamsWriter):
     def saveImpl(self, path: str) -> None:
-        DefaultParamsWriter.saveMetadata(self.stage, path, self.sparkSession)
+        super().saveImpl(path)
         with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "model.sieve")
-            save(self.stage.estimator, file)
-            with open(file, "rb") as stream:
-                data = stream.read()
+            file = Path(folder, "model.sieve")
+            save(self.instance.estimator, file)
+            data = file.read_bytes()
         frame = self.sparkSession.createDataFrame([(bytearray(data),)], "model binary")
-        frame.coalesce(1).write.mode("overwrite").parquet(os.path.join(path, "estimator"))
+        frame.coalesce(1).write.mode("overwrite").parquet(f"{path}/estimator")
 
 
-class _Reader(MLReader[Any]):
-    def __init__(self, cls: Any) -> None:
-        super().__init__()
-        self.cls = cls
-
+class _Reader(DefaultParamsReader):
     def load(self, path: str) -> Any:
-        metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
-        data = self.sparkSession.read.parquet(os.path.join(path, "estimator")).head()
+        stage = super().load(path)
         with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "model.sieve")
-            with open(file, "wb") as stream:
-                stream.write(data.model)
-            stage = self.cls(load(file))
-        stage._resetUid(metadata["uid"])
-        DefaultParamsReader.getAndSetParams(stage, metadata)
+            file = Path(folder, "model.sieve")
+            file.write_bytes(self.sparkSession.read.parquet(f"{path}/estimator").head().model)
+            stage.estimator = load(file)
         return stage
 
 
 class SelectorModel(Model, _Columns, _Stored):
-    """What `Selector` has fitted: adds the selected features as a vector, and predictions where asked.
+    """The fitted model of `Selector`: adds the selected features as a vector, and optionally predictions.
 
     Attributes
     ----------
@@ -111,26 +98,22 @@ class SelectorModel(Model, _Columns, _Stored):
     def _transform(self, dataset: Any) -> Any:
         features, estimator = self._column("featuresCol"), self.estimator
         output, predicted = self.getOutputCol(), self._column("predictionCol")
+        model = estimator if estimator.method_.interactions else estimator.slim()  # it is sent with each task
         if features is not None:
             chosen = [int(j) for j in estimator.get_support(indices=True)]
             out = VectorSlicer(inputCol=features, outputCol=output, indices=chosen).transform(dataset)
-            return out if predicted is None else out.withColumn(predicted, self._predict(features))
-        skip = {self.getLabelCol(), self._column("weightCol")}
-        names = [
-            name for name in getattr(estimator, "feature_names_in_", dataset.columns) if name not in skip
-        ]
-        columns = F.struct(*(F.col(f"`{name}`") for name in names))
-        select = F.pandas_udf(lambda frame: _series(estimator.transform(frame)), "array<double>")
-        out = dataset.withColumn(output, array_to_vector(select(columns)))
-        if predicted is not None:
-            predict = F.pandas_udf(lambda frame: _series(estimator.predict(frame)), self._type)
-            out = out.withColumn(predicted, predict(columns))
-        return out
-
-    def _predict(self, features: str) -> Any:
-        estimator = self.estimator
-        predict = F.pandas_udf(lambda rows: _series(estimator.predict(np.stack(rows.to_list()))), self._type)
-        return predict(vector_to_array(F.col(features)))
+            predict = lambda rows: _series(model.predict(np.stack(rows.to_list())))  # noqa: E731
+            columns = vector_to_array(F.col(features))
+        else:
+            skip = {self.getLabelCol(), self._column("weightCol")}
+            names = getattr(estimator, "feature_names_in_", dataset.columns)
+            columns = F.struct(*(F.col(f"`{name}`") for name in names if name not in skip))
+            select = F.pandas_udf(lambda frame: _series(model.transform(frame)), "array<double>")
+            out = dataset.withColumn(output, array_to_vector(select(columns)))
+            predict = lambda frame: _series(model.predict(frame))  # noqa: E731
+        if predicted is None:
+            return out
+        return out.withColumn(predicted, F.pandas_udf(predict, self._type)(columns))
 
     @property
     def _type(self) -> str:
@@ -150,10 +133,10 @@ class Selector(Estimator, _Columns, _Stored):
     Parameters
     ----------
     estimator : estimator
-        Of any method.
+        An estimator of any method.
     featuresCol : str or None
-        Column of vectors, dense or sparse; None for all columns that are not the label or the weight, with
-        categories, dates and missing values, as `read` takes them.
+        Column of vectors, dense or sparse. None: all columns except label and weight, with categories, dates
+        and missing values encoded as by `read`.
     labelCol, weightCol, outputCol, predictionCol : str
         As in `pyspark.ml`: "label", None, "selected" and None by default.
 
@@ -198,9 +181,9 @@ class SieveSelector(Selector):
         Features to select.
     task : {"regression", "classification"}, default="regression"
     memory : int or str, default="256MB"
-        As of `SieveRegressor`.
+        As in `SieveRegressor`.
     **columns
-        As of `Selector`.
+        As in `Selector`.
     """
 
     def __init__(
@@ -211,7 +194,4 @@ class SieveSelector(Selector):
         made: dict[str, Any] = {"regression": SieveRegressor, "classification": SieveClassifier}
         if task not in made:
             raise ValueError(f"task={task!r}; expected one of {', '.join(map(repr, made))}.")
-        given = (
-            k if hasattr(k, "get_params") else made[task](k, memory=memory)
-        )  # an estimator, where it is loaded
-        super().__init__(given, **columns)
+        super().__init__(made[task](k, memory=memory), **columns)

@@ -70,7 +70,7 @@ def collection_leaves(
     classes: Any,
     narrow: tuple[str, str] | None,
     options: dict[str, Any],
-) -> tuple[Task, Callable[[Task, str], Leaves]]:
+) -> tuple[Task, Callable[[Task], Leaves]]:
     """What is to be learned from a Dask collection, and what makes its leaves."""
     kind, classify = (
         kind_of(data),
@@ -122,9 +122,9 @@ def collection_leaves(
         blocks, work, extra = list(zip(data.to_delayed(), *series)), tasks.joined_part, (options,)
     made = task(estimator, p=data.shape[1] if kind == "array" else None, q=q, classes=classes)
 
-    def leaves(made: Task, token: str) -> Leaves:
+    def leaves(made: Task) -> Leaves:
         if made.columns is not None and narrow is not None:
             raise ParamError("candidates", len(made.columns.numbers), "expected None for narrow frames.")
-        return block_leaves(client, made, blocks, work, extra, token)
+        return block_leaves(client, made, blocks, work, extra)
 
     return made, leaves

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from .. import tasks
 from ..jobs import Job
-from ..partial import Partial, Task, merge, tree
+from ..partial import Partial, Task, Tree, merge
 from ..parts import UnitError
 
 _POLL = 1.0  # seconds between looks at the cluster while nothing finishes
@@ -26,105 +26,81 @@ def import_distributed() -> Any:
     return distributed
 
 
-@dataclass(frozen=True)
 class Leaves:
-    """The units of a source: how many, and what starts one.
+    """The units of a source as calls of the workers: `work(held, number, *values(number))` gives a part.
 
-    Attributes
+    Parameters
     ----------
+    client : Client
+    held : Job or Task
     n : int
-    submit : callable
-        From a client and a unit's number to the future of its part.
-    submit_next : callable or None
-        The same for learners whose parts cannot be merged: with the future of what was learned before.
+        Number of units.
+    work, work_next, values : callable
+        See above; `work_next`, for learners whose parts cannot be merged, gets what was learned before as
+        second argument, and is None where there is no such call.
     title : callable
-        What errors call a unit.
+        Name of a unit in errors.
     """
 
-    n: int
-    submit: Callable[..., Any]
-    submit_next: Callable[..., Any] | None
-    title: Callable[[int], str]
+    def __init__(self, client: Any, held: Any, n: int, work: Any, work_next: Any, values: Any, title: Any):
+        self.client, self.n, self.title, self.values = client, n, title, values
+        self.work, self.work_next, self.token = work, work_next, uuid.uuid4().hex[:12]
+        # a task, and no scattered data: it is computed again where the worker that held it dies
+        self.held = client.submit(_same, held, key=f"streamsieve-job-{self.token}", pure=False)
 
-
-def file_leaves(client: Any, job: Job, token: str) -> Leaves:
-    # a task, and no scattered data: it is computed again where the worker that held it dies
-    held = client.submit(_same, job, key=f"streamsieve-job-{token}", pure=False)
-
-    def submit(number: int) -> Any:
-        key = f"streamsieve-unit-{number}-{token}"
-        return client.submit(Job.part, held, number, key=key, pure=False)
-
-    def submit_next(before: Any, number: int) -> Any:
-        key = f"streamsieve-unit-{number}-{token}"
-        return client.submit(Job.learn_next, held, before, number, key=key, pure=False)
-
-    return Leaves(len(job.plan), submit, submit_next, lambda number: str(job.plan[number]))
+    def submit(self, number: int, *before: Any) -> Any:
+        """The future of a unit's part, or of all parts so far: then with that of those before it."""
+        work, key = self.work_next if before else self.work, f"streamsieve-unit-{number}-{self.token}"
+        values = self.values(number)
+        return self.client.submit(work, self.held, *before, number, *values, key=key, pure=False)
 
 
 def _same(value: Any) -> Any:
     return value
 
 
-def block_leaves(
-    client: Any,
-    made: Task,
-    blocks: Sequence[tuple[Any, ...]],
-    work: Any,
-    extra: tuple[Any, ...],
-    token: str,
-) -> Leaves:
-    """Leaves of lazy blocks: each a tuple of delayed values (or None) that `work` gets."""
-    held = client.submit(_same, made, key=f"streamsieve-job-{token}", pure=False)
+def file_leaves(client: Any, job: Job) -> Leaves:
+    title = lambda number: str(job.plan[number])  # noqa: E731
+    return Leaves(client, job, len(job.plan), Job.part, Job.learn_next, lambda _: (), title)
 
-    def futures(number: int) -> list[Any]:
-        lazy = [value for value in blocks[number] if value is not None]
-        computed = iter(client.compute(lazy))
-        return [None if value is None else next(computed) for value in blocks[number]]
 
-    def submit(number: int) -> Any:
-        key = f"streamsieve-unit-{number}-{token}"
-        return client.submit(work, held, number, *futures(number), *extra, key=key, pure=False)
+def block_leaves(client: Any, made: Task, blocks: Sequence[Any], work: Any, extra: tuple[Any, ...]) -> Leaves:
+    """Leaves of lazy blocks: each a tuple of delayed values (or None) that `work` gets, and `extra`."""
 
-    def submit_next(before: Any, number: int) -> Any:
-        key = f"streamsieve-unit-{number}-{token}"
-        return client.submit(
-            tasks.learn_next_block, held, before, number, *futures(number), key=key, pure=False
-        )
+    def values(number: int) -> list[Any]:
+        computed = iter(client.compute([value for value in blocks[number] if value is not None]))
+        return [None if value is None else next(computed) for value in blocks[number]] + list(extra)
 
-    serial = submit_next if work is tasks.block_part else None
-    return Leaves(len(blocks), submit, serial, lambda number: f"unit {number} (partition {number})")
+    work_next = tasks.learn_next_block if work is tasks.block_part else None
+    return Leaves(client, made, len(blocks), work, work_next, values, "unit {0} (partition {0})".format)
 
 
 class Waiting:
-    """Waits for futures, each time for a limited time; errors name the units that are not finished."""
+    """Waits for futures with a time limit; errors name the units that are not finished."""
 
     def __init__(self, client: Any, timeout: float = 3600.0, worker_timeout: float = 120.0) -> None:
         self.client, self.timeout, self.worker_timeout = client, timeout, worker_timeout
         self.worked = self.alive = time.monotonic()
         self.threads = 1
 
-    def look(self, title: Callable[[], str]) -> None:
-        """See whether there are workers; UnitError if there have been none for too long."""
-        now = time.monotonic()
+    def look(self, titles: Callable[[], str]) -> None:
+        """Check that there are workers; UnitError if there have been none for too long."""
+        now, cores = time.monotonic(), {}
         try:
-            cores = {}
             if self.client.status == "running":
                 cores = self.client.sync(self.client.scheduler.ncores, workers=None, callback_timeout=_CALL)
         except (OSError, TimeoutError):
-            cores = {}
-        self.threads = max(1, sum(cores.values()))
-        if cores:
-            self.alive = now
-        if now - self.alive > self.worker_timeout:
-            raise UnitError(
-                f"There has been no worker for {now - self.alive:.0f} s; not finished: {title()}."
-            )
-        if now - self.worked > self.timeout:
-            raise UnitError(f"No unit was finished for {now - self.worked:.0f} s; not finished: {title()}.")
+            pass
+        self.threads, self.alive = max(1, sum(cores.values())), now if cores else self.alive
+        for what, limit, last in (
+            ("There has been no worker", self.worker_timeout, self.alive),
+            ("No unit was finished", self.timeout, self.worked),
+        ):
+            if now - last > limit:
+                raise UnitError(f"{what} for {now - last:.0f} s; not finished: {titles()}.")
 
-    def some(self, futures: Sequence[Any], title: Callable[[], str]) -> list[Any]:
-        """Those that are done, at least one."""
+    def some(self, futures: Sequence[Any], titles: Callable[[], str]) -> list[Any]:
+        """The finished futures, at least one."""
         wait = import_distributed().wait
         while True:
             try:
@@ -134,100 +110,86 @@ class Waiting:
             if done:
                 self.worked = time.monotonic()
                 return list(done)
-            self.look(title)
+            self.look(titles)
+
+    def one(self, future: Any, title: str) -> Any:
+        """The same future, once it is done; UnitError if it failed."""
+        self.some([future], lambda: title)
+        _check(future, title)
+        return future
+
+    def gather(self, future: Any) -> Partial:
+        try:
+            part: Partial = future.result(timeout=self.timeout)
+        except TimeoutError:
+            raise UnitError(f"The result did not arrive within {self.timeout:.0f} s.") from None
+        return part
 
 
 def _check(future: Any, title: str) -> None:
-    """Raise the error of a future; UnitError where a worker died or the future was lost."""
+    """Raise the error of a future; UnitError if a worker died or the future was lost."""
     if future.status == "finished":
         return
     error = future.exception(timeout=_CALL) if future.status == "error" else None
     if isinstance(error, UnitError | ValueError | MemoryError):
         raise error
-    if type(error).__name__ == "KilledWorker":
-        raise UnitError(
-            f"U{title[1:]}: the workers that had it died, one after the other ({error})."
-        ) from error
     reason = f"{type(error).__name__}: {error}" if error is not None else f"its future is {future.status}"
+    if type(error).__name__ == "KilledWorker":
+        reason = f"the workers that had it died, one after the other ({error})"
     raise UnitError(f"U{title[1:]}: {reason}.") from error
 
 
-def _span_title(span: tuple[int, int], leaves: Leaves) -> str:
-    first, last = span
-    return leaves.title(first) if last == first + 1 else f"units {first} to {last - 1}"
-
-
-def run_tree(client: Any, leaves: Leaves, token: str, waiting: Waiting, progress: Progress | None) -> Partial:
+def run_tree(leaves: Leaves, waiting: Waiting, progress: Progress | None) -> Partial:
     """Accumulate all units and merge them in the tree of their numbers.
 
-    A future is let go as soon as what uses it is submitted: the workers then hold the parts that wait for
-    their neighbour, about log2(n) in all, and the scheduler knows how to make each again.
+    A future is released as soon as the task that uses it is submitted. The workers then store only the parts
+    that are not merged yet, about log2(n), and the scheduler can compute each of them again.
     """
-    n, wide = leaves.n, (0, leaves.n)
-    partner = {child: pair for pair in tree(n) for child in pair}
-    running: dict[Any, tuple[int, int]] = {}
-    ready: dict[tuple[int, int], Any] = {}
-    started = finished = 0
+    client, n, running = leaves.client, leaves.n, dict[Any, int]()
+    parts = Tree(lambda left, right: client.submit(merge, left, right, pure=False, priority=10))
+    finished = 0
 
-    def title() -> str:
-        spans = [_span_title(span, leaves) for span in sorted(running.values())]
-        return ", ".join(spans[:4]) + (f" and {len(spans) - 4} more" if len(spans) > 4 else "")
+    def titles() -> str:
+        found = [leaves.title(number) for number in sorted(running.values())] or [f"units 0 to {n - 1}"]
+        return ", ".join(found[:4]) + (f" and {len(found) - 4} more" if len(found) > 4 else "")
 
-    waiting.look(title)
+    def collect() -> None:
+        nonlocal finished
+        for future in waiting.some(list(running), titles):
+            _check(future, leaves.title(running.pop(future)))
+            finished += 1
+            if progress is not None:
+                progress(finished, n)
+            if finished % 16 == 1:
+                waiting.look(titles)
+
+    waiting.look(titles)
     try:
-        while wide not in ready:
-            under_way = sum(last - first == 1 for first, last in running.values())
-            while started < n and under_way < waiting.threads:  # more would wait for their neighbours
-                running[leaves.submit(started)] = (started, started + 1)
-                started, under_way = started + 1, under_way + 1
-            for future in waiting.some(list(running), title):
-                span = running.pop(future)
-                _check(future, _span_title(span, leaves))
-                if span[1] == span[0] + 1:
-                    finished += 1
-                    if progress is not None:
-                        progress(finished, n)
-                    if finished % 16 == 1:
-                        waiting.look(title)
-                ready[span] = future
-                if span not in partner:
-                    continue
-                left, right = partner[span]
-                if left in ready and right in ready:
-                    key = f"streamsieve-merge-{left[0]}-{right[1]}-{token}"
-                    pair = ready.pop(left), ready.pop(right)
-                    running[client.submit(merge, *pair, key=key, pure=False, priority=10)] = (
-                        left[0],
-                        right[1],
-                    )
-                    del pair
+        for number in range(n):
+            while len(running) >= waiting.threads:  # more units would only wait for their neighbours
+                collect()
+            running[future := leaves.submit(number)] = number
+            parts.add(future)
             del future
-        return gather(ready[wide], waiting)
+        while running:
+            collect()
+        return waiting.gather(waiting.one(parts.whole(), titles()))
     finally:
-        client.cancel([*running, *ready.values()])
+        for future in (*running, *parts.subtrees):
+            future.release()  # `cancel` fails where nobody wants what depends on a future
 
 
-def run_serially(client: Any, leaves: Leaves, waiting: Waiting, progress: Progress | None) -> Partial:
-    """Learn all units one after the other, on whichever worker has what was learned before."""
-    if leaves.submit_next is None:
+def run_serially(leaves: Leaves, waiting: Waiting, progress: Progress | None) -> Partial:
+    """Learn all units one after another, on the worker that has the previous result."""
+    if leaves.work_next is None:
         raise ValueError("A learner that cannot be merged reads files or arrays here; pass one of them.")
     before = None
     try:
         for number in range(leaves.n):
-            future = leaves.submit_next(before, number)
-            waiting.some([future], lambda number=number: leaves.title(number))  # type: ignore[misc]
-            _check(future, leaves.title(number))
-            before = future
+            before = waiting.one(leaves.submit(number, before), leaves.title(number))
             if progress is not None:
                 progress(number + 1, leaves.n)
-        return gather(before, waiting)
+        return waiting.gather(before)
     finally:
-        client.cancel([before] if before is not None else [])
-
-
-def gather(future: Any, waiting: Waiting) -> Partial:
-    try:
-        part: Partial = future.result(timeout=waiting.timeout)
-    except TimeoutError:
-        raise UnitError(f"The result did not arrive within {waiting.timeout:.0f} s.") from None
-    return part
+        if before is not None:
+            before.release()
