@@ -275,21 +275,39 @@ def test_sparse_vectors_and_row_wise_learners_on_spark(spark):
 
 
 @pytest.mark.engines
-def test_micro_batches_are_learned_once(case, file, spark):
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, SGDRegressor()], ids=lambda e: type(e).__name__)
+def test_micro_batches_are_learned_once(estimator, file, spark):
     from streamsieve.spark import MicroBatches
 
-    estimator, options, _ = case
-    if not estimator._method_class.merges:
-        with pytest.raises(ValueError, match="all rows at once"):
-            MicroBatches(estimator, **options)(spark.read.parquet(file), 0)
-        return
+    options = {**options_of(estimator), "weight": "w"}
     plain, learner = pd.read_parquet(file), MicroBatches(estimator, **options)
     for number, at in enumerate((slice(0, 5000), slice(5000, 5001), slice(5001, N))):
         frame = spark.createDataFrame(plain[at])
         learner(frame, number)
         learner(frame, number)  # repeated after a failure
+        assert learner.model.method_.n_rows in (at.stop, None)  # reading it changes nothing
     whole = distributed.fit(estimator, plain, **options, schema=learner.model.schema_)
     assert not list(whole.method_.state.differences(learner.model.method_.state))
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("estimator", [
+    SieveRegressor(2, effects="shapes"), SieveRegressor(2), OLSthRegressor(2, half_life=1e9),
+])  # fmt: skip
+def test_micro_batches_of_vectors(estimator, file, spark):
+    from pyspark.ml.feature import VectorAssembler
+
+    from streamsieve.spark import MicroBatches
+
+    names = [f"x{j}" for j in range(8)]
+    assembler = VectorAssembler(inputCols=names, outputCol="features")
+    plain, learner = pd.read_parquet(file), MicroBatches(estimator, "y", weight="w", features="features")
+    stream = type(estimator)(**estimator.get_params())
+    for number, at in enumerate((slice(0, 5000), slice(5000, N))):
+        learner(assembler.transform(spark.createDataFrame(plain[at])), number)
+        stream.partial_fit(plain[names].to_numpy()[at], plain.y[at], plain.w[at])
+    X = plain[names].to_numpy()
+    assert_allclose(learner.model.predict(X), stream.predict(X), rtol=1e-6)
 
 
 # ---------------------------------------------------------------- Ray

@@ -9,7 +9,8 @@ try:
 except ImportError:
     raise ImportError("streamsieve.spark needs pyspark: pip install 'streamsieve[spark]'.") from None
 
-from .run import MicroBatches, fit
+from .run import fit
 from .stages import Selector, SelectorModel, SieveSelector
+from .stream import MicroBatches
 
 __all__ = ["MicroBatches", "Selector", "SelectorModel", "SieveSelector", "fit"]

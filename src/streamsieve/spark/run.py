@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,11 +13,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ..core.params import ParamError
-from ..distributed.fit import as_plan, fit_task, prepare, task
-from ..distributed.jobs import Job, unit_task
+from ..distributed.fit import files_task, fit_task, parts, task
+from ..distributed.jobs import Job
 from ..distributed.partial import Partial, Task, merge_in_order
+from ..distributed.plan import Plan
+from ..sources.readers.frames import SAMPLE
 
-_SAMPLE = 100_000  # rows of which the schema is made
 _FAN = 8  # states that are merged by one task, and collected in the end
 _STATE = "number long, state binary"
 
@@ -39,63 +41,64 @@ def fit(
     Parameters
     ----------
     estimator : estimator
-        It is not changed. One that learns row by row is learned by one task, partition after partition.
+        It is not changed. A row-wise learner is fitted by one task, partition after partition.
     data : DataFrame, path, glob, list of paths, or Plan
-        Files are read by the executors, under the same names.
+        Files are read by the executors under the same paths.
     target, weight : str or None
         Columns of the targets and of the sample weights.
     features : str or None
-        A column of vectors (dense or sparse) or arrays; None for all other columns, as `read` takes them.
+        A column of vectors (dense or sparse) or arrays; None: all other columns, encoded as by `read`.
     classes : sequence or None
-        All labels of a classifier. None takes those of the first rows; of vectors, of all.
+        All labels of a classifier. None: the labels of the first rows; for vectors, of all rows.
     candidates : int or None
-        As of `streamsieve.dask.fit`.
+        As in `streamsieve.dask.fit`.
     count : bool, default=True
-        Count the rows of each partition first: then the model does not depend on the partitioning, to the
-        last bit. A frame that gives its rows in another order each time has to be cached for it.
+        If True, count the rows of each partition first; the model is then bit-for-bit independent of the
+        partitioning. A frame whose row order is not deterministic must be cached.
     unit : int or str, default="256MB"
         Files: size of a unit.
     **options
-        Of `read`, for files and plain columns: categorical, missing, schema, ...
+        Options of `read`, for files and plain columns: categorical, missing, schema, ...
 
     Returns
     -------
     estimator
         An ordinary fitted estimator.
     """
-    spark = SparkSession.active()
     if not isinstance(data, DataFrame):
-        named = {} if target is None else {"target": target}
-        units = as_plan(data, unit, {**options, **named, **({} if weight is None else {"weight": weight})})
-        made = unit_task(units, prepare(estimator, units, classes), estimator)
-        numbers = spark.range(0, len(units), 1, len(units))
-        return fit_task(made, lambda task: _run_units(task, numbers, units), candidates)
+        made, units = files_task(estimator, data, unit, classes, target=target, weight=weight, **options)
+        return fit_task(made, lambda made: _run_units(made, units), candidates)
+    frame = needed_columns(data, target, weight, features)
+    made = frame_task(estimator, frame, target, weight, features, classes, **options)
+    return fit_task(made, lambda made: run_frame(made, frame, features, count), candidates)
+
+
+def needed_columns(frame: Any, target: str | None, weight: str | None, features: str | None) -> Any:
+    """Vectors, targets and weights, in this order; all columns if there are no vectors."""
     if target is None:
         raise ParamError("target", None, "expected the column to predict.")
-    made, frame = _task(estimator, data, target, weight, features, classes, options)
-    return fit_task(made, lambda task: _run(task, frame, features, count), candidates)
+    return frame if features is None else frame.select(features, target, *([weight] if weight else []))
 
 
-def _task(
-    estimator: Any, data: Any, target: str, weight: Any, features: Any, classes: Any, options: dict[str, Any]
-) -> tuple[Task, Any]:
-    """What executors are given, and the columns that they need."""
+def frame_task(
+    estimator: Any, frame: Any, target: Any, weight: Any, features: Any, classes: Any, **options: Any
+) -> Task:
+    """The task that is sent to executors."""
     if features is None:
-        sample = data.limit(_SAMPLE).toArrow()
-        return task(estimator, sample, target=target, weight=weight, classes=classes, **options), data
-    frame = data.select(features, target, *([] if weight is None else [weight]))
+        sample = frame.limit(SAMPLE).toArrow()
+        return task(estimator, sample, target=target, weight=weight, classes=classes, **options)
     first = frame.select(features).head()
     if first is None:
         raise ValueError("There is not a single row in all partitions.")
     if classes is None and estimator._task_name == "classification":
         classes = [row[0] for row in frame.select(target).distinct().collect()]
-    return task(estimator, p=len(first[0]), classes=classes), frame
+    return task(estimator, p=len(first[0]), classes=classes)
 
 
-def _run(made: Task, frame: Any, features: str | None, count: bool = True, first: int = 0) -> Partial:
+def run_frame(made: Task, frame: Any, features: str | None, count: bool = True, first: int = 0) -> Partial:
     """Learn all rows of a frame, of which the first has this number."""
     if not made.merges:
-        return made.from_bytes(_learn(made, frame.coalesce(1), features, {0: 0}).collect()[0].state)
+        return run_in_turn(made.zero(), frame, features)
     rows: dict[int, int] = {}
     if made.by_rows and count:
         counted = frame.mapInArrow(_count, "number long, n long").collect()
@@ -105,37 +108,44 @@ def _run(made: Task, frame: Any, features: str | None, count: bool = True, first
     return _reduce(made, states, frame.rdd.getNumPartitions() if not rows else len(rows))
 
 
+def run_in_turn(before: Partial, frame: Any, features: str | None) -> Partial:
+    """Continue to learn with all rows of a frame, in one task."""
+
+    def learn(batches: Iterator[Any]) -> Iterator[Any]:
+        part = _update(before, batches, features)
+        yield _batch(0, pickle.dumps(part))  # not `to_bytes`, after which no more rows can come
+
+    part: Partial = pickle.loads(frame.coalesce(1).mapInArrow(learn, _STATE).head().state)
+    return part
+
+
+def _update(part: Partial, batches: Iterator[Any], features: str | None) -> Partial:
+    for batch in batches:
+        part.update(batch if features is None else _arrays(batch))
+    return part
+
+
 def _learn(made: Task, frame: Any, features: str | None, rows: dict[int, int]) -> Any:
     def learn(batches: Iterator[Any]) -> Iterator[Any]:
         number = TaskContext.get().partitionId()
-        part = made.zero(number, rows.get(number))
-        for batch in batches:
-            part.update(batch if features is None else _arrays(batch))
-        yield _batch(number, part)
+        yield _batch(number, _update(made.zero(number, rows.get(number)), batches, features).to_bytes())
 
     return frame.mapInArrow(learn, _STATE)
 
 
-def _run_units(made: Task, numbers: Any, units: Any) -> Partial:
+def _run_units(made: Task, units: Plan) -> Partial:
     """Learn files, a unit in each task."""
-    job = Job(units, made)
+    job, n = Job(units, made), len(units)
     if not made.merges:
-        return merge_in_order(_in_turn(job))
+        return merge_in_order(parts(job, range(n)))
 
     def learn(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield _batch(number, job.part(number))
+                yield _batch(number, job.part(number).to_bytes())
 
-    return _reduce(made, numbers.mapInArrow(learn, _STATE), len(units))
-
-
-def _in_turn(job: Job) -> Iterator[Partial]:
-    part = None
-    for number in range(len(job.plan)):
-        part = job.learn_next(part, number)
-    assert part is not None
-    yield part
+    numbers = SparkSession.active().range(0, n, 1, n)
+    return _reduce(made, numbers.mapInArrow(learn, _STATE), n)
 
 
 def _count(batches: Iterator[Any]) -> Iterator[Any]:
@@ -143,9 +153,10 @@ def _count(batches: Iterator[Any]) -> Iterator[Any]:
     yield pa.RecordBatch.from_pydict({"number": [TaskContext.get().partitionId()], "n": [n]})
 
 
-def _batch(number: int, part: Partial) -> Any:
-    state = pa.array([part.to_bytes()], pa.binary())
-    return pa.RecordBatch.from_arrays([pa.array([number], pa.int64()), state], ["number", "state"])
+def _batch(number: int, state: bytes) -> Any:
+    return pa.RecordBatch.from_arrays(
+        [pa.array([number]), pa.array([state], pa.binary())], ["number", "state"]
+    )
 
 
 def _reduce(made: Task, states: Any, n: int) -> Partial:
@@ -153,13 +164,12 @@ def _reduce(made: Task, states: Any, n: int) -> Partial:
 
     def join(key: Any, table: Any) -> Any:
         order = np.argsort(table.column("number").to_numpy())
-        parts = [made.from_bytes(table.column("state")[int(i)].as_buffer()) for i in order]
-        return pa.Table.from_batches([_batch(key[0].as_py(), merge_in_order(parts))])
+        merged = merge_in_order(made.from_bytes(table.column("state")[int(i)].as_buffer()) for i in order)
+        return pa.Table.from_batches([_batch(key[0].as_py(), merged.to_bytes())])
 
     while n > _FAN:
         key = F.floor(F.col("number") / _FAN).alias("number")
-        states = states.groupBy(key).applyInArrow(join, _STATE)
-        n = -(-n // _FAN)
+        states, n = states.groupBy(key).applyInArrow(join, _STATE), -(-n // _FAN)
     return merge_in_order(
         made.from_bytes(row.state) for row in sorted(states.collect(), key=lambda row: row.number)
     )
@@ -177,51 +187,10 @@ def _arrays(batch: Any) -> tuple[Any, ...]:
     dense = kind.to_numpy(zero_copy_only=False) == 1
     if dense.all():
         return values.flatten().to_numpy().reshape(len(batch), -1), y, weight
-    p = int(np.where(dense, values.value_lengths(), size.fill_null(0))[0])
-    of = [np.arange(p) if is_dense else row for is_dense, row in zip(dense, indices.to_pylist())]
     lengths = values.value_lengths().to_numpy()
+    p = int(np.where(dense, lengths, size.fill_null(0))[0])
+    of = [np.arange(p) if is_dense else row for is_dense, row in zip(dense, indices.to_pylist())]
     X = csr_array(
         (values.flatten().to_numpy(), np.concatenate(of), np.r_[0, np.cumsum(lengths)]), (len(batch), p)
     )
     return X, y, weight
-
-
-class MicroBatches:
-    """Learns the micro-batches of a stream: `stream.writeStream.foreachBatch(MicroBatches(...)).start()`.
-
-    A batch that Spark repeats after a failure is learned once. `model` is the estimator of the rows so far.
-
-    Parameters
-    ----------
-    estimator, target, weight, features, classes, options
-        As of `fit`.
-    """
-
-    def __init__(self, estimator: Any, target: str, *, weight: str | None = None, features: str | None = None,
-                 classes: Any = None, **options: Any) -> None:  # fmt: skip
-        self.arguments = estimator, target, weight, features, classes, options
-        self.last = -1
-        self.part: Partial | None = None
-
-    def __call__(self, frame: Any, number: int) -> None:
-        if number <= self.last or frame.isEmpty():
-            return
-        estimator, target, weight, features, classes, options = self.arguments
-        if self.part is None:
-            self.task, _ = _task(estimator, frame, target, weight, features, classes, options)
-            if not self.task.like.method.merges:
-                raise ValueError(
-                    f"{self.task.like.name} needs all rows at once; pass an estimator on averages."
-                )
-        frame = frame.persist()  # counted, then learned
-        part = _run(self.task, frame, features, first=0 if self.part is None else self.part.last)
-        frame.unpersist()
-        self.part = part if self.part is None else self.part.merge(part)
-        self.last = number
-
-    @property
-    def model(self) -> Any:
-        """The estimator, fitted to all rows so far."""
-        if self.part is None:
-            raise ValueError("No rows have come yet.")
-        return self.part.finish()
