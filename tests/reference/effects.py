@@ -40,7 +40,7 @@ def eliminate(Z, Y, owner, k, ridge):
         B = np.linalg.solve(A.T @ A + len(A) * ridge * np.eye(len(keep)), A.T @ Y)
         weight = dict(zip(keep, (B**2).sum(axis=1)))
         worth = {f: sum(weight[c] for c in keep if f in owner[c]) for f in alive}
-        rate = 0.6 if len(alive) > 6 * k else 0.75 if len(alive) > 3 * k else 0.9
+        rate = 0.6 if len(alive) > 40 * k else 0.75 if len(alive) > 10 * k else 0.9
         size = min(max(k, int(len(alive) * rate)), len(alive) - 1)
         stay = set(sorted(alive, key=lambda f: -worth[f])[:size])
         pairs = sorted({tuple(owner[c]) for c in keep if owner[c][0] != owner[c][1]})

@@ -95,7 +95,7 @@ def eliminate(
 
     A feature is worth the squared weights of all components that hold it; its pairs are removed with it.
     Pairs are thinned out at the same rate, down to two a feature. Many features are removed at a time while
-    many are left: the first fits take most of the time, and the k best are far above the first cuts.
+    very many are left. To remove more than a tenth below ten times k would lose correlated features.
     """
     last = k or 1
     p = int(owner.max(initial=0)) + 1
@@ -109,7 +109,7 @@ def eliminate(
         v = (squares.fit(keep, ridge).weights ** 2).sum(axis=1)
         o, two = owner[keep], pair[keep]
         worth = np.bincount(o[:, 0], v, p) + np.bincount(o[two, 1], v[two], p)
-        rate = 0.6 if len(alive) > 6 * last else 0.75 if len(alive) > 3 * last else 0.9
+        rate = 0.6 if len(alive) > 40 * last else 0.75 if len(alive) > 10 * last else 0.9
         size = min(max(last, int(len(alive) * rate)), len(alive) - 1)
         gone = np.zeros(p, dtype=bool)
         gone[alive[np.argsort(-worth[alive], kind="stable")[size:]]] = True
