@@ -166,7 +166,7 @@ def test_rows_that_cannot_follow_are_refused(options, files, tmp_path):
         file.write(more)
     done = run(*words, "--resume")
     assert done.exit_code == 4
-    assert "they cannot follow. Delete the checkpoint" in " ".join(done.stderr.split())
+    assert "they cannot be appended. Delete the checkpoint" in " ".join(done.stderr.split())
 
 
 def from_pipe(files, tmp_path, *words, name="rows.csv"):
@@ -485,4 +485,4 @@ def test_resuming_says_which_option_has_changed(files, tmp_path):
     good(*words)
     done = run(*words, "--drop", "x1", "--resume")
     assert done.exit_code == 4
-    assert "with drop None, not ['x1'];" in done.stderr
+    assert "run: drop None, not ['x1'];" in done.stderr

@@ -572,7 +572,7 @@ save(averages, {str(file)!r})
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         os.chmod(name, 0o755)
         assert (
-            "Cannot write the checkpoint (Permission denied); the file that was there is unchanged"
+            "Cannot write the checkpoint (Permission denied); the old file is unchanged"
             in done.stderr
         )
         assert file.read_bytes() == before

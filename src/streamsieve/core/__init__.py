@@ -1,1 +1,1 @@
-"""What everything stands on: rows, parameters, state, losses, tasks and `Method`."""
+"""The basis of all modules: rows, parameters, state, losses, tasks and `Method`."""

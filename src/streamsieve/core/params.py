@@ -13,14 +13,14 @@ import numpy as np
 
 class Domain(Protocol):
     def __str__(self) -> str:
-        """The domain as docstrings, errors and `--help` show it."""
+        """The domain as text for docstrings, errors and `--help`."""
 
     def accept(self, value: Any) -> Any:
-        """The value, a NumPy scalar as Python's own; ValueError if it is outside."""
+        """The value, with NumPy scalars converted to Python; ValueError if it is outside the domain."""
 
 
 class ParamError(ValueError):
-    """A parameter outside its domain. Callers who call it by another name format `name` and `value` anew."""
+    """A parameter outside its domain. Callers with other names for it can format `name` and `value` again."""
 
     def __init__(self, name: str, value: Any, expected: str) -> None:
         super().__init__(f"{name}={value!r}; {expected}")
@@ -31,9 +31,9 @@ class ParamError(ValueError):
 
 
 class Advice:
-    """What to do about an error, where that is to set parameters: each {} of the text is one.
+    """Advice to set parameters: each {} of the text is a parameter.
 
-    `str` names them as Python does; who calls them by other names uses `render`.
+    `str` uses Python's names of the parameters; `render` uses other names.
     """
 
     def __init__(self, text: str, *params: tuple[str, Any] | str) -> None:
@@ -41,7 +41,7 @@ class Advice:
         self.params = [param if isinstance(param, tuple) else (param, None) for param in params]
 
     def render(self, name: Callable[[str, Any], str]) -> str:
-        """The text with each parameter as `name(parameter, value)` has it; the value None is any."""
+        """The text with each parameter formatted by `name(parameter, value)`; None: any value."""
         return self.text.format(*(name(param, value) for param, value in self.params))
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Int:
-    """Whole numbers from `least` to `most`; bool is none."""
+    """Whole numbers from `least` to `most`, except bool."""
 
     least: int | None = None
     most: int | None = None
@@ -67,7 +67,7 @@ class Int:
         if (self.least is not None and number < self.least) or (self.most is not None and number > self.most):
             raise ValueError
         if self.most is None and number >= 2**63:
-            raise ValueError(f"{self} below 2^63")  # what the kernels can count
+            raise ValueError(f"{self} below 2^63")  # limit of the kernels
         return number
 
 
@@ -130,7 +130,7 @@ class Bytes:
 
 
 def size_of(value: Any) -> int:
-    """Bytes, of a number or a text; ValueError for anything else."""
+    """Bytes from a number or a text; ValueError for anything else."""
     if not isinstance(value, str):
         return Int().accept(value)
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?)B?\s*", value.upper())
@@ -181,7 +181,7 @@ class Or:
 
 @dataclass(frozen=True)
 class Kind:
-    """Values of some Python types, for what has no narrower domain: callables, lists of names."""
+    """Values of some Python types, for parameters without a narrower domain: callables, lists of names."""
 
     name: str
     types: tuple[type, ...] = ()
@@ -204,7 +204,7 @@ def _bounds(least: float | None, most: float | None) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What `Param` declares; `live` ones may change between two calls of `partial_fit`."""
+    """Declaration by `Param`; `live` parameters may change between two calls of `partial_fit`."""
 
     default: Any
     domain: Domain
@@ -220,7 +220,7 @@ class Parameter:
 
     @property
     def text(self) -> str:
-        """The meaning, with the paper's symbol."""
+        """The meaning, with the symbol of the paper."""
         return self.meaning + (f" The paper's {self.symbol}." if self.symbol else "")
 
 

@@ -1,6 +1,6 @@
-"""`Rows`, the one block of rows, and `as_rows`, which makes and checks it from whatever a user holds.
+"""`Rows`, a block of rows, and `as_rows`, which creates and validates it from the input of a user.
 
-Rows are checked once, here, at the edge; inside the library they are trusted. Nothing changes its input.
+Rows are validated once, here; inside the library they are trusted. No function changes its input.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 INDICES = (np.dtype(np.int32), np.dtype(np.int64))
 Array = NDArray[np.float64]
 
-_BLOCK = 1 << 17  # values of a column-ordered array that are put in row order at a time
+_BLOCK = 1 << 17  # values of a column-ordered array that are copied to row order at a time
 _MOST = 2**31 - 1  # entries and columns that the kernels' indices can count
-MODERATE = 1e50  # magnitude up to which no product that a learner forms overflows
+MODERATE = 1e50  # magnitude up to which no product of a learner overflows
 
 
 class ColumnMap:
     """A centre and a unit for each column, x -> (x - center) * inverse, which kernels apply as they read.
 
-    `center` is None where no column is centred, `inverse` (of the units) where all units are 1. `centred`
+    `center` is None if no column is centred; `inverse` (of the units) is None if all units are 1. `centred`
     lists the columns whose centre is not 0, ascending.
     """
 
@@ -66,11 +66,10 @@ class ColumnMap:
 class Rows:
     """n rows of p features: a 2-D float array of any strides, or CSR arrays with sorted, unique indices.
 
-    `Rows(values)` or `Rows(p=p, csr=(indptr, indices, data))` trust what they get; `as_rows` checks it.
-    `indptr` need not start at 0, so that a slice shares all arrays. No value held exceeds `bound` in
-    magnitude; it is infinite where the values were not looked at. Rows with a `map` are those about the
-    centre and in the units of their columns: the values are held as they came, and kernels apply the map as
-    they read them.
+    `Rows(values)` or `Rows(p=p, csr=(indptr, indices, data))` do not check their input; `as_rows` does.
+    `indptr` need not start at 0, so that a slice shares all arrays. No stored value exceeds `bound` in
+    magnitude; it is infinite if the values were not checked. Rows with a `map` are centred and scaled: the
+    stored values are unchanged, and kernels apply the map while reading.
     """
 
     __slots__ = ("bound", "data", "indices", "indptr", "map", "p", "values")
@@ -110,22 +109,22 @@ class Rows:
 
     @property
     def n_values(self) -> int:
-        """Values held: all of a dense block, the stored entries of a sparse one."""
+        """Number of stored values: all of a dense block, the entries of a sparse block."""
         if self.values is not None:
             return int(self.values.size)
         return int(self.indptr[-1] - self.indptr[0])
 
     def mostly_zero(self, at: NDArray[np.int64] | None = None) -> bool:
-        """Whether more than half of the values are zero, of all rows or those `at`.
+        """Whether more than half of the values are zero, in all rows or those `at`.
 
-        Columns without any other value do not count: rows may be wider than what is in them.
+        Columns with only zeros are ignored, because rows may be wider than their content.
         """
         n = len(self) if at is None else len(at)
         counts = self.column_sums(at=at)[:, 0]
         return bool(2 * counts.sum() < n * np.count_nonzero(counts))
 
     def rows_within(self, n_values: int) -> int:
-        """How many rows from the first on hold at most so many values."""
+        """Number of first rows that have at most this number of values."""
         if self.values is not None:
             return n_values // max(1, self.p)
         return int(np.searchsorted(self.indptr, int(self.indptr[0]) + n_values, side="right")) - 1
@@ -133,7 +132,7 @@ class Rows:
     # ---------------------------------------------------------------- parts
 
     def __getitem__(self, rows: slice) -> Rows:
-        """Consecutive rows; nothing is copied."""
+        """Consecutive rows, without a copy."""
         start, stop, _ = rows.indices(len(self))
         if start == 0 and stop == len(self):
             return self
@@ -143,7 +142,7 @@ class Rows:
         return Rows(p=self.p, csr=csr, bound=self.bound, map=self.map)
 
     def mapped(self, map: ColumnMap | None) -> Rows:
-        """These rows, which have no map, with one; O(1)."""
+        """These rows with a map; O(1)."""
         if map is None or map.is_identity:
             return self
         assert self.map is None
@@ -155,7 +154,7 @@ class Rows:
         return Rows(self.values, p=p or self.p, csr=csr, bound=self.bound, map=map)
 
     def take(self, at: NDArray[Any]) -> Rows:
-        """The rows where a mask holds, or of these numbers, as a copy."""
+        """The rows of a mask or of these indices, as a copy."""
         if self.values is not None:
             return Rows(self.values[at], bound=self.bound, map=self.map)
         at = np.flatnonzero(at) if at.dtype == bool else np.ascontiguousarray(at, dtype=np.int64)
@@ -169,7 +168,7 @@ class Rows:
     def parts(self, at: NDArray[np.int64] | None = None, multiple: int = 1) -> Iterator[tuple[Any, Rows]]:
         """Places of some rows, and these as the kernels read them: all, or those `at`, in this order.
 
-        What is copied of those `at` is a bounded block at a time, of a multiple of so many rows.
+        Rows `at` are copied in bounded blocks of a multiple of this number of rows.
         """
         if at is None:
             yield from self.in_row_order()
@@ -207,7 +206,7 @@ class Rows:
         return Rows(p=self.p, csr=csr, bound=self.bound, map=self.map)
 
     def copy(self) -> Rows:
-        """A copy, without a map: of its values as they are with it."""
+        """A copy with the map applied to the values."""
         if self.map is not None:
             return self.materialized()
         if self.values is not None:
@@ -216,7 +215,7 @@ class Rows:
         return Rows(p=self.p, csr=(rows.indptr.copy(), rows.indices.copy(), rows.data.copy()))
 
     def materialized(self) -> Rows:
-        """Rows without a map: these, or a copy of the values as they are with it."""
+        """Rows without a map: these, or a copy with the map applied."""
         if self.map is None:
             return self
         if self.values is not None:
@@ -230,14 +229,14 @@ class Rows:
         return Rows(p=self.p, csr=csr).tight()
 
     def with_width(self, p: int) -> Rows:
-        """Sparse rows as if they had p columns; entries beyond them are left out."""
+        """Sparse rows with p columns; entries beyond them are left out."""
         if p >= self.p:
             return self._share(self.map, p)
         return self.columns(np.arange(p))
 
     @staticmethod
     def concat(parts: Sequence[Rows]) -> Rows:
-        """All rows in one block: sparse if any of them is, float64 if any of them is."""
+        """All rows in one block: sparse if any of them is sparse, float64 if any of them is float64."""
         if len(parts) == 1:
             return parts[0]
         parts = [part.materialized() for part in parts]
@@ -255,9 +254,9 @@ class Rows:
 
     @property
     def kernel(self) -> Any:
-        """What the compiled kernels read: a 2-D array in row order, or CSR arrays with indices of 32 bits.
+        """Input of the compiled kernels: a 2-D array in row order, or CSR arrays with 32-bit indices.
 
-        With a map, a pair of these and of the map's arrays.
+        With a map, a pair of these and the arrays of the map.
         """
         plain = self.values if self.values is not None else self._narrow_csr()
         return plain if self.map is None else (plain, self.map.kernel)
@@ -269,38 +268,38 @@ class Rows:
         if max(b - a, self.p) > _MOST:
             raise ValueError(
                 f"Sparse rows with {self.p} columns and {b - a} entries; at most {_MOST} of each can be read "
-                "at a time: pass fewer rows a call, or hash the features to fewer columns."
+                "at a time: pass fewer rows per call, or hash the features to fewer columns."
             )
         return (self.indptr - a).astype(np.int32), self.indices[a:b].astype(np.int32), self.data[a:b]
 
     @property
     def in_one_part(self) -> bool:
-        """Whether the kernels read all rows at once."""
+        """Whether the kernels can read all rows at once."""
         X = self.values
         if X is None:
             return len(self.data) <= _MOST or self.n_values <= _MOST
         return self.p <= 1 or (X.strides[1] == X.itemsize and X.strides[0] % X.itemsize == 0)
 
     def largest(self) -> float:
-        """The largest magnitude of a value, NaN aside; 0 where there is none."""
+        """The largest magnitude of a value, ignoring NaN; 0 if there are no values."""
         x = self.data[self.indptr[0] : self.indptr[-1]] if self.values is None else self.values
         return float(max(np.fmax.reduce(x, axis=None, initial=0), -np.fmin.reduce(x, axis=None, initial=0)))
 
     def within(self, limit: float) -> bool:
-        """Whether no value held exceeds a limit, NaN aside."""
+        """Whether no stored value exceeds a limit, ignoring NaN."""
         if self.bound <= limit:
             return True
         x = self.values if self.values is not None else self.data[None, self.indptr[0] : self.indptr[-1]]
         return bool(_core.first_bad(x, True, limit)[0] < 0)
 
     def count_far(self, center: Array, reach: Array) -> int:
-        """How many values are further from the centre of their column than its reach."""
+        """Number of values that are further from the centre of their column than its reach."""
         return sum(_core.count_far(part.kernel, center, reach) for _, part in self.in_row_order())
 
     def without_far(self, center: Array, reach: Array) -> tuple[Rows, NDArray[np.int64]]:
-        """The centre of its column in place of each value that is further from it than its reach.
+        """Replace each value that is further from the centre of its column than its reach by the centre.
 
-        The rows, as a copy where there are such values, and the columns of these, one each.
+        Returns the rows (a copy if there are such values) and the column of each such value.
         """
         if not self.count_far(center, reach):
             return self, np.empty(0, dtype=np.int64)
@@ -313,7 +312,7 @@ class Rows:
         return rows, columns
 
     def with_zeros(self, columns: NDArray[np.integer[Any]]) -> Rows:
-        """Sparse rows with an entry in each of these columns, zeros added where they lack one."""
+        """Sparse rows with an entry in each of these columns; missing entries are added as zeros."""
         columns = columns[columns < self.p]
         stored = self.indices[self.indptr[0] : self.indptr[-1]]
         if not len(columns) or np.isin(stored, columns).sum() == len(self) * len(columns):
@@ -325,7 +324,7 @@ class Rows:
         return from_scipy(type(X)((data, at), shape=X.shape).tocsr())
 
     def in_row_order(self) -> Iterator[tuple[slice, Rows]]:
-        """The rows as the kernels read them: all at once or, from column order, copied block by block."""
+        """The rows for the kernels: all at once or, if stored in column order, copied block by block."""
         n, X = len(self), self.values
         if X is None and not self.in_one_part:
             at = 0
@@ -343,14 +342,14 @@ class Rows:
 
     @property
     def features(self) -> NDArray[np.integer[Any]] | None:
-        """Features that occur, with repeats, in sparse rows; None where these are as many as all."""
+        """Features that occur in sparse rows, with repeats; None if there are as many as all features."""
         if self.values is not None or self.n_values >= self.p:
             return None
         stored: NDArray[np.integer[Any]] = self.indices[self.indptr[0] : self.indptr[-1]]
         return stored if self.map is None else np.concatenate([stored, self.map.centred])
 
     def to_sparse(self) -> Rows:
-        """Sparse rows: these, or a copy of dense ones without their zeros; SciPy is not loaded for it."""
+        """Sparse rows: these, or a copy of dense rows without zeros. SciPy is not loaded."""
         if self.sparse:
             return self
         rows = self.materialized()
@@ -363,7 +362,7 @@ class Rows:
         return Rows(p=self.p, csr=csr, bound=rows.bound)
 
     def to_scipy(self) -> Any:
-        """A `csr_array`, which shares the arrays of sparse rows."""
+        """A `csr_array` that shares the arrays of sparse rows."""
         from scipy.sparse import csr_array
 
         if self.map is not None:
@@ -374,7 +373,7 @@ class Rows:
         return matrix
 
     def matrix(self) -> Any:
-        """The array of dense rows, a `csr_array` of sparse ones; no copy, unless they have a map."""
+        """The array of dense rows, or a `csr_array` of sparse rows; not a copy, unless they have a map."""
         return self.to_scipy() if self.sparse else self.to_array()
 
     def to_array(self) -> NDArray[Any]:
@@ -388,7 +387,7 @@ class Rows:
         return out
 
     def imputed(self, mean: Array) -> Rows:
-        """The rows with these means in place of NaN, as a copy; the rows themselves where none is NaN."""
+        """The rows with NaN replaced by these means, as a copy; the rows themselves without NaN."""
         held = self.values if self.values is not None else self.data[self.indptr[0] : self.indptr[-1]]
         if not (gone := np.isnan(held)).any():
             return self
@@ -411,9 +410,9 @@ class Rows:
     def column_sums(
         self, w: Array | None = None, y: Array | None = None, at: NDArray[np.int64] | None = None
     ) -> Array:
-        """Of each column: non-zeros, sum w x, sum w x^2 and, for targets y (n, q), sum w x y: (p, 3 + q).
+        """For each column: non-zeros, sum w x, sum w x^2 and, for targets y (n, q), sum w x y: (p, 3 + q).
 
-        Of all rows, or of those `at`. No copy of the rows is made, whatever their layout and map.
+        Over all rows, or those `at`. Rows are never copied, for any layout and map.
         """
         y = np.empty((len(self), 0)) if y is None else y
         out = np.zeros((self.p, 3 + y.shape[1]))
@@ -423,7 +422,7 @@ class Rows:
 
 
 def from_scipy(X: Any) -> Rows:
-    """Rows of a canonical CSR matrix, whose arrays are shared."""
+    """Rows of a canonical CSR matrix; the arrays are shared."""
     return Rows(p=X.shape[1], csr=(X.indptr, X.indices, X.data))
 
 
@@ -447,10 +446,10 @@ def as_rows(
     nan_ok: bool = False,
     limit: float = math.inf,
 ) -> tuple[Rows, list[str] | None]:
-    """Checked rows and, where X is a data frame, its column names; columns are taken by `names` where given.
+    """Validated rows and, if X is a data frame, its column names; columns are selected by `names` if given.
 
-    Values are finite (NaN may pass) and within `limit`; indices of sparse rows are sorted, without repeats
-    and within the columns.
+    Values are finite (NaN may be allowed) and within `limit`; indices of sparse rows are sorted, unique and
+    within the columns.
     """
     found = None
     if isinstance(X, Rows):
@@ -470,7 +469,7 @@ def as_rows(
 def check_rows(
     rows: Rows, *, names: Sequence[str] | None = None, nan_ok: bool = False, limit: float = math.inf
 ) -> Rows:
-    """The rows, if kernels can trust them; unsorted or repeated indices are sorted and summed in a copy."""
+    """The validated rows; unsorted or repeated indices are sorted and summed in a copy."""
     if rows.values is not None:
         bad, bound = _core.first_bad(rows.values, nan_ok, limit)
         if bad >= 0:
@@ -501,7 +500,7 @@ def check_rows(
 
 
 def _can_be_sorted(rows: Rows) -> bool:
-    """Whether SciPy, which checks no index, can follow those of all rows."""
+    """Whether all indices are valid; SciPy does not check them."""
     indptr, used = rows.indptr, rows.indices[rows.indptr[0] : rows.indptr[-1]]
     return bool((np.diff(indptr) >= 0).all()) and 0 <= int(used.min()) <= int(used.max()) < rows.p
 
@@ -518,7 +517,7 @@ def _describe(value: Any) -> str:
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether X is a sparse matrix; scipy is not loaded to find out."""
+    """Whether X is a sparse matrix; does not load scipy."""
     scipy = sys.modules.get("scipy.sparse")
     return scipy is not None and bool(scipy.issparse(X))
 
@@ -547,7 +546,8 @@ def _from_sparse(X: Any) -> Rows:
 
 
 def _check_indices(X: Any) -> None:
-    """Raise ValueError for a damaged matrix of another format: SciPy follows its indices to convert it."""
+    """Raise ValueError for a damaged matrix of another format: SciPy does not check indices in
+    conversions."""
     try:
         if X.format == "coo":
             bad = any(len(at) and not 0 <= at.min() <= at.max() < n for at, n in zip(X.coords, X.shape))
@@ -562,7 +562,7 @@ def _check_indices(X: Any) -> None:
 def _from_array(X: Any) -> NDArray[Any]:
     if isinstance(X, np.ndarray) and X.dtype.kind in "US":
         raise ValueError("X holds text; encode it as numbers (for instance one-hot) first.")
-    if isinstance(X, np.ma.MaskedArray):  # what is masked is missing
+    if isinstance(X, np.ma.MaskedArray):  # masked values are missing
         X = np.where(np.ma.getmaskarray(X), np.nan, X.data)
     X = np.asarray(X)
     if X.dtype.kind == "c":
@@ -577,7 +577,7 @@ def _from_array(X: Any) -> NDArray[Any]:
 
 def as_float64(a: NDArray[Any], name: str) -> Array:
     if a.dtype.kind in "mM":
-        raise ValueError(f"{name} of dtype {a.dtype} holds dates or times; turn them into numbers first.")
+        raise ValueError(f"{name} of dtype {a.dtype} holds dates or times; convert them to numbers first.")
     try:
         return a.astype(np.float64)
     except OverflowError as error:
@@ -587,7 +587,7 @@ def as_float64(a: NDArray[Any], name: str) -> Array:
 
 
 def is_frame(X: Any) -> bool:
-    """Whether narwhals knows X as a data frame; pandas, polars and Arrow are not imported for it."""
+    """Whether X is a data frame for narwhals; does not import pandas, polars or Arrow."""
     import narwhals as nw
 
     _check_collected(X, "X")
@@ -608,7 +608,7 @@ def _check_collected(values: Any, name: str) -> None:
 
 
 def read_frame(X: Any) -> Any:
-    """A data frame as narwhals', whose columns have different names; ValueError where two have one."""
+    """A narwhals data frame with distinct column names; ValueError if two columns have the same name."""
     import narwhals as nw
 
     try:
@@ -653,7 +653,7 @@ def _from_frame(X: Any, names: Sequence[str] | None) -> tuple[Array, list[str]]:
 
 
 def as_vector(y: Any, name: str = "y") -> NDArray[Any]:
-    """What a user passes as one value a row, or several, as an array."""
+    """One or several values per row, as an array."""
     has_numpy = not isinstance(y, np.ndarray | list | tuple | float | int) and hasattr(y, "to_numpy")
     if hasattr(y, "collect"):
         _check_collected(y, name)
@@ -673,26 +673,26 @@ def as_targets(y: Any, n: int, limit: float = math.inf) -> Array:
     if y.ndim == 0:
         y = y.reshape(1)
     if y.ndim > 2:
-        raise ValueError(f"y has {y.ndim} dimensions; pass one value a row, or an array (rows, targets).")
+        raise ValueError(f"y has {y.ndim} dimensions; pass one value per row, or an array (rows, targets).")
     check_length(y, n)
     y = np.ascontiguousarray(y.reshape(n, -1) if n else y.reshape(0, y.shape[1] if y.ndim == 2 else 1))
     if not y.shape[1]:
-        raise ValueError(f"y has shape {y.shape}; expected at least one target a row.")
+        raise ValueError(f"y has shape {y.shape}; expected at least one target per row.")
     bad, _ = _core.first_bad(y, False, limit)
     if bad >= 0:
         raise ValueError(
-            f"Input y contains {_describe(y.ravel()[bad])} at row {bad // y.shape[1]}; drop or mend this row."
+            f"Input y contains {_describe(y.ravel()[bad])} at row {bad // y.shape[1]}; drop or fix this row."
         )
     return y
 
 
 def check_length(y: NDArray[Any], n: int) -> None:
     if len(y) != n:
-        raise ValueError(f"X has {n} rows and y has {len(y)}; they must be the same rows.")
+        raise ValueError(f"X has {n} rows, but y has {len(y)}; pass one target per row.")
 
 
 def unique_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """The values of y in order, as `np.unique` has them; of numbers with two values without sorting all."""
+    """The sorted distinct values of y, as `np.unique`; faster for numbers with two values."""
     if y.size and y.dtype.kind in "biuf":
         ends = np.array([y.min(), y.max()])
         if ends[0] != ends[1] and np.all((y == ends[0]) | (y == ends[1])):
@@ -706,7 +706,8 @@ def unique_labels(y: NDArray[Any]) -> NDArray[Any]:
 def as_weights(weights: Any, n: int, limit: float = math.inf) -> Array | None:
     """Sample weights as float64 (n,), finite, not negative and within `limit`, or None for ones.
 
-    A weight above 0 is at least 1 / limit: sums of smaller ones vanish, and dividing by them overflows.
+    A positive weight is at least 1 / limit: sums of smaller weights underflow, and dividing by them
+    overflows.
     """
     if weights is None:
         return None
@@ -733,6 +734,6 @@ def as_weights(weights: Any, n: int, limit: float = math.inf) -> Array | None:
 
 
 def check_any_weight(weights: Any) -> None:
-    """Raise ValueError where all rows weigh nothing."""
+    """Raise ValueError if all rows have weight 0."""
     if weights is not None and len(w := np.atleast_1d(as_vector(weights, "sample_weight"))) and not w.any():
-        raise ValueError("All sample weights are zero; at least one row must weigh something.")
+        raise ValueError("All sample weights are zero; at least one row must have a positive weight.")

@@ -9,7 +9,7 @@
 Fields are attributes. A field is an array, another `State`, `Rows`, a plain number, string or None, or a list
 or dict of these. The compiled kernels read arrays and records by name, in place.
 
-All rows of a call, or none: inside `with undo:` what a call has changed is put back where it fails.
+A call learns all rows or none: inside `with undo:`, the changes of a failed call are undone.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def square(p: int, dtype: Any = np.float64) -> Field:
 
 
 def optional(value: Any = None) -> Field:
-    """A value that may be None, an array, a state or else: the method's own check verifies it."""
+    """A value that may be None, an array, a state or other: the method checks it."""
     return Field(value, ("optional",))
 
 
@@ -78,7 +78,7 @@ class State:
         self.add_fields(**fields)
 
     def add_fields(self, **fields: Any) -> None:
-        """Add fields, or set them anew with other roles."""
+        """Add fields, or replace them with other roles."""
         for name, field in fields.items():
             if isinstance(field, Field):
                 self._axes[name] = field.axes
@@ -101,7 +101,7 @@ class State:
     # ---------------------------------------------------------------- growing
 
     def resize(self, p: int) -> None:
-        """Give every 'feature' axis length p, new places zero; nested states too."""
+        """Set the length of every 'feature' axis to p, with zeros for new features; also in nested states."""
         new = {}  # set once there is memory for all of them
         for name, value in self.fields().items():
             if isinstance(value, State):
@@ -112,7 +112,7 @@ class State:
             setattr(self, name, value)
 
     def bytes_at(self, p: int, now: int) -> float:
-        """Bytes that the arrays would take with p features; they have `now` features now."""
+        """Size in bytes of the arrays with p features; they currently have `now` features."""
         total = 0.0
         for name, value in self.fields().items():
             if isinstance(value, State):
@@ -124,7 +124,7 @@ class State:
     # ---------------------------------------------------------------- snapshots
 
     def snapshot(self, features: NDArray[np.integer[Any]] | None = None) -> dict[str, Any]:
-        """What `restore` needs to undo changes; of arrays by feature, only the rows of `features`."""
+        """A copy for `restore`; for arrays by feature, only the rows of `features`."""
         held: dict[str, Any] = {}
         for name, value in self.fields().items():
             by_feature = self.axes(name)[:1] == ("feature",)
@@ -137,7 +137,7 @@ class State:
         return held
 
     def restore(self, held: dict[str, Any]) -> None:
-        """Undo all changes since the snapshot was made; the width must be what it was then."""
+        """Undo all changes since the snapshot; the width must be the same."""
         for name in set(self.fields()) - set(held):
             delattr(self, name)
         for name, value in held.items():
@@ -177,11 +177,11 @@ class State:
             yield from differences(value, theirs[name], path + name)
 
     def verify(self, fresh: State, path: str = "") -> None:
-        """Raise ValueError unless fields, types and shapes are those of a state just made.
+        """Raise ValueError unless fields, types and shapes are those of a new state.
 
-        For what comes from a file: kernels trust names, types and lengths. Axes with the role 'slot' may have
-        any length. A state may be None, and an `optional` field anything: the method's own check
-        looks at those.
+        For states from files, because kernels do not check names, types and lengths. Axes with the role
+        'slot' may have any length. A state may be None, and an `optional` field may have any value: the
+        method checks these.
         """
         if self.fields().keys() != fresh.fields().keys():
             odd = sorted(self.fields().keys() ^ fresh.fields().keys())
@@ -204,7 +204,7 @@ class State:
 
 
 class LockedState(State):
-    """A state that several threads may use: whoever changes or reads it holds its lock."""
+    """A state that several threads may use: changes and reads hold its lock."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ARG004
         self = super().__new__(cls)
@@ -243,7 +243,7 @@ def check_array(name: str, a: Any, dtype: Any, shape: tuple[int, ...]) -> None:
 
 
 def check_counts(numbers: NDArray[Any], counts: tuple[str, ...]) -> None:
-    """Raise ValueError for records from a file that are not finite, or whose counts are no whole numbers."""
+    """Raise ValueError for records from a file that are not finite, or whose counts are not whole numbers."""
     for name in numbers.dtype.names or ():
         values = numbers[name]
         if not np.isfinite(values).all():
@@ -253,10 +253,10 @@ def check_counts(numbers: NDArray[Any], counts: tuple[str, ...]) -> None:
 
 
 def resized(a: NDArray[Any], axes: tuple[str, ...], p: int) -> NDArray[Any]:
-    """The array with p places along its 'feature' axes, new ones zero.
+    """The array with length p along its 'feature' axes, with zeros for new features.
 
-    Along a first axis it is a view of its owner while that has room, else of one twice as long, so that
-    growing feature by feature costs O(1) each.
+    Along the first axis it is a view of a larger array, which is doubled if it is full, so that adding a
+    feature costs O(1).
     """
     if axes[0] == "feature" and "feature" not in axes[1:]:
         if p <= len(a):
@@ -276,7 +276,7 @@ def resized(a: NDArray[Any], axes: tuple[str, ...], p: int) -> NDArray[Any]:
 
 
 def copied(value: Any) -> Any:
-    """A copy of a field's value that shares no memory with it."""
+    """A copy of the value of a field that shares no memory with it."""
     if isinstance(value, np.ndarray):
         return value.copy(order="K")
     if isinstance(value, State | Rows):
@@ -317,9 +317,9 @@ def differences(a: Any, b: Any, path: str) -> Iterator[str]:
 
 
 class RowBuffer(State):
-    """Copies of rows, targets and weights, held until there are enough of them to learn a block.
+    """A buffer of copies of rows, targets and weights, until there are enough to learn a block.
 
-    Rows are kept call by call, and joined when they are read: O(1) a row, and the same however they were cut.
+    Rows are stored by call and joined when they are read: O(1) per row, and independent of how they were cut.
     """
 
     rows: Rows | None
@@ -336,7 +336,7 @@ class RowBuffer(State):
         return self._n + (0 if self.targets is None else len(self.targets))
 
     def append(self, rows: Rows, y: Array, w: Array | None) -> None:
-        """Hold copies of these rows too."""
+        """Add copies of these rows."""
         if not isinstance(self._parts, list):
             self._parts = []
         part = rows.copy(), y.copy(), None if w is None else w.copy()
@@ -349,7 +349,7 @@ class RowBuffer(State):
         self._parts, self._n = (), 0
 
     def joined(self) -> tuple[Rows, Array, Array | None]:
-        """All rows, targets and weights; at least one row is there."""
+        """All rows, targets and weights; there is at least one row."""
         held = list(self._parts)
         if self.rows is not None and self.targets is not None:
             held.insert(0, (self.rows, self.targets, self.weights))

@@ -1,4 +1,4 @@
-"""More than one machine, whatever the engine: partitions learn by themselves and merge, to the same bytes.
+"""Several machines with any engine: partitions are learned independently and merged, to the same bytes.
 
 >>> import numpy as np
 >>> from streamsieve import OLSthRegressor, distributed
@@ -11,8 +11,8 @@
 >>> distributed.merge_in_order(parts).finish().get_support(indices=True)
 array([1, 3])
 
-`distributed.fit` does so for files, frames and Arrow streams on this machine; `streamsieve.dask`, `spark` and
-`ray` do it on theirs. `partial.py` describes the protocol.
+`distributed.fit` does this for files, frames and Arrow streams on this machine; `streamsieve.dask`, `spark`
+and `ray` do it on a cluster. `partial.py` describes the protocol.
 """
 
 from .fit import fit, fit_task, learn, prepare, task

@@ -1,4 +1,4 @@
-"""The units of a plan, learned: each by itself, from a file that holds it, or one after the other."""
+"""Learning the units of a plan: independently, from stored results, or one after another."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from .plan import Plan, Unit
 
 
 def unit_task(plan: Plan, like: Model, estimator: Any = None) -> Task:
-    """What is to be learned of the units of a plan."""
+    """The task for the units of a plan."""
     task = Task(like, table=plan.layout.table or None, estimator=estimator)
     known = plan[0].row is not None
     return replace(task, leaf=leaf_rows(len(task.names or ()))) if known else task
 
 
 def accumulate(unit: Unit, task: Task | Model) -> Partial:
-    """Learn the rows of a unit: a pure function of its arguments, whichever worker calls it.
+    """Learn the rows of a unit: a pure function of its arguments, the same on every worker.
 
     Parameters
     ----------
     unit : Unit
-        Of a `plan`.
+        A unit of a `plan`.
     task : Task or Model
-        What is to be learned, as `unit_task` or `prepare` make it. It is not changed.
+        Result of `unit_task` or `prepare`. It is not changed.
     """
     task = task if isinstance(task, Task) else Task(task, table=unit.layout.table or None)
     columns = task.columns
@@ -65,14 +65,14 @@ def accumulate(unit: Unit, task: Task | Model) -> Partial:
 
 
 def learn_blocks(model: Model, blocks: Iterable[Block]) -> int:
-    """Learn blocks by the loop of all runs; how many rows."""
+    """Learn blocks with the training loop; returns the number of rows."""
     trainer = Trainer(model)
     trainer.learn(checked_block(model, block, trainer.rows) for block in blocks)
     return trainer.rows
 
 
 def stream_partial(task: Task, number: int, stream: Any) -> Partial:
-    """What a partition gives that is read as a stream."""
+    """The partial result of a partition that is read as a stream."""
     with named(f"unit {number} (partition {number})"), one_blas_thread():
         model = fresh(task.like)
         rows = learn_blocks(model, (Block(*examples) for examples in stream.blocks()))
@@ -107,8 +107,8 @@ class Job:
         return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
     def part(self, number: int) -> Partial:
-        """What a unit gives: from its file, or else accumulated and written to it."""
-        keep = self.folder is not None and self.task.like.method.merges  # votes are not kept
+        """The partial result of a unit: from its file, or else computed and written to it."""
+        keep = self.folder is not None and self.task.like.method.merges  # votes are not stored
         file = os.path.join(self.folder or "", f"unit-{number:06d}.sieve") if keep else None
         found = None if file is None else self._kept(number, file)
         if found is not None:
@@ -120,7 +120,7 @@ class Job:
         return part
 
     def _kept(self, number: int, file: str) -> Partial | None:
-        """The unit in a file; None where there is none, or a damaged one."""
+        """The unit in a file; None if the file is missing or damaged."""
         if not os.path.exists(file):
             return None
         try:
@@ -136,7 +136,7 @@ class Job:
         return part
 
     def learn_next(self, before: Partial | None, number: int) -> Partial:
-        """Go on learning with the next unit: what one machine would do, bit for bit."""
+        """Continue with the next unit, bit-for-bit as one machine would."""
         unit = self.plan[number]
         with named(unit), one_blas_thread():
             stream = unit.open(n_jobs=1)
@@ -151,7 +151,7 @@ class Job:
 
 
 def describe_part(part: Part, digest: str, **more: Any) -> dict[str, Any]:
-    """What a file says of the part it holds."""
+    """Notes about a part, for its file."""
     return {
         "digest": digest, "first": part.first, "last": part.last, "rows": part.rows,
         "rows_bad": part.rows_bad, **more,
@@ -159,7 +159,7 @@ def describe_part(part: Part, digest: str, **more: Any) -> dict[str, Any]:
 
 
 def part_of(model: Model, about: dict[str, Any]) -> Part:
-    """The part that a file holds, packed; `describe_part` wrote the notes."""
+    """The packed part in a file; `describe_part` wrote the notes."""
     note = about["part"]
     method: Any = model.method
     method.averages.pack()

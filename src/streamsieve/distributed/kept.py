@@ -1,7 +1,8 @@
-"""Rows of the candidates of a sieve whose loss has no sums: partitions keep them, and one sieve reads all.
+"""Rows of the candidates of a sieve, for losses without sufficient sums: partitions store them, and one sieve
+reads all.
 
-Workers parse rows, deal them into folds by their content and leave out columns that are not candidates. What
-they send is bounded by the sieve's `memory`: a partition that would hold more sends nothing, and says so.
+Workers parse rows, assign them to folds by their content and leave out columns that are not candidates. The
+data they send are limited by the `memory` of the sieve: a partition with more rows sends only a notice.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from ..methods.sieve.store import Ints, Store
 
 
 class KeptRows(Method):
-    """The rows of a unit as a sieve would store them; learned as any method is, by the same loop.
+    """The rows of a unit as a sieve stores them; learned by the same training loop as any method.
 
     Parameters
     ----------
     sieve : Sieve
-        Which will read them.
+        The sieve that will read the rows.
     chosen : array of int32, or None
         The candidates, increasing; None for all features.
     """
@@ -52,7 +53,7 @@ class KeptRows(Method):
         if s.X is None:
             return
         if not isinstance(s.X, Rows) or s.X.p > self.p or len(s.X) > s.rows:
-            raise ValueError(f"the rows are not of {self.p} features.")
+            raise ValueError(f"the rows do not have {self.p} features.")
         n = len(s.X)
         check_array("y", s.y, np.float64, (n, self.q))
         check_array("w", s.w, np.float64, (n,))
@@ -62,7 +63,7 @@ class KeptRows(Method):
         self.p = max(p, self.p)
 
     def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:
-        """Keep checked rows, while the memory of the sieve holds them."""
+        """Store validated rows, while they fit into the memory of the sieve."""
         self.resize(rows.p)
         s, key = self.state, np.empty(len(rows), dtype=np.uint32)
         if not s.rows:  # as a sieve decides it, by the first row
@@ -96,7 +97,7 @@ class KeptRows(Method):
         *,
         follows: bool = False,  # noqa: ARG002
     ) -> None:
-        """Append the rows of units that follow; their feature j is feature `where[j]`, None for j, of p."""
+        """Append the rows of the next units; their feature j becomes feature `where[j]` of p (None: j)."""
         mine, theirs = self.state, other.state
         p = max(self.p, other.p) if p is None else p
         self.resize(p)
@@ -139,7 +140,7 @@ def _only(rows: Rows, columns: Ints) -> Rows:
 
 
 def sieve_of_rows(kept: KeptRows) -> Sieve:
-    """The sieve that has learned the rows, bit for bit as if it had read them in turn."""
+    """The sieve that has learned the rows, bit-for-bit as if it had read them in order."""
     s = kept.state
     made = Sieve(**kept.sieve.values).begin(kept.p, kept.q)
     made.state.chosen = kept.chosen

@@ -1,4 +1,5 @@
-"""A first look at a source: a uniform sample of its rows, which sets the levels of shapes and pairs."""
+"""A first pass over a source: a uniform sample of its rows, which determines the levels of shapes and
+pairs."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from .kept import moved
 
 
 class FirstLook(Method):
-    """The rows of least hash, as many as set the edges; they merge exactly, in any order.
+    """The rows with the smallest hashes, as many as the edges need; samples merge exactly, in any order.
 
     Parameters
     ----------
     method : Effects
-        Whose edges are to be set.
+        The method whose edges are determined.
     """
 
     grow = merges = True
@@ -44,7 +45,7 @@ class FirstLook(Method):
         self.p = max(p, self.p)
 
     def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:  # noqa: ARG002
-        """Look at the next rows."""
+        """Sample the next rows."""
         s = self.state
         self.resize(rows.p)
         if not s.rows:
@@ -67,7 +68,7 @@ class FirstLook(Method):
         *,
         follows: bool = False,  # noqa: ARG002
     ) -> None:
-        """Add what another part has seen; its feature j is feature `where[j]`, None for j, of p."""
+        """Add the sample of another part; its feature j becomes feature `where[j]` of p (None: j)."""
         p = max(self.p, other.p) if p is None else p
         self.resize(p)
         if other.state.X is not None:
@@ -76,7 +77,7 @@ class FirstLook(Method):
         self.state.rows += other.state.rows
 
     def edges(self) -> Array:
-        """The levels that these rows set."""
+        """The levels determined by these rows."""
         return cut_points(self.state.X, self.p)
 
     def __copy__(self) -> FirstLook:

@@ -1,4 +1,4 @@
-"""A `Part`: what consecutive leaves have given, and how two of them merge."""
+"""`Part`: the result of consecutive leaves, and how two parts merge."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class UnitError(ValueError):
 
 
 class PartError(ValueError):
-    """Parts that do not make up one plan: which one is missing, double or foreign."""
+    """Parts that do not form one plan: one is missing, repeated or from another plan."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Some features of a source: their numbers, increasing, and their names where they have some."""
+    """Some features of a source: their increasing numbers, and their names, if any."""
 
     numbers: Any
     names: list[str] | None = None
@@ -49,7 +49,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Part:
-    """What consecutive leaves (units, or so many rows each) have given.
+    """The result of consecutive leaves (units, or fixed numbers of rows).
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Part:
     first, last : int
         Leaves `first` to `last` - 1.
     rows, rows_bad : int
-        Rows read, and bad ones that were skipped.
+        Rows read, and bad rows that were skipped.
     """
 
     model: Model
@@ -68,7 +68,7 @@ class Part:
     rows_bad: int
 
     def __reduce__(self) -> Any:
-        """Sent as it is, since nobody changes it: a method's own pickle copies its state first."""
+        """Pickled without a copy, because it is never changed; pickling a method would copy its state."""
         model, method = dict(vars(self.model)), self.model.method
         for name in ("method", "lock", "_flushed"):
             model.pop(name, None)
@@ -133,10 +133,10 @@ def finish(model: Model, number: int, rows: int, rows_bad: int, names: list[str]
 
 
 def merge_parts(left: Part, right: Part) -> Part:
-    """The part of the leaves of both, of which those of `right` follow those of `left`; neither is changed.
+    """The merged part, where the leaves of `right` follow those of `left`; neither is changed.
 
-    Features are matched by name where they have names; those that only the right part has come last, as if
-    one machine had met them.
+    Features are matched by name if they have names; features of only the right part come last, as on one
+    machine.
     """
     if left.last != right.first:
         raise PartError(f"{right} cannot follow {left}: expected unit {left.last} next.")
@@ -151,9 +151,10 @@ def merge_parts(left: Part, right: Part) -> Part:
 
 
 def match_features(mine: Model, theirs: Model) -> tuple[Any, int, list[Any] | None]:
-    """To which feature each of theirs goes (None: to its own number), how many both have, and their names."""
+    """The new index of each of their features (None: unchanged), the number of features of both, and the
+    names."""
     if (mine.feature_names is None) != (theirs.feature_names is None):
-        raise ValueError("its features have names, or those before it have, but not both.")
+        raise ValueError("only one of it and the units before it has feature names.")
     if mine.feature_names is None or theirs.feature_names is None:
         if mine.p and theirs.p and mine.p != theirs.p and not mine.method.grow:
             raise ValueError(f"it has {theirs.p} features, the units before it {mine.p}.")
@@ -166,7 +167,7 @@ def match_features(mine: Model, theirs: Model) -> tuple[Any, int, list[Any] | No
 
 
 def finished_model(part: Part, like: Model | None = None) -> Model:
-    """The model of a part, ready to be read, with the parameters that the user gave."""
+    """The readable model of a part, with the parameters of the user."""
     method: Any = copy.copy(part.model.method)
     if method.on_averages:
         method.averages.unpack()
@@ -179,7 +180,8 @@ def finished_model(part: Part, like: Model | None = None) -> Model:
 
 
 def fitted(estimator: Any, part: Part, columns: Columns | None = None, schema: Any = None) -> Any:
-    """An estimator of the same parameters, fitted; of some columns, it has their numbers in `candidates_`."""
+    """A fitted estimator with the same parameters; if only some columns are used, `candidates_` has their
+    numbers."""
     out = type(estimator)(**estimator.get_params(deep=False))
     model = finished_model(part, out._to_model())
     names = model.feature_names
@@ -213,9 +215,9 @@ _blas_limit: Any = None
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """BLAS uses one thread: several would sum in another order, and the bytes would depend on the worker.
+    """BLAS uses one thread: several would sum in another order, and the result would depend on the worker.
 
-    The limit is of the process: the last of several threads that use it lifts it.
+    The limit applies to the process; the last of several threads removes it.
     """
     global _blas_users, _blas_limit
     with _blas_lock:

@@ -1,4 +1,4 @@
-"""`plan`: a source cut into units, each of which one worker reads on its own; always the same ones."""
+"""`plan`: cuts a source into units, which workers read independently; the cuts are deterministic."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WHOLE_SOURCE = {
 
 @dataclass(frozen=True)
 class Layout:
-    """What all units of a plan share: how to read them.
+    """Shared by all units of a plan: how to read them.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ class Layout:
         Options of `read`.
     format : str
     table : dict
-        Columns of a table, their schema and, of CSV, the delimiter; {} for other formats.
+        Columns of a table, their schema and, for CSV, the delimiter; {} for other formats.
     marks : dict
-        Of each file: size and digest, by which a worker knows that it reads the same file.
+        Size and digest of each file, to check that a worker reads the same file.
     """
 
     options: dict[str, Any]
@@ -61,16 +61,16 @@ class Unit:
     Attributes
     ----------
     number : int
-        Its place in the source, from 0.
+        Its number in the source, from 0.
     files : tuple of str
-        One file, unless the format has files that belong together.
+        One file, unless the format consists of several files.
     start, stop : int
         Bytes, or row groups, from `start` up to `stop`; None for the end of the file.
     rows_before : int
-        Rows of the file before it, where the format tells.
+        Number of rows of the file before it, if the format provides it.
     layout : Layout
     row : int or None
-        Rows of all files before it; None where the format does not tell.
+        Number of rows of all files before it; None if the format does not provide it.
     """
 
     number: int
@@ -99,7 +99,7 @@ class Unit:
         return stream
 
     def place(self) -> dict[str, Any]:
-        """Where it begins, as its reader has it."""
+        """Its start, as a place of its reader."""
         if not self.start:
             return {}
         if self.layout.format == "parquet":
@@ -160,22 +160,22 @@ def plan(
     """Cut files into units, in a fixed order.
 
     Plain svmlight, CSV and TSV are cut into ranges of bytes at line ends, Parquet into row groups; any other
-    file, also text packed with gzip, bz2 or zstd, is one unit. The plan depends on the files and the
-    arguments alone, so that every machine that sees the files makes the same one. Only the first rows and
-    some bytes at each cut are read.
+    file, also text packed with gzip, bz2 or zstd, is one unit. The plan depends only on the files and the
+    arguments, so that every machine that sees the files makes the same plan. Only the first rows and some
+    bytes at each cut are read.
 
     Parameters
     ----------
     source : path, glob, or list of them
     unit : int or str, default="256MB"
-        Size of a unit, about: bytes, or a text in powers of 1024.
+        Approximate size of a unit: bytes, or a text such as "256MB" in powers of 1024.
     scan : bool, default=False
         CSV: read all files once to find the rows. Otherwise a cut is put at a line end after which rows have
         as many cells as the header. The cut is verified when the previous unit is read; a wrong cut raises an
         error (a quoted cell of several lines can look like rows).
     **options
-        Of `read`: target, format, columns, n_features, ... Not those that count rows of the whole source
-        (skip, limit, hold_out, shuffle_buffer, passes).
+        Options of `read`: target, format, columns, n_features, ... Options that count rows of the whole
+        source (skip, limit, hold_out, shuffle_buffer, passes) are not supported.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def plan(
     files = find(source)
     for file in files:
         if file.path is None or file.size is None:
-            raise ValueError(f"{file.name} can be read once only; units need files.")
+            raise ValueError(f"{file.name} can be read only once; units need files.")
     names = tuple(str(file.path) for file in files)
     stream = read(list(names), limit=1, **options)  # errors of later rows are those of a unit
     kind = stream.mark["format"]
@@ -293,7 +293,7 @@ def _line_ends(file: File, layout: Layout, size: int, scan: bool) -> Iterator[in
 
 
 def _row_start(stream: Any, at: int, layout: Layout) -> int | None:
-    """Where a row begins at or after a byte, as far as can be told from there; None where nothing tells."""
+    """The start of a row at or after a byte, if it can be determined; otherwise None."""
     window = _WINDOW
     while window <= _LARGEST_WINDOW:
         stream.seek(at - 1)
@@ -317,7 +317,7 @@ def _row_start(stream: Any, at: int, layout: Layout) -> int | None:
 
 
 def _has_cells(text: bytes, layout: Layout, whole: bool) -> bool:
-    """Whether the rows of a text, but for the last if it may be cut off, have the cells of the header."""
+    """Whether the rows of a text, except for an incomplete last row, have as many cells as the header."""
     delimiter = layout.table["delimiter"]
     rows = csv.reader(
         io.StringIO(text.decode("utf-8", "replace"), newline=""), delimiter=delimiter, strict=True

@@ -1,4 +1,4 @@
-"""The format of model files: named arrays and a tree of plain data, written as a whole or not at all."""
+"""The format of model files: named arrays and a tree of plain data, written atomically."""
 
 from .files import CheckpointError, is_checkpoint
 

@@ -1,8 +1,8 @@
 """Plain data, arrays, records, `Rows` and `State` as JSON and tensors, and back.
 
-None, bool, int, finite float, str and list are themselves; all else is a JSON object with its kind under "~".
-Nothing that is decoded is executed: a state is of a subclass of `State` that the method has imported, and its
-fields are plain data.
+None, bool, int, finite float, str and list are stored directly; everything else is a JSON object with its
+kind under "~". Decoding executes no code: a state is an instance of a subclass of `State` that the method has
+imported, and its fields are plain data.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
 class Encoder:
-    """Turns values into JSON; arrays are collected in `tensors`, which JSON names by their place."""
+    """Converts values to JSON; arrays are collected in `tensors` and referenced by their position."""
 
     def __init__(self) -> None:
         self.tensors: list[Tensor] = []
@@ -56,7 +56,7 @@ class Encoder:
         if "numpy.random" in sys.modules and isinstance(value, np.random.Generator):
             return {"~": "generator", "state": self(value.bit_generator.state, f"{where}.state")}
         what = "a function" if callable(value) else f"a {type(value).__name__}"
-        raise TypeError(f"{where} is {what}, which cannot be saved: a checkpoint holds plain data only.")
+        raise TypeError(f"{where} is {what}, which cannot be saved: a checkpoint has only plain data.")
 
     def _all(self, values: Any, where: str) -> list[Any]:
         return [self(value, f"{where}[{i}]") for i, value in enumerate(values)]
@@ -105,7 +105,7 @@ class Encoder:
 
 
 class Decoder:
-    """The way back. Each tensor is given out once: two fields never share memory."""
+    """Converts JSON and tensors back. Each tensor is used once, so that two fields never share memory."""
 
     def __init__(self, tensors: dict[str, Tensor]) -> None:
         self.tensors = tensors
@@ -183,7 +183,7 @@ class Decoder:
         flat = indptr.ndim == indices.ndim == data.ndim == 1 and len(indptr) > 0 and len(indices) == len(data)
         types = indptr.dtype == indices.dtype and indices.dtype in INDICES and data.dtype in FLOATS
         if not (flat and types and type(p) is int and p >= 0):
-            raise CheckpointError("sparse rows do not fit together")
+            raise CheckpointError("sparse rows are inconsistent")
         ends = indptr[0] == 0 and indptr[-1] == len(indices) and (np.diff(indptr) >= 0).all()
         if not ends or (len(indices) and not (indices.min() >= 0 and indices.max() < p)):
             raise CheckpointError(f"sparse rows have entries outside of {p} columns")

@@ -1,4 +1,4 @@
-"""Files: written beside, forced to the disk and renamed; and tensors in the safetensors format.
+"""Files that are written atomically, and tensors in the safetensors format.
 
 The tensors are written here, not by the safetensors package, so that a p^2 state is never copied and the
 checksum covers the header too. The package reads the files.
@@ -38,7 +38,7 @@ CODES = {dtype: code for code, dtype in DTYPES.items()}
 
 
 class CheckpointError(ValueError):
-    """A file that is damaged, foreign, of another version, or holds what does not fit together."""
+    """A file that is damaged, inconsistent, from another version, or not written by streamsieve."""
 
 
 # ---------------------------------------------------------------- whole files or none
@@ -46,10 +46,10 @@ class CheckpointError(ValueError):
 
 @contextmanager
 def replacing(file: str | os.PathLike[str], what: str = "file") -> Iterator[BinaryIO]:
-    """A stream whose bytes become the file when the block ends; an error leaves what was there before.
+    """A stream that replaces the file when the block ends; after an error the old file is unchanged.
 
-    Written under another name in the same folder, forced to the disk, renamed; with the permissions of the
-    file that was there. A pipe or device is written to directly. Links are followed.
+    It is written under another name in the same folder, synced to disk and renamed, with the permissions of
+    the old file. A pipe or device is written to directly. Links are followed.
     """
     if _special(Path(file)):  # by its own name: the link /dev/stdout leads to no path
         with open(file, "wb") as stream:
@@ -72,7 +72,7 @@ def replacing(file: str | os.PathLike[str], what: str = "file") -> Iterator[Bina
             part.unlink(missing_ok=True)
         if not isinstance(error, OSError) or isinstance(error, BrokenPipeError):
             raise
-        old = "; the file that was there is unchanged" if path.exists() else ""
+        old = "; the old file is unchanged" if path.exists() else ""
         raise OSError(error.errno, f"Cannot write the {what} ({error.strerror}){old}", str(path)) from error
     _sync_folder(path.parent)
 
@@ -105,7 +105,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def remove_abandoned(path: Path) -> None:
-    """Remove what a killed process had begun to write."""
+    """Remove incomplete files of killed processes."""
     prefix = _part_prefix(path)
     try:
         parts = [
@@ -137,7 +137,7 @@ def write_tensors(
 
 
 def tensor_bytes(tensors: list[tuple[str, Tensor]], kind: str, library: str) -> list[Any]:
-    """What a file of named tensors holds: the header, and each of them."""
+    """Content of a file of named tensors: the header, and the tensors."""
     about = {"format": FORMAT, "version": str(VERSION), "class": kind, "library": library}
     header: dict[str, Any] = {"__metadata__": {**about, "sha256": _NO_SUM}}
     at = 0
@@ -154,11 +154,11 @@ def tensor_bytes(tensors: list[tuple[str, Tensor]], kind: str, library: str) -> 
 
 
 def read_tensors(stream: BinaryIO, size: int) -> dict[str, Tensor]:
-    """All tensors, each in memory of its own, once every byte is known to be as it was written."""
+    """All tensors, each in its own memory, after the checksum has been verified."""
     first = stream.read(8)
     length = int.from_bytes(first, "little")
     if len(first) < 8 or length > min(size - 8, _LONGEST_HEADER):
-        raise CheckpointError("it is no checkpoint, or only the beginning of one")
+        raise CheckpointError("it is not a checkpoint, or only the beginning of one")
     head = stream.read(length)
     header, checksum = _read_header(head)
     sha = hashlib.sha256(first + head.replace(checksum.encode(), _NO_SUM.encode(), 1))
@@ -169,7 +169,7 @@ def read_tensors(stream: BinaryIO, size: int) -> dict[str, Tensor]:
             raise CheckpointError(f"its tensor {name} has type {entry['dtype']} and shape {shape}")
         end = at + math.prod(shape) * dtype.itemsize
         if entry["data_offsets"] != [at, end]:
-            raise CheckpointError(f"its tensor {name} is not where it should be")
+            raise CheckpointError(f"its tensor {name} is at a wrong position")
         if end > size - 8 - length:
             raise CheckpointError(
                 f"it is cut short: it has {size:,} bytes instead of at least {8 + length + end:,}"
@@ -179,7 +179,7 @@ def read_tensors(stream: BinaryIO, size: int) -> dict[str, Tensor]:
         sha.update(_bytes(a))
         tensors[name], at = a, end
     if at != size - 8 - length:
-        raise CheckpointError(f"{size - 8 - length - at:,} bytes follow where it should end")
+        raise CheckpointError(f"{size - 8 - length - at:,} bytes follow after its end")
     if sha.hexdigest() != checksum:
         raise CheckpointError("it is damaged: its bytes are not those that were written (SHA-256)")
     return tensors
@@ -192,7 +192,7 @@ def _read_header(head: bytes) -> tuple[dict[str, Any], str]:
         about = header.pop("__metadata__")
         ours = about["format"] == FORMAT
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise CheckpointError("it is no checkpoint, or its header is damaged") from None
+        raise CheckpointError("it is not a checkpoint, or its header is damaged") from None
     if not ours:
         raise CheckpointError(f"its format is {about['format']!r}, not {FORMAT!r}")
     version, checksum = str(about.get("version")), str(about.get("sha256"))
@@ -207,7 +207,7 @@ def _read_header(head: bytes) -> tuple[dict[str, Any], str]:
 
 
 def is_checkpoint(file: str | os.PathLike[str]) -> bool:
-    """Whether a file says that it is one of ours; it may still be damaged."""
+    """Whether a file has our header; it may still be damaged."""
     if not os.path.isfile(file):  # bytes read from a pipe would be lost to its reader
         return False
     try:

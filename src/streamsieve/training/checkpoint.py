@@ -1,4 +1,4 @@
-"""When a run writes its checkpoint, and what a resumed run must agree with."""
+"""When a run writes its checkpoint, and the settings that a resumed run must match."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .trace import Trace
 
 
 class Resumed(NamedTuple):
-    """A model out of a checkpoint, with the position of its source, and whether all rows were learned."""
+    """A model from a checkpoint, with the position of its source, and whether all rows were learned."""
 
     model: Model
     position: Any
@@ -25,22 +25,22 @@ class Resumed(NamedTuple):
 
 @dataclass
 class CheckpointPolicy:
-    """Where and how often a checkpoint is written, and whether a run continues from it.
+    """File and interval of checkpoints, and whether a run continues from one.
 
     Attributes
     ----------
     file : str or None
-        None writes none.
+        None: no checkpoints.
     seconds, rows : float, int or None
-        Write after so many rows, or else after so many seconds.
+        Write after this number of rows, or otherwise after this number of seconds.
     resume : bool
-        Continue from the file, if there is one.
+        Continue from the file, if it exists.
     settings : dict
-        Plain data that tells the run: a resumed one must have the same.
+        Plain data that identifies the run: a resumed run must have the same.
     describe : callable or None
-        Called before the model is written, to bring its notes up to date.
+        Called before the model is written, to update its notes.
     trace : Trace or None
-        What the run has recorded: written with the checkpoint, and continued by `read`.
+        Records of the run: written with the checkpoint, and continued by `read`.
     """
 
     file: str | None = None
@@ -62,7 +62,7 @@ class CheckpointPolicy:
             return
         if not is_checkpoint(self.file):
             raise ParamError(
-                "checkpoint", self.file, "the file exists and is no checkpoint; it is not replaced."
+                "checkpoint", self.file, "the file exists and is not a checkpoint; it is not replaced."
             )
         run = read_plain(self.file).about.get("run")
         if run is None:
@@ -71,15 +71,15 @@ class CheckpointPolicy:
             )
         if not run["done"]:
             raise ParamError(
-                "checkpoint", self.file, "the run it is of was not finished; resume it, or delete the file."
+                "checkpoint", self.file, "its run was not finished; resume it, or delete the file."
             )
 
     def begin(self, rows: int) -> None:
-        """Count from so many rows on."""
+        """Start counting at this number of rows."""
         self._time, self._rows, self._passed = monotonic(), rows, 0
 
     def due(self, rows: int) -> bool:
-        """Whether to write one after so many rows."""
+        """Whether to write a checkpoint after this number of rows."""
         if self.file is None:
             return False
         if self.rows is not None:
@@ -87,7 +87,7 @@ class CheckpointPolicy:
         return monotonic() - self._time >= self.seconds
 
     def due_after_pass(self, rows: int) -> bool:
-        """Whether to write one after another pass over so many rows."""
+        """Whether to write a checkpoint after another pass over this number of rows."""
         if self.file is not None and self.rows is not None:
             self._passed += rows
             return self._passed >= self.rows
@@ -104,14 +104,14 @@ class CheckpointPolicy:
         self.begin(rows)
 
     def read(self) -> Resumed | None:
-        """The checkpoint to continue from, if there is one; CheckpointError if it is of another run."""
+        """The checkpoint to continue from, if there is one; CheckpointError if it is from another run."""
         if not self.resume or self.file is None or not os.path.exists(self.file):
             return None
         held = read_plain(self.file)
         run = held.about.pop("run", None)
         if run is None or not isinstance(held.object, Model):
             raise CheckpointError(
-                f"{self.file} is a model, not a checkpoint: it does not say where its stream stood."
+                f"{self.file} is a model, not a checkpoint: it has no position in a stream."
             )
         then, now = run["settings"], self.settings
         changed = [name for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
@@ -121,7 +121,7 @@ class CheckpointPolicy:
         if changed:
             differences = ", ".join(f"{name} {then.get(name)!r}, not {now.get(name)!r}" for name in changed)
             raise CheckpointError(
-                f"{self.file} is of another run, with {differences}; give the same options, or do not resume."
+                f"{self.file} is from another run: {differences}; use the same options, or do not resume."
             )
         if self.trace is not None:
             self.trace = Trace.from_plain(run.get("trace"))

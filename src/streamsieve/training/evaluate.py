@@ -1,4 +1,4 @@
-"""Evaluation: rows predicted before they are learned (prequential), or held out and not learned at all."""
+"""Evaluation on rows that are predicted before they are learned (prequential), or on held-out rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .trainer import Block, Trainer
 
 @dataclass
 class Prequential:
-    """A test-then-train curve, made by `prequential`.
+    """A test-then-train curve, returned by `prequential`.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Prequential:
 
 
 class _Callback:
-    """A function that is called after every block and point, as the progress of a run."""
+    """Progress of a run by a function that is called after every block and point."""
 
     def __init__(self, function: Callable[[Point | None, int], None]) -> None:
         self.function = function
@@ -83,13 +83,14 @@ def prequential(
     stream : iterable of (X, y) or (X, y, weight)
         `read`, a simulated stream, or any iterable of blocks.
     classes : sequence or None, default=None
-        All labels; None takes those of the first block.
+        All labels; None: the labels of the first block.
     at : "doubling" or int, default="doubling"
-        Where the curve has points: after 100, 200, 400, ... rows, or after every so many.
+        Points of the curve: after 100, 200, 400, ... rows, or every n rows.
     every : "auto" or int, default="auto"
-        Rows that are predicted by one model before they are learned. "auto" takes the newest model that costs
-        no more than learning: 1 for row-wise learners, p for averages of p features; the sieve is read when
-        the rows have doubled. Larger values are faster and equally accurate on stationary streams.
+        Number of rows that are predicted with the same model before they are learned. "auto": 1 for row-wise
+        learners, p for averages of p features, so that computing models costs no more than learning. The
+        model of a sieve is updated when the number of rows has doubled. Larger values are faster and equally
+        accurate on stationary streams.
     progress : callable or None
         Called with the point just recorded, or None, and the number of rows so far.
 
@@ -99,9 +100,9 @@ def prequential(
 
     Notes
     -----
-    The loss is the estimator's own; of estimators on averages it is the squared one (of labels -1 and +1).
-    The first rows, before there is a model, are learned only. An AUC is taken over at most 200,000 rows,
-    evenly spread over those since the point before.
+    The loss is that of the estimator; for estimators on averages it is the squared loss (of labels -1 and
+    +1). The first rows are learned without prediction, because there is no model yet. An AUC is computed over
+    at most 200,000 rows, evenly spread over the rows since the previous point.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def prequential(
 
 
 def measure(model: Model, blocks: Iterable[Block]) -> dict[str, float]:
-    """Mean loss and accuracy and AUC, or RMSE, of a model on rows that it does not learn."""
+    """Mean loss, and accuracy and AUC, or RMSE, of a model on rows that it does not learn."""
     measures = Measures()
     for block in blocks:
         measures.add(model, model.scores(block.rows), block.y, block.weight)
@@ -134,7 +135,7 @@ def measure(model: Model, blocks: Iterable[Block]) -> dict[str, float]:
 
 
 def _blocks(stream: Iterable[Any], model: Model) -> Iterator[Block]:
-    """The blocks of anything a user may pass as a stream; the first names features and classes."""
+    """The blocks of a stream; the first block determines features and classes."""
     items = stream.blocks() if hasattr(stream, "blocks") else stream
     first = not model.started
     for item in items:

@@ -1,10 +1,10 @@
-"""Values far outside of what a column has shown: which they are, and when they are the column's own.
+"""Values far outside the usual range of a column: detection, and adaptation if the column has changed.
 
-One value far outside, a damaged cell or a wrong unit, would outweigh all rows so far and undo what they
-taught. It is read as the centre of its column, a target likewise, and counted; a warning says so once. A few
-values far outside one after the other are no accident: the column has jumped or drifted away, and they set
-its centre and unit anew (`_renew`). A column that drifts is learned all the while: what is not
-learned begins at twice the distance at which values are watched.
+A single extreme value, for example a damaged cell or a wrong unit, would outweigh all rows so far. It is
+replaced by the centre of its column and counted, with one warning; targets are treated likewise. Several
+consecutive extreme values mean that the column has jumped or drifted: they set its centre and unit again
+(`_renew`). A drifting column is learned all the time, because values are excluded only at twice the distance
+at which they are monitored.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from .prepare import Prepare
 
 FAR = 100.0  # units from the centre: the square of such a value is that of 10,000 typical ones
-FEW = 10  # values tell a column's unit to a quarter, and its centre to a third of it; fewer tell little
+FEW = 10  # values that determine the unit of a column within a quarter, and its centre within a third
 LARGEST_UNIT = 1e30  # of targets: within it no square of a scaled target overflows
-SAME = 10.0  # units within this factor of each other are left as they are, and with them the weights
-ROUNDING = 1e-12  # deviation of a constant column over its mean, at most
+SAME = 10.0  # units that differ by less than this factor are not changed, nor are the weights
+ROUNDING = 1e-12  # largest ratio of standard deviation to mean of a constant column
 BLOCKS = 40  # of rows, at most, whose mean squares are compared: a damaged value moves that of one
-BLOCK_SUMS = 1 << 22  # sums of columns, block by block, that are held to find columns with damaged values
+BLOCK_SUMS = 1 << 22  # sums of columns by block that are stored to find columns with damaged values
 
 
 class Moments(NamedTuple):
-    """Of some columns: rows, values other than 0, mean and variance over all rows, sum of squares."""
+    """For some columns: rows, non-zero values, mean and variance over all rows, sum of squares."""
 
     n: Array | int
     filled: Array
@@ -46,7 +46,7 @@ class Moments(NamedTuple):
 
 
 class FarRuns(State):
-    """The far values of each column since the last one that was not far; see `far_runs` in columns.hpp."""
+    """The consecutive far values of each column up to now; see `far_runs` in columns.hpp."""
 
     runs: Array
     all: Array
@@ -59,9 +59,10 @@ class FarRuns(State):
         return bool(self.all[0])
 
     def read(self, rows: Rows, center: Array, reach: Array, row: int, wait: Any) -> tuple[int, bool]:
-        """Read rows, the first of which is number `row`, until a run is whole; how many, and whether one is.
+        """Read rows, starting at number `row`, until a run is complete; returns their number and whether it
+        is.
 
-        Those in which a run of consecutive rows goes on are set in `wait` (n,).
+        Rows in which a run continues are marked in `wait` (n,).
         """
         done = 0
         for at, part in rows.in_row_order():
@@ -73,7 +74,8 @@ class FarRuns(State):
         return done, False
 
     def take_whole(self, row: int) -> tuple[NDArray[np.intp], Moments]:
-        """Columns whose run is whole before row number `row`, and what it says of them; they begin again."""
+        """Columns whose run is complete before row number `row`, and their statistics; these runs start
+        again."""
         at = np.flatnonzero(self.runs[:, 0] >= FEW)
         count, since, first, total, squares = self.runs[at].T
         self.runs[at] = 0.0
@@ -92,14 +94,14 @@ class FarRuns(State):
         if not ((count >= 0) & (count < FEW) & (count == np.floor(count))).all():
             raise ValueError("the runs of far values are not counts.")
         if self.all[0] != np.count_nonzero(count):
-            raise ValueError(f"{self.all[0]:g} columns have far values, and their runs say otherwise.")
+            raise ValueError(f"{self.all[0]:g} columns have far values, but the runs do not agree.")
 
 
 def centre_and_square(of: Moments, centers: bool) -> tuple[NDArray[np.bool_], Array, NDArray[np.bool_]]:
-    """Which columns are centred on their mean; the squares of their units; which of them are constant."""
+    """Which columns are centred at their mean; the squares of their units; which of them are constant."""
     far = (of.mean**2 > of.var) & centers
     constant = of.var <= (ROUNDING * of.mean) ** 2
-    # of few rows a deviation may be tiny by chance
+    # with few rows a standard deviation may be tiny by chance
     chance = (of.mean / of.n) ** 2
     about = np.where(constant, chance, of.var + np.minimum(of.var, chance))
     square = np.where(far, about, of.squares / np.maximum(of.filled, 1))
@@ -107,11 +109,10 @@ def centre_and_square(of: Moments, centers: bool) -> tuple[NDArray[np.bool_], Ar
 
 
 def robust_reach(rows: Rows, at: NDArray[np.int64]) -> Array:
-    """How far from 0 values of the columns (p,) may be, by the median over blocks of rows `at`.
+    """Largest allowed magnitude of the values of each column (p,), by the median over blocks of rows `at`.
 
-    A block with a damaged value does not move the median. Values beyond it in more than a tenth of the
-    blocks are no damage.
-    With fewer than three blocks nothing is too far.
+    A block with a damaged value does not change the median. Values beyond the limit in more than a tenth of
+    the blocks count as regular. With fewer than three blocks there is no limit.
     """
     reach = np.full(rows.p, np.inf)
     n_blocks = min(len(at) // FEW, BLOCKS, BLOCK_SUMS // max(1, rows.p))
@@ -128,14 +129,14 @@ def robust_reach(rows: Rows, at: NDArray[np.int64]) -> Array:
 
 
 def near_targets(y: Array, center: Array, reach: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Targets (n, q), with the centre in place of those further away; the outputs of these, one each."""
+    """Targets (n, q) with far values replaced by the centre, and the outputs of the replaced values."""
     rows, outputs = Rows(y).without_far(center, reach)
     assert rows.values is not None
     return rows.values, outputs
 
 
 def warn_of(columns: NDArray[np.int64]) -> None:
-    """Say that values of these columns, one each, are not learned."""
+    """Warn that values of these columns are not learned."""
     some = np.unique(columns)
     warnings.warn(
         f"{counted(len(columns), 'value')} of X will not be learned (columns {some[:5]}, counted from 0): "
@@ -147,7 +148,7 @@ def warn_of(columns: NDArray[np.int64]) -> None:
 
 
 def warn_of_targets(n: int) -> None:
-    """Say that so many targets are not learned."""
+    """Warn that n targets are not learned."""
     warnings.warn(
         f"{counted(n, 'target')} will not be learned: more than {2 * FAR:g} units from the centre of the "
         "targets, by the rows that set both. Targets that stay there are learned again. Check the data, or "
@@ -160,7 +161,7 @@ def warn_of_targets(n: int) -> None:
 
 
 def learn_far(stage: Prepare, method: Method, rows: Rows, y: Array, w: Array | None, undo: Undo) -> None:
-    """Let a method learn rows of which some are far outside, where centre and unit may change on the way."""
+    """Learn rows that may have far values; centre and unit may change during the call."""
     at = 0
     while at < len(rows):
         n, learned, moved = _read(stage, rows[at:], y[at:])
@@ -181,7 +182,7 @@ def learn_far(stage: Prepare, method: Method, rows: Rows, y: Array, w: Array | N
 
 
 def undo_far(stage: Prepare, rows: Rows) -> Callable[[], None]:
-    """How to take back what rows with values far outside change."""
+    """How to undo the changes by rows with far values."""
     held = stage.snapshot(rows.features)
 
     def restore() -> None:
@@ -192,10 +193,10 @@ def undo_far(stage: Prepare, rows: Rows) -> Callable[[], None]:
 
 
 def _read(stage: Prepare, rows: Rows, y: Array) -> tuple[int, NDArray[np.bool_], bool]:
-    """Read rows until some columns or targets are to be set anew (`_renew`).
+    """Read rows until centre and unit of some columns or targets must be set again (`_renew`).
 
-    How many these are; which of them can be learned, not those of a column or target that may be about
-    to be set anew; and whether one is.
+    Returns the number of these rows; which of them can be learned (not those of a column or target that may
+    change); and whether a change is due.
     """
     stage.runs = FarRuns("feature", stage.p) if stage.runs is None else stage.runs
     if stage.target_runs is None:
@@ -214,15 +215,15 @@ def _read(stage: Prepare, rows: Rows, y: Array) -> tuple[int, NDArray[np.bool_],
 
 
 def _keep_recent(stage: Prepare, n: int) -> None:
-    """Hold the targets of n rows since the first run began: the same however the stream is cut."""
+    """Store the targets of n rows since the first run began, independently of how the stream is cut."""
     stage.recent[: max(0, FEW - n) if stage.runs else FEW] = 0.0
 
 
 def _renew(stage: Prepare, method: Method) -> None:
-    """Set centre and unit anew of columns and targets that have stayed far outside.
+    """Set centre and unit again for columns and targets that have stayed far outside.
 
-    The weights stay as they are, in the new unit: what a deviation of the column does. If the targets of
-    the last rows are elsewhere than the model is at the new centre, they have gone with the columns.
+    The weights keep their values in the new unit: the effect of one standard deviation. If the targets of the
+    last rows differ from the prediction at the new centre, they have moved together with the columns.
     """
     assert stage.runs is not None
     assert stage.target_runs is not None

@@ -1,8 +1,8 @@
-"""The selected features of a model, and how much they move the prediction: weights times deviations.
+"""The selected features of a model and their effects: weights times standard deviations.
 
 A weight depends on the unit of its feature: per gram it is a thousandth of that per kilogram. The effect, the
-weight times the deviation of the feature, does not. The categories of a column exclude each other, so that
-the deviation of their weighted sum follows from their shares alone.
+weight times the standard deviation of the feature, does not. The categories of a column are mutually
+exclusive, so that the standard deviation of their weighted sum follows from their shares.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ class GroupTest(NamedTuple):
 
 @dataclass(frozen=True)
 class Feature:
-    """A selected feature: its weight for each output and, where known, what is sure of it.
+    """A selected feature: its weight for each output and, if known, its uncertainty.
 
     Attributes
     ----------
     effects : list of float or None
-        Weights times the deviation of the feature: what they are in one unit for all features.
+        Weights times the standard deviation of the feature, which are comparable between features.
     group : str or None
-        The column whose categories it and other features are.
+        The column of categories that the feature belongs to.
     group_effect : float or None
-        Of the selected features of the group: the deviation of their weighted sum.
+        Standard deviation of the weighted sum of the selected features of the group.
     group_test : GroupTest or None
-        That none of them has a weight.
+        Test that all their weights are zero.
     stderr, tvalue, pvalue : float or None
     interval : pair of float or None
-        Of 95 %.
+        The 95 % interval.
     honest : bool
-        Whether these hold although the feature was selected; else they are given the selection.
+        Whether these are valid after selection; otherwise they are conditional on the selection.
     """
 
     index: int
@@ -61,9 +61,9 @@ class Feature:
 
 
 def selected_features(model: Model) -> list[Feature]:
-    """The selected features, the strongest first: by effect where deviations are known, else by weight.
+    """The selected features, the strongest first: by effect if standard deviations are known, else by weight.
 
-    Categories of a column stand together, where their sum has its effect.
+    Categories of a column are listed together, ranked by the effect of their sum.
     """
     coef = model.coefficients()[0]
     linear = model.method.linear_model()
@@ -109,7 +109,7 @@ def selected_features(model: Model) -> list[Feature]:
 
 
 def feature_namer(model: Model) -> Callable[[int], str]:
-    """What a user calls feature j: the name of its column, or its number as the source counts."""
+    """Name of feature j: the name of its column, or its number in the source."""
     names, first = model.feature_names, model.first_index
     pairs = model.method.pairs
     if pairs is not None:  # products are called by both
@@ -118,7 +118,7 @@ def feature_namer(model: Model) -> Callable[[int], str]:
 
 
 def deviations(model: Model) -> Array | None:
-    """The deviation of each feature over the rows learned, or looked at; None where nothing tells."""
+    """Standard deviation of each feature over the rows learned, or over a sample; None if not known."""
     method: Any = model.method
     if method.pairs is not None:
         return None
@@ -143,7 +143,7 @@ def deviations(model: Model) -> Array | None:
 
 
 def groups_of(model: Model) -> dict[str, NDArray[np.int64]]:
-    """The features of each column of categories, of which there are several."""
+    """The features of each column of categories with several features."""
     from ..sources.schema import Schema
 
     if not isinstance(model.about.get("schema"), dict):
@@ -158,13 +158,14 @@ def groups_of(model: Model) -> dict[str, NDArray[np.int64]]:
 
 
 def group_effect(weights: Array, share: Array) -> float:
-    """The deviation of the sum of weighted categories that exclude each other, the largest over outputs."""
+    """Standard deviation of the weighted sum of mutually exclusive categories, the largest over outputs."""
     variance = (weights**2) @ share - (weights @ share) ** 2
     return float(np.sqrt(np.maximum(variance, 0.0)).max())
 
 
 def group_tests(model: Model, groups: dict[str, NDArray[np.int64]]) -> dict[str, GroupTest]:
-    """F tests of the selected categories of each column, where errors are classical; given the selection."""
+    """F tests of the selected categories of each column, if errors are classical; conditional on the
+    selection."""
     from scipy.special import fdtrc
 
     method: Any = model.method

@@ -1,4 +1,4 @@
-"""What a run has measured: losses of rows before they were learned, and how the selection changed."""
+"""Measurements of a run: losses of rows before they were learned, and changes of the selection."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from ..core.tasks import Classification
 from .model import Model
 
 _AUC_ROWS = 200_000  # scores stored for an AUC; beyond that every second one is dropped
-SAMPLE = 256  # rows to come whose loss is measured
+SAMPLE = 256  # next rows whose loss is measured
 _FIRST = 100  # rows of the first point of a doubling curve
 
 
 @dataclass(frozen=True)
 class Point:
-    """Measures up to a row. `recent_...` is of the rows since the point before, the rest of all."""
+    """Measures up to a row. `recent_...` are over the rows since the previous point, the others over all
+    rows."""
 
     rows: int
     loss: float
@@ -33,7 +34,7 @@ class Point:
     rmse: float | None  # regression
     recent_rmse: float | None
     support: int  # features in the model
-    entered: int  # of them, those that the model of the point before did not have
+    entered: int  # features that the model of the previous point did not have
     left: int
 
     def as_dict(self) -> dict[str, Any]:
@@ -43,7 +44,7 @@ class Point:
 
 @dataclass
 class Measures:
-    """Sums over rows that were scored: loss, correct labels, squared errors, and scores for the AUC."""
+    """Sums over scored rows: loss, correct labels, squared errors, and scores for the AUC."""
 
     rows: int = 0
     weight: float = 0.0
@@ -89,7 +90,7 @@ class Measures:
         return float(metrics.auc(labels, np.concatenate(self.scores)))
 
     def as_dict(self, task_name: str) -> dict[str, float]:
-        """Rows, mean loss and RMSE, or accuracy and, of two classes, AUC."""
+        """Rows, mean loss, and RMSE, or accuracy and, for two classes, AUC."""
         out = {"rows": self.rows, "loss": self.mean("loss")}
         if task_name == "regression":
             return {**out, "rmse": self.mean("squares") ** 0.5}
@@ -100,10 +101,10 @@ class Measures:
 def measure_next(model: Model, block: Any) -> tuple[float, NDArray[np.int64]] | None:
     """Loss of the model on the first rows of a block that it has not learned, and its features.
 
-    None where they have a label that the model does not know.
+    None if they have a label that the model does not know.
     """
     if model.method.extracts:
-        model = copy.deepcopy(model)  # reading merges rows that wait, in another order than learning would
+        model = copy.deepcopy(model)  # reading merges buffered rows in another order than learning would
     y, w = block.y[:SAMPLE], None if block.weight is None else block.weight[:SAMPLE]
     if model.classes is not None and not np.isin(y, model.classes).all():
         return None
@@ -118,12 +119,12 @@ class History:
     Parameters
     ----------
     at : "doubling" or int
-        Points after 100, 200, 400, ... rows, or after every so many.
+        Points after 100, 200, 400, ... rows, or every n rows.
     every : "auto" or int
-        Rows that are scored by one model before they are learned. "auto" takes the newest model that costs no
-        more than learning: row-wise learners score each row by the model of all rows before it; averages of p
-        features are read every p rows. The sieve is read when the rows have doubled; until then the last
-        model predicts.
+        Number of rows that are scored with the same model before they are learned. "auto" uses the newest
+        model whose computation costs no more than learning: row-wise learners score each row with the model
+        of all previous rows; averages of p features are read every p rows. The model of a sieve is computed
+        when the number of rows has doubled.
     """
 
     def __init__(
@@ -141,7 +142,7 @@ class History:
         self._last: tuple[int, Array, Array] | None = None  # rows, coef and intercept of a model read before
 
     def _weights(self, model: Model, rows: int) -> tuple[Array, Array]:
-        """The weights of the model of the first `rows`, or of half of them where reading takes long."""
+        """The weights of the model of the first `rows`, or of an earlier model if reading is expensive."""
         if not model.method.extracts or model.method.on_averages:
             return model.coefficients()
         if self._last is None or rows >= 2 * self._last[0] or len(self._last[2]) != model.q:
@@ -149,15 +150,13 @@ class History:
         return self._last[1:]
 
     def piece(self, model: Model, rows: int) -> int:
-        """How many of the next rows to score by the model of the first `rows` before they are learned."""
+        """Number of next rows to score with the model of the first `rows` before they are learned."""
         if self.every != "auto":
             size = int(self.every)
         elif not model.method.extracts:
             size = 1
         elif model.method.on_averages:
-            size = max(
-                16, model.method.p
-            )  # to solve for p weights costs as much as p rows of p squared products
+            size = max(16, model.method.p)  # solving for p weights costs as much as learning p rows
         else:
             size = max(16, rows // 16)
         return min(size, self._due - rows)
@@ -169,7 +168,7 @@ class History:
         self._recent.add(model, scores, y, w)
 
     def record(self, model: Model, rows: int, *, last: bool = False) -> Point | None:
-        """A point, if one is due after so many rows."""
+        """A point, if one is due after this number of rows."""
         if rows != self._due and not (last and rows and (not self.points or self.points[-1].rows != rows)):
             return None
         labelled = model.task_name == "classification"

@@ -13,9 +13,10 @@ _FIRST = 1024  # rows of the first message; the next ones come when the rows hav
 
 
 class ProgressLog:
-    """Writes a message whenever the rows of a stream have doubled, and after every pass over rows in memory.
+    """Writes a message whenever the number of rows of a stream has doubled, and after every pass over rows in
+    memory.
 
-    Messages go to the logger at level INFO. Where nobody listens to it, `verbose` prints them to stderr.
+    Messages go to the logger at level INFO. If it has no handler, `verbose` prints them to stderr.
     """
 
     def __init__(self, label: str, verbose: bool) -> None:
@@ -43,7 +44,7 @@ class ProgressLog:
             self.next_rows *= 2
 
     def write(self, text: str) -> None:
-        """One message, if anybody listens."""
+        """Write one message, if there is a handler."""
         if logger.isEnabledFor(logging.INFO):
             logger.info("%s: %s", self.label, text)
         elif self.verbose:

@@ -1,8 +1,7 @@
 """`Model`: a method with its stages, its task and the names of its features, without scikit-learn.
 
-Estimators, command line, files, reports and engines all hold one. Around the method stand two stages, absent
-where they are off: `Prepare` (centre and unit of the columns, the start of the intercept) before it, and the
-weights of a `Refit` after it.
+Estimators, command line, files, reports and engines all use it. The method has two optional stages: `Prepare`
+(centre and unit of the columns, start of the intercept) before it, and the weights of a `Refit` after it.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ TINY = 1e-100  # first rows whose values are all below this are an error: their 
 
 
 class TooManyFeatures(ValueError):
-    """Rows have more features than the method's state has room for, or can get room for."""
+    """Rows have more features than the state of the method has, and it cannot grow."""
 
 
 @dataclass(eq=False)
 class Model:
-    """A method, what it learns and what its features are called.
+    """A method with its task and the names of its features.
 
     Attributes
     ----------
@@ -44,19 +43,19 @@ class Model:
     task : Task or None
         None before the first rows.
     feature_names : list or None
-        Names by index; None where features are only numbered.
+        Names by index; None if features are only numbered.
     n_columns : int
-        How many of the names are columns of the data frame that the model was fitted on.
+        Number of names that are columns of the data frame that the model was fitted on.
     first_index : int
-        What feature 0 is called where features are numbered: 1 for svmlight.
+        Number of the first feature if features are numbered: 1 for svmlight.
     about : dict
         Plain data about the run: rows, source, ...
     prepare : Prepare or None
-        Centre and unit of the columns, where the method wants them.
+        Centre and unit of the columns, if the method uses them.
     refitted : Refitted or None
-        Weights that take the place of the method's own, until it learns again.
+        Weights that replace those of the method until it learns again.
     lock : RLock
-        One call at a time: whoever learns or reads the model holds it.
+        Held while a call learns or reads the model.
     """
 
     method: Method
@@ -110,7 +109,7 @@ class Model:
 
     @property
     def loss(self) -> Loss:
-        """The loss by which rows are measured, in the units of the targets."""
+        """The loss that measures rows, in the units of the targets."""
         return self.method.loss_function.raw()
 
     @property
@@ -119,7 +118,7 @@ class Model:
 
     @property
     def n_rows(self) -> int | None:
-        """Rows learned, where that is known."""
+        """Rows learned, if known."""
         if "rows" in self.about:
             rows: int = self.about["rows"]
             return rows
@@ -129,13 +128,13 @@ class Model:
         return learned if learned is None or self.prepare is None else learned + len(self.prepare.buffer)
 
     def with_values(self, **changed: Any) -> Model:
-        """A model of the same task and names whose method has these parameters, and has learned nothing."""
+        """An unfitted model with the same task and names whose method has these parameters."""
         return replace(self, method=self.method.with_values(**changed), prepare=None, refitted=None)
 
     # ---------------------------------------------------------------- learning
 
     def check(self, rows: Rows) -> Rows:
-        """Rows that `learn` and `scores` can trust; ValueError for values that the method cannot learn."""
+        """Validated rows for `learn` and `scores`; ValueError for values that the method cannot learn."""
         names = self.feature_names
         named = list(map(str, names)) if names is not None and len(names) >= rows.p else None
         return check_rows(rows, names=named, nan_ok=self.nan_ok, limit=self.method.limit)
@@ -147,19 +146,19 @@ class Model:
     def encode(
         self, rows: Rows, y: Any, w: Any = None, cluster: Any = None
     ) -> tuple[Rows, Array, Array | None, Any]:
-        """Checked rows with their targets as outputs (n, q) and weights, without rows of weight 0.
+        """Validated rows with their targets as outputs (n, q) and weights, without rows of weight 0.
 
-        The first rows say what the task is, unless it is known.
+        The first rows determine the task, unless it is known.
         """
         method, n = self.method, len(rows)
         if cluster is not None:
             if not method.takes_clusters:
                 raise ValueError(
-                    f"{self.method_name} has no errors that clusters could change; a method on averages has "
+                    f"{self.method_name} has no standard errors for clusters; a method on averages has "
                     "them, with se='folds'."
                 )
             if len(cluster) != n:
-                raise ValueError(f"cluster has {len(cluster)} ids for {n} rows; pass one a row.")
+                raise ValueError(f"cluster has {len(cluster)} ids for {n} rows; pass one per row.")
         if self.task is None:
             labels = self.task_name == "classification"
             self.task = Classification.of(y) if labels else Regression.of(y, n, method.limit)
@@ -180,7 +179,7 @@ class Model:
         self.update(rows, Y, w, cluster)
 
     def begin(self, p: int, q: int) -> None:
-        """Forget everything; p features and q outputs will come."""
+        """Start again with p features and q outputs."""
         check_size(self.method)
         with self.lock:
             self.method.begin(p, q)
@@ -189,14 +188,14 @@ class Model:
             self._seen_value = False
 
     def resize(self, p: int) -> None:
-        """Make room for p features, or give it back."""
+        """Grow or shrink the state to p features."""
         if p != self.method.p:
             self.method.resize(p)
         if self.prepare is not None:
             self.prepare.resize(p)
 
     def update(self, rows: Rows, y: Array, w: Array | None = None, cluster: Any = None) -> None:
-        """Learn encoded rows, all of them or, where that fails, none; other callers wait."""
+        """Learn encoded rows; if one fails, learn none. Other callers wait."""
         if not len(rows):
             return
         with self.lock:
@@ -216,7 +215,7 @@ class Model:
                 raise
 
     def check_magnitude(self, rows: Rows) -> None:
-        """Raise ValueError where all values so far are so small that their squares vanish."""
+        """Raise ValueError if all values so far are so small that their squares underflow."""
         if self._seen_value or self.n_rows:
             return
         # a look at one row mostly settles it; all of them take as long as learning does
@@ -242,7 +241,7 @@ class Model:
         yield from self.method.state.differences(other.method.state)
 
     def verify_state(self) -> None:
-        """Raise ValueError for state from a file that does not fit together."""
+        """Raise ValueError for an inconsistent state from a file."""
         if self.started:  # a part of a source without rows has learned nothing
             self.method.check_state()
         if self.prepare is not None:
@@ -255,9 +254,9 @@ class Model:
     # ---------------------------------------------------------------- the model
 
     def scores(self, rows: Rows, weights: tuple[Array, Array] | None = None) -> Array:
-        """Margins of checked rows, shape (n, q); features that the model has not met have no weight.
+        """Margins of validated rows, shape (n, q); features that the model does not know have no weight.
 
-        `weights` are those of an earlier model, in place of this one's.
+        `weights` are those of an earlier model, used instead of the current ones.
         """
         with self.lock:
             coef, intercept = self.coefficients() if weights is None else weights
@@ -267,7 +266,7 @@ class Model:
             return self._settled()[0].scores(rows, coef, intercept)
 
     def coefficients(self) -> tuple[Array, Array]:
-        """Coefficients (q, p) and intercepts (q,), for rows as they come."""
+        """Coefficients (q, p) and intercepts (q,), for rows without centring and scaling."""
         with self.lock:
             if self.refitted is not None:
                 return self.refitted.scattered(self.p)
@@ -276,7 +275,7 @@ class Model:
             return (coef, intercept) if stage is None else stage.for_raw_rows(coef, intercept)
 
     def attribute(self, name: str) -> Any:
-        """What the method shows besides its weights."""
+        """An additional attribute of the method."""
         with self.lock:
             return getattr(self._settled()[0], name)
 
@@ -292,7 +291,7 @@ class Model:
 
     @property
     def softmax(self) -> bool:
-        """Whether the classes were fitted together, so that probabilities are the softmax of the scores."""
+        """Whether the classes were fitted jointly, so that probabilities are the softmax of the scores."""
         return self.method.joint or self.refitted is not None
 
     @property
@@ -325,7 +324,7 @@ class Model:
 
 
 def check_size(method: Method) -> None:
-    """Raise ParamError where the number of features is still to be chosen."""
+    """Raise ParamError if the number of features has not been chosen yet."""
     if chooses_size(method):
         raise ParamError("k", "auto", "it is chosen by fit, from data in memory; pass a number.")
 
@@ -336,18 +335,18 @@ def has_passes(method: Any) -> bool:
 
 
 def chooses_size(method: Method) -> bool:
-    """Whether k is to be chosen before the method begins; methods that extract choose when they are read."""
+    """Whether k is chosen before the method starts; methods on averages choose it when the model is read."""
     return isinstance(method.k, str) and method.k == "auto" and not method.extracts
 
 
 def match_width(rows: Rows, method: Method) -> Rows:
-    """Rows of at least the method's width; TooManyFeatures where it cannot grow."""
+    """Rows of at least the width of the method; TooManyFeatures if it cannot grow."""
     if rows.p == method.p:
         return rows
     if rows.p > method.p:
         if not method.grow:
             raise TooManyFeatures(
-                f"there are {rows.p:,} features, and {type(method).__name__} began with {method.p:,}: it "
+                f"there are {rows.p:,} features, but {type(method).__name__} started with {method.p:,}: it "
                 "cannot learn new ones."
             )
         return rows

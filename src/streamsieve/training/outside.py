@@ -1,4 +1,4 @@
-"""Rows to predict that lie outside of all that was learned.
+"""Rows to predict that lie outside the range of the training rows.
 
 Of n numbers none is further from their mean than sqrt(n - 1) deviations (Samuelson 1968). A row with a
 selected feature beyond that lies outside of every row learned, and a linear model extrapolates.

@@ -1,7 +1,7 @@
 """Several passes over the same rows, for methods with `max_iter`, `tol`, `shuffle` and `random_state`.
 
-`partial_fit` learns every row once; `fit` has all rows and may learn them again and again, each time in
-another order, until the loss falls no more.
+`partial_fit` learns every row once. `fit` has all rows and learns them repeatedly, each time in another
+order, until the loss no longer falls.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from .prepare import ROWS
 
 
 class Passes:
-    """Counts the passes of a method, and says when they end. Plain numbers and arrays, to be resumed from.
+    """Counts the passes of a method and decides when to stop. Consists of plain numbers and arrays, so that
+    it can be resumed.
 
-    They end after `max_iter`, or where the method `stops_by` its "loss": after `PATIENCE` passes in a row in
-    which the mean loss has not fallen by more than `tol` of what it was at first; by its "weights": when a
-    pass moves them by at most `tol` of their norm.
+    Passes end after `max_iter`, or earlier. If the method `stops_by` its "loss": after `PATIENCE` consecutive
+    passes in which the mean loss has not fallen by more than `tol` of its first value. If by its "weights":
+    when a pass changes them by at most `tol` of their norm.
     """
 
     def __init__(self, method: Any) -> None:
@@ -39,7 +40,7 @@ class Passes:
         return self.made < self.most and not self.stalled
 
     def end(self, method: Any, loss: float) -> None:
-        """A pass has ended, before which the rows had this mean loss."""
+        """Record the end of a pass; the loss is the mean loss of the rows before they were learned."""
         method.end_pass()
         self.made += 1
         if self.made == self.most:
@@ -51,7 +52,7 @@ class Passes:
             self.stalled = before is not None and settled(before, self.before, self.tol)
 
     def loss_stalls(self, loss: float) -> bool:
-        """Whether the loss has not fallen for so many passes; what counts is the best so far."""
+        """Whether the best loss so far has not fallen for `PATIENCE` passes."""
         if not np.isfinite(self.first):
             self.first = loss
         self.idle = self.idle + 1 if loss > self.best - self.tol * self.first else 0
@@ -64,13 +65,13 @@ class Passes:
         return numbers | finite
 
     def resume(self, plain: dict[str, Any]) -> None:
-        """Go on after the passes that a checkpoint counts."""
+        """Continue after the passes of a checkpoint."""
         for name, value in plain.items():
             setattr(self, name, value)
 
 
 def settled(before: Array, now: Array, tol: float) -> bool:
-    """Whether the weights moved by at most `tol` of their norm; not while all are zero."""
+    """Whether the weights changed by at most `tol` of their norm; False while all are zero."""
     largest = np.abs(before).max(initial=0.0)  # squares of the weights themselves may overflow
     if not largest > 0:
         return False
@@ -104,9 +105,9 @@ class MeanLoss:
 
 
 def begin_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> tuple[Passes, Rows, Array]:
-    """Begin the model with what can be learned of the rows before the first pass over them.
+    """Initialise the model from all rows, before the first pass over them.
 
-    The rows and targets to pass over are those without values far outside.
+    Returns the rows and targets with far values replaced.
     """
     method = model.method
     method.plan(Extent.of(rows))
@@ -123,7 +124,8 @@ def begin_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> tuple[P
 
 
 def fit_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> tuple[Passes, Rows, Array]:
-    """Begin, and learn rows in passes; these, and the rows and targets without values far outside."""
+    """Initialise, and learn rows in passes; returns the passes, and rows and targets with far values
+    replaced."""
     passes, rows, y = begin_passes(model, rows, y, w)
     while passes.left:
         passes.end(model.method, one_pass(model, rows, y, w, passes.made))
@@ -131,7 +133,8 @@ def fit_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> tuple[Pas
 
 
 def one_pass(model: Model, rows: Rows, y: Array, w: Array | None, at: int) -> float:
-    """Pass `at` over rows in memory, in an order of its own; the mean loss of the rows before it."""
+    """Pass `at` over rows in memory, in its own order; returns the mean loss of the rows before they were
+    learned."""
     method: Any = model.method
     loss = MeanLoss(method)
     loss.add(model, rows, y, w)
@@ -144,9 +147,9 @@ def one_pass(model: Model, rows: Rows, y: Array, w: Array | None, at: int) -> fl
 
 
 def learn_order(model: Model, rows: Rows, order: NDArray[np.int64], y: Array, w: Array | None) -> int:
-    """Learn the rows in this order; how many, before a step would have overflowed.
+    """Learn the rows in this order; returns how many, smaller if a step would overflow.
 
-    What is copied of them is a block at a time, never the whole.
+    At most one block of them is copied at a time.
     """
     method, stage = model.method, model.prepare
     if stage is not None:
@@ -170,7 +173,7 @@ def shuffled(n: int, seed: int, at: int) -> NDArray[np.int64]:
 
 
 def continue_from(model: Model, start: Any, rows: Rows, y: Array, w: Array | None) -> None:
-    """Measure rows without learning them, and begin with the weights of a fitted model ([Susan] 3.2)."""
+    """Measure rows without learning them, and start from the weights of a fitted model ([Susan] 3.2)."""
     method: Any = model.method
     coef, intercept = model_weights(start, model.p, model.q)
     stage = model.prepare
@@ -206,5 +209,5 @@ def model_weights(model: Any, p: int, q: int) -> tuple[Array, Array]:
             f"these rows need {(q, p)} and {(q,)}."
         )
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
-        raise ValueError("The model has weights that are not finite; start from one that fits.")
+        raise ValueError("The model has weights that are not finite; start from another model.")
     return coef, intercept

@@ -1,17 +1,17 @@
 """Centre and unit of the columns, for learners by gradient steps.
 
-Where the mean of a column exceeds its deviation, a step for the intercept and one for the weight undo each
-other, and learning takes far more rows. Such a column is centred on its mean over the first rows, which then
-stays: a centre that moves would change what the weights mean. It is not zero in most rows, so that centring
-sparse rows at most doubles their entries; columns that are mostly zero stay as they are.
+If the mean of a column exceeds its standard deviation, steps of the intercept and of the weight cancel, and
+learning takes far more rows. Such a column is centred at its mean over the first rows. The centre then stays
+constant, because a moving centre would change the meaning of the weights. Such a column is not zero in most
+rows, so that centring at most doubles the entries of sparse rows; columns that are mostly zero are not
+centred.
 
-One step for all columns suits none where their units differ. Learners whose kernels have no units of their
-own see each column divided by the root mean square of its non-zero values about the centre, from the
-same rows; of a column that is mostly zero and hardly seen in them, by the typical one. The steps of
-budgeted learners are made for rows of norm 1: theirs are divided by the root mean square of the norm that k
-values of a row can have.
+A common step size does not suit columns of different units. For learners whose kernels have no units, each
+column is divided by the root mean square of its non-zero values about the centre, over the same rows; a rare
+column with too few values is divided by the typical root mean square. Budgeted learners assume rows of norm
+1: their rows are divided by the root mean square of the norm that k values of a row can have.
 
-Values far outside of those rows are not learned, unless the column stays there: see `far.py`.
+Values far outside the range of these rows are not learned, unless the column stays there: see `far.py`.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from .far import (
     warn_of_targets,
 )
 
-ROWS = 100  # that decide on centre and unit: a tenth of a deviation off, in the mean
-SAMPLE = 4096  # rows that do in `fit`, from all parts of the data: the first may be of one class
+ROWS = 100  # rows that determine centre and unit: the error of the mean is a tenth of a standard deviation
+SAMPLE = 4096  # the same in `fit`, from all parts of the data: the first rows may be of one class
 SAMPLE_VALUES = 1 << 22
 CLEARLY = 4.0  # z-score above which the mean of the targets counts as non-zero
 
 
 class Prepare(State):
-    """Centre and unit, and the first rows until there are enough of them to place both."""
+    """Centre and unit, and a buffer of the first rows until there are enough to determine both."""
 
     centers: bool
     budget: int
@@ -105,7 +105,7 @@ class Prepare(State):
 
     @staticmethod
     def of(method: Method, p: int) -> Prepare | None:
-        """The stage that a method wants before it, if any."""
+        """The stage of a method, or None if it has none."""
         standardize = method.prepare is not None and method.standardize is True
         centers = standardize and method.fit_intercept
         scales = standardize and method.prepare != "centre"
@@ -120,7 +120,7 @@ class Prepare(State):
         return len(self.center)
 
     def resize(self, p: int) -> None:
-        """Make room for p features, or give it back; new ones have the typical unit."""
+        """Grow or shrink to p features; new features have the typical unit."""
         before = self.p
         if p == before:
             return
@@ -132,23 +132,23 @@ class Prepare(State):
 
     @property
     def map(self) -> ColumnMap | None:
-        """Centre and unit as rows carry them; None before they are placed."""
+        """Centre and unit as a map of rows; None before they are determined."""
         if not self.placed:
             return None
         if self._map is None:
             self._map = self.center, ColumnMap(self.center, self.inverse)
-        elif self._map[0] is not self.center:  # features have joined, which are not centred
+        elif self._map[0] is not self.center:  # new features are not centred
             self._map = self.center, ColumnMap(self.center, self.inverse, self._map[1].centred)
         return self._map[1]
 
     def apply(self, rows: Rows) -> Rows:
-        """The rows about the centre and in units of their columns, once both are placed."""
+        """The rows about the centre and in units of their columns, once both are determined."""
         return rows.mapped(self.map)
 
     # ---------------------------------------------------------------- learning
 
     def update(self, method: Method, rows: Rows, y: Array, w: Array | None) -> None:
-        """Let the method learn rows about the centre and in their units, all of them or none."""
+        """Let the method learn centred and scaled rows, all of them or none."""
         p = method.p
         try:
             if self.placed:
@@ -180,7 +180,7 @@ class Prepare(State):
         self.resize(method.p)
 
     def _learn(self, method: Method, rows: Rows, y: Array, w: Array | None) -> None:
-        """Learn rows once centre and unit are placed, which those far outside may change on the way."""
+        """Learn rows after centre and unit are determined; far values may change both during the call."""
         rows = self.explicit(rows)
         if self.all_near(rows, y):
             with Deferred():  # until rows and units belong together
@@ -192,7 +192,7 @@ class Prepare(State):
             learn_far(self, method, rows, y, w, undo)
 
     def _learn_first(self, method: Method) -> None:
-        """Place the centre by the rows that are buffered, start the intercept, and learn these rows."""
+        """Determine the centre from the buffered rows, start the intercept, and learn these rows."""
         rows, y, w = self.buffer.joined()
         self.place(rows)
         self.place_targets(method, y)
@@ -203,7 +203,7 @@ class Prepare(State):
         method.update(rows, y, w)
 
     def settled(self, method: Method) -> tuple[Method, Prepare]:
-        """Method and stage, or copies that have learned the rows which are buffered to place the centre."""
+        """Method and stage, or copies that have learned the buffered rows."""
         n = len(self.buffer)
         if not n:
             return method, self
@@ -216,11 +216,11 @@ class Prepare(State):
     # ---------------------------------------------------------------- values far outside
 
     def _forget(self) -> None:
-        """Make what is held of centre and reach anew."""
+        """Clear the caches of centre and reach."""
         self._map = self._least = self._least_target = self._far_zeros = self._plain_targets = None
 
     def explicit(self, rows: Rows) -> Rows:
-        """The rows, with zeros as entries where these are far outside."""
+        """The rows, with zeros added as entries if these are far outside."""
         if self.reach is None or not rows.sparse:
             return rows
         if self._far_zeros is None or self._far_zeros[0] is not self.reach:
@@ -228,7 +228,7 @@ class Prepare(State):
         return rows.with_zeros(self._far_zeros[1]) if len(self._far_zeros[1]) else rows
 
     def all_near(self, rows: Rows, y: Array) -> bool:
-        """Whether no value and no target is far outside, nor may have been of late."""
+        """Whether no value and no target is, or has recently been, far outside."""
         if self.reach is None:
             return True
         if self.runs or self.target_runs:
@@ -243,9 +243,9 @@ class Prepare(State):
         return rows.within(self.least_reach) or not rows.count_far(self.center, self.reach)
 
     def near(self, rows: Rows, y: Array) -> tuple[Rows, Array]:
-        """Rows and targets with the centre in place of each value far outside, copies where there are some.
+        """Rows and targets with far values replaced by the centre; copies if there are any.
 
-        These are counted, and the first of them said.
+        They are counted, and the first causes a warning.
         """
         if self.reach is None:
             return rows, y
@@ -263,24 +263,24 @@ class Prepare(State):
 
     @property
     def least_reach(self) -> float:
-        """Magnitude up to which no value is too far out, whatever its column."""
+        """Magnitude up to which no value of any column is too far."""
         if self._least is None or self._least[0] is not self.reach:
             least = self.reach.min(initial=np.inf) - np.abs(self.center).max(initial=0.0)
             self._least = self.reach, max(0.0, float(least))
         return self._least[1]
 
     def targets(self, y: Array) -> Array:
-        """The targets, or predictions of them, in the unit that loss and derived steps are made for."""
+        """The targets, or predictions of them, in the unit of the loss and of derived steps."""
         if self._plain_targets is None:
             self._plain_targets = bool((self.target_unit == 1.0).all() and not self.target_center.any())
         return y if self._plain_targets else (y - self.target_center) / self.target_unit
 
     def undo(self, method: Method) -> Undo:
-        """How to take back the rows of a call, the centre that they place and what the method learns."""
+        """How to undo the rows of a call, the centre that they determine and the changes of the method."""
         before, p, q = self.buffer.copy(), method.p, method.q
 
         def restore() -> None:
-            method.begin(p, q)  # which learns no row before the centre is placed
+            method.begin(p, q)  # which learns no row before the centre is determined
             self.buffer, self.placed, self.runs, self.target_runs = before, False, None, None
             self._forget()
             self.center[:] = 0.0
@@ -297,24 +297,24 @@ class Prepare(State):
         return Undo(restore)
 
     def begin(self, method: Method, rows: Rows, y: Array, w: Array | None) -> None:
-        """Before the first pass over data in memory: place the centre and start the intercept."""
+        """Before the first pass over data in memory: determine the centre and start the intercept."""
         at = self.place_by_sample(rows)
         self.place_targets(method, y[at])
         if self.centers and rows.mostly_zero(at):
             begin_intercept(method, self.targets(y[at]), None if w is None else w[at])
 
     def place_by_sample(self, rows: Rows) -> NDArray[np.int64]:
-        """Place the centre by rows from all parts of data in memory, and return their places."""
+        """Determine the centre from rows of all parts of data in memory, and return their positions."""
         most = min(SAMPLE, max(ROWS, SAMPLE_VALUES // max(1, rows.n_values // len(rows))))
         at = np.arange(0, len(rows), -(-len(rows) // most))
         self.place(rows, at)
         return at
 
     def place_targets(self, method: Method, y: Array) -> None:
-        """Set centre and unit of the targets by these, where loss or steps are made for them.
+        """Set centre and unit of the targets, if loss or steps depend on them.
 
-        Targets of squared loss are centred where columns would be: far from zero, the intercept would take
-        all rows to arrive, and in single precision nothing would be left of the deviations.
+        Targets of squared loss are centred under the same condition as columns: if they are far from zero,
+        the intercept would need all rows to converge, and single precision would lose the deviations.
         """
         loss = method.loss_function
         if loss.has_units and self.reach is not None and not (np.abs(y) == 1.0).all():
@@ -331,7 +331,7 @@ class Prepare(State):
         self.target_unit[:] = np.clip(or_one(unit), 1 / LARGEST_UNIT, LARGEST_UNIT)
 
     def without_far_targets(self, y: Array) -> Array:
-        """The first targets without those far outside; sets how far later ones may be from their centre."""
+        """The first targets without far values; sets the limit for later targets."""
         center = np.median(y, axis=0)
         y, _ = near_targets(y, center, robust_reach(Rows(y - center), np.arange(len(y))))
         mean = far_center(y) if self.centers else np.zeros(y.shape[1])
@@ -340,7 +340,7 @@ class Prepare(State):
         return y
 
     def place(self, rows: Rows, at: NDArray[np.int64] | None = None) -> None:
-        """Centre the columns whose mean over rows exceeds their deviation, and set the units.
+        """Centre the columns whose mean exceeds their standard deviation, and set the units.
 
         Over all rows, or those `at`.
         """
@@ -352,7 +352,7 @@ class Prepare(State):
         if rows.sparse:
             var = squares / n - mean**2
             far = mean**2 > var
-            if far.any():  # again, without the loss of digits
+            if far.any():  # again, without cancellation
                 sums = rows.mapped(ColumnMap(np.where(far, mean, 0.0))).column_sums(at=at)
                 var[far] = sums[far, 2] / n
         else:
@@ -367,7 +367,7 @@ class Prepare(State):
                 known = seen & ~rare if (seen & ~rare).any() else seen
                 self.typical = float(np.exp(-0.5 * np.log(square[known]).mean()))
             inverse = 1.0 / np.sqrt(np.where(seen, square, np.inf))
-            # of few values the mean square is nearly chance: it counts where it is far above what is typical
+            # with few values the mean square is unreliable: use it only if it is far above the typical one
             known = (inverse > 0) & ~(rare & (4 * inverse > self.typical))
             units = np.full(self.p, self.typical)
             units[:p][known] = inverse[known]
@@ -387,7 +387,7 @@ class Prepare(State):
         self.buffer.clear()
 
     def for_raw_rows(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
-        """Weights (q, p) and intercepts (q,) for rows as they come, from those for transformed rows."""
+        """Weights (q, p) and intercepts (q,) for original rows, from those for transformed rows."""
         if self.map is None:
             return coef, intercept
         coef, intercept = self.map.for_raw_rows(coef, intercept)
@@ -422,16 +422,16 @@ class Prepare(State):
             if runs is not None:
                 runs.check(columns)
         if not (self.target_reach >= 0).all() or (self.reach is not None and not (self.reach >= 0).all()):
-            raise ValueError("the reach of values is not 0 or more.")
+            raise ValueError("the limits of values are negative.")
         if not np.isfinite(self.recent).all() or min(self.n_rows, self.n_far, self.n_far_targets) < 0:
             raise ValueError("the counts of far values are negative, or the last targets not finite.")
         if self.placed and len(self.buffer):
-            raise ValueError("rows wait for a centre that is placed.")
+            raise ValueError("rows are buffered although the centre is determined.")
         self.buffer.check(p, q, ROWS, limit)
 
 
 def far_center(y: Array) -> Array:
-    """The means (q,) of targets that exceed their deviation; 0 for the others, and for labels, -1 or 1."""
+    """The means (q,) of targets if they exceed their standard deviation, else 0; 0 for labels -1 and 1."""
     if (np.abs(y) == 1.0).all():
         return np.zeros(y.shape[1])
     mean = y.mean(axis=0)
@@ -439,10 +439,10 @@ def far_center(y: Array) -> Array:
 
 
 def begin_intercept(method: Method, y: Array, w: Array | None) -> None:
-    """Let the intercepts begin with the constant that suits these targets best, if clearly not with 0.
+    """Start the intercepts at the best constant for these targets, if it clearly differs from 0.
 
-    Of rows that are mostly zero: their columns are not centred, so that all of them would learn how
-    frequent the classes are, the dense ones most, while intercepts follow slowly from zero.
+    For rows that are mostly zero: their columns are not centred, so that all weights would learn the
+    frequency of the classes, while intercepts change slowly from zero.
     """
     share = shares(len(y), w)
     mean = share @ y
@@ -451,6 +451,6 @@ def begin_intercept(method: Method, y: Array, w: Array | None) -> None:
 
 
 def largest_norm(rows: Rows, k: int, at: NDArray[np.int64] | None = None) -> float:
-    """Root of the mean over rows of the sum of their k largest squares; of all rows, or those `at`."""
+    """Root mean square of the norm of the k largest values of a row, over all rows or those `at`."""
     total = sum(_core.largest_squares(part.kernel, k) for _, part in rows.parts(at))
     return float(np.sqrt(total / (len(rows) if at is None else len(at))))

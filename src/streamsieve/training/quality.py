@@ -1,4 +1,4 @@
-"""How good a model is: measured on rows that it has not learned, beside the best constant."""
+"""Quality of a model, measured on rows that it has not learned, and compared with the best constant."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..core.tasks import Classification
 from .model import Model
 from .trainer import Block, Trainer, join
 
-HELD = 5  # every fifth of the first rows is held out, where the user holds out none
+HELD = 5  # every fifth of the first rows is held out, if the user holds out none
 VALUES = 1 << 23  # of the first rows that are learned for it: some seconds
 LABELS = 30  # classes up to which confusions are counted
 BINS = 10  # of probabilities, for the calibration
@@ -23,21 +23,22 @@ BINS = 10  # of probabilities, for the calibration
 
 @dataclass(frozen=True)
 class Quality:
-    """What rows show that were held out.
+    """Quality measured on held-out rows.
 
     Attributes
     ----------
     rows : int
-        Rows that were held out.
+        Number of held-out rows.
     learned : int or None
-        Rows that the measured model has learned, where that was made for it; None for the model itself.
+        Number of rows learned by a second model that was fitted for the measurement; None if the model itself
+        was measured.
     figures : dict
-        Loss; accuracy, AUC (of two classes) and log-loss (of probabilities), or R2 and RMSE; and, called
-        baseline_..., those of the most frequent class and of the mean.
+        Loss; accuracy, AUC (two classes) and log-loss (probabilities), or R2 and RMSE. Names with baseline_
+        are those of the most frequent class or of the mean.
     labels, confusion : list
-        Classes, and how many rows of each (a list) were given each label.
+        Classes, and for each class the number of rows predicted as each label.
     calibration : list
-        Of two classes: mean probability of the second one, its share, and the rows, in ten bins.
+        For two classes: mean probability of the second class, its share, and the number of rows, in ten bins.
     """
 
     rows: int
@@ -51,11 +52,11 @@ class Quality:
         return asdict(self)
 
     def named(self) -> dict[str, float]:
-        """The figures as results show them."""
+        """The figures for results."""
         return {"test_rows": self.rows} | {f"test_{name}": value for name, value in self.figures.items()}
 
     def line(self) -> str:
-        """In a line, each figure beside what the best constant has."""
+        """All figures in one line, each with that of the best constant."""
         found = self.figures
         shown = []
         for name, title in (("accuracy", "accuracy"), ("auc", "AUC"), ("log_loss", "log-loss"), ("r2", "R2"),
@@ -77,7 +78,7 @@ def _shown(x: float) -> str:
 
 
 def quality_of(model: Model, blocks: Iterable[Block], learned: int | None = None) -> Quality | None:
-    """The quality of a model on rows that it has not learned; None where there are none."""
+    """The quality of a model on rows that it has not learned; None if there are none."""
     parts = [(model.scores(block.rows), block.y, block.weight) for block in blocks]
     if not parts:
         return None
@@ -132,7 +133,7 @@ def _of_labels(
 
 
 def _calibration(p: Array, is_second: NDArray[np.bool_], w: Array) -> list[list[float]]:
-    """Mean probability, share and rows of the bins that have some."""
+    """Mean probability, share and number of rows of non-empty bins."""
     at = np.minimum((p * BINS).astype(np.int64), BINS - 1)
     weight, rows = np.bincount(at, w, BINS), np.bincount(at, minlength=BINS)
     mean, share = np.bincount(at, w * p, BINS), np.bincount(at, w * is_second, BINS)
@@ -144,9 +145,9 @@ def _calibration(p: Array, is_second: NDArray[np.bool_], w: Array) -> list[list[
 
 
 def of_first_rows(model: Model, blocks: list[Block], *, once: bool) -> Quality | None:
-    """The quality of a model of four in five of the first rows, on the others.
+    """The quality of a model fitted on four fifths of the first rows, measured on the others.
 
-    `model` has the task and has learned nothing yet; `once` learns the rows as a stream.
+    `model` has a task and is not fitted; `once` learns the rows as a stream.
     """
     rows, y, w, cluster = join(blocks)
     n = len(rows)

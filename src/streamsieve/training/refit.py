@@ -1,6 +1,6 @@
-"""The last stage: the weights of the selected features, fitted again on their own.
+"""The last stage: the weights of the selected features, fitted again without other features.
 
-A ridge on the selected columns alone, with the loss of the task, by a `Sieve` that sees no other column.
+A ridge fit on only the selected columns, with the loss of the task, by a `Sieve`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .prepare import far_center
 
 
 class Refitted(State):
-    """Weights of some features, for rows as they come."""
+    """Weights of some features, for original rows."""
 
     features: NDArray[np.int64]
     weight: Array
@@ -37,17 +37,17 @@ class Refitted(State):
         return coef, self.intercept.copy()
 
     def check(self, p: int, q: int) -> None:
-        """Raise ValueError for weights from a file that are not those of q outputs and some of p features."""
+        """Raise ValueError for weights from a file that do not have q outputs and some of p features."""
         k = len(self.features)
         check_array("features", self.features, np.int64, (k,))
         check_array("weight", self.weight, np.float64, (k, q))
         check_array("intercept", self.intercept, np.float64, (q,))
         if k and not 0 <= self.features.min() <= self.features.max() < p:
-            raise ValueError(f"a feature of the refit is none of {p}.")
+            raise ValueError(f"a feature of the refit is not one of {p}.")
 
 
 class Refit:
-    """Collects the rows of some features of a method's model, and fits at most k of them."""
+    """Collects the rows of some features and fits at most k of them."""
 
     def __init__(self, method: Method, features: NDArray[np.intp], k: int) -> None:
         from ..methods.sieve.sieve import Sieve  # which loads SciPy
@@ -64,17 +64,17 @@ class Refit:
 
     @staticmethod
     def of(method: Method) -> Refit:
-        """Of the features that the method selects, or of more from which as many are chosen."""
+        """A refit of the selected features, or of more features from which k are chosen."""
         k = int(method.weights()[0].any(axis=0).sum())  # with groups more than the method's k
         return Refit(method, np.flatnonzero(method.unselected().any(axis=0)), k)
 
     @staticmethod
     def wanted(method: Any) -> bool:
-        """Whether the method selects a number of features, and is to fit them again."""
+        """Whether the method selects features and refits them."""
         return bool(method.refit) and method.k is not None
 
     def update(self, rows: Rows, y: Array, w: Array | None) -> None:
-        """Add rows; values and targets beyond what a sieve holds in single precision end the refit."""
+        """Add rows; values and targets that exceed single precision end the refit."""
         if not len(self.features):
             return
         if self.center is None:
@@ -86,14 +86,14 @@ class Refit:
         if np.abs(values).max(initial=0) > limit or np.abs(y).max(initial=0) > limit:
             self.features = self.features[:0]
             return
-        if w is not None:  # only their ratios count
+        if w is not None:  # only their ratios matter
             if self.heaviest == 0:
                 self.heaviest = float(w.max(initial=0))
             w = np.clip(w / self.heaviest, 1 / self.model.weight_limit, self.model.weight_limit)
         self.model.update(rows, y, w)
 
     def weights(self) -> Refitted | None:
-        """The new weights; None where there is nothing to fit."""
+        """The new weights; None if there is nothing to fit."""
         if not len(self.features):
             return None
         coef, intercept = self.model.weights()

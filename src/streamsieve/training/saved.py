@@ -1,9 +1,8 @@
-"""`save` and `load`: models, averages and linear models in files, to go on bit for bit.
+"""`save` and `load`: models, averages and linear models in files, which continue bit for bit.
 
-A model file holds the method's name, its parameters and state, p, the task, the names of the features and,
-where it takes work to extract the model from the state, that model. On loading, the state is compared with
-the one that the method lays out itself, since the kernels trust its types and lengths; then the method checks
-the indices that they follow.
+A model file has the name of the method, its parameters and state, p, the task, the names of the features and,
+if extracting the model is expensive, the extracted model. On loading, the state is compared with a new state
+of the method, because the kernels do not check types and lengths; then the method checks the indices.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ OTHERS = ("RunningAverages", "FoldAverages", "AveragesBank", "FourthMoments", "L
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a file holds: the object, and notes about it (for instance where its stream stood)."""
+    """Content of a file: the object, and notes about it (for instance the position in its stream)."""
 
     object: Any
     about: dict[str, Any]
@@ -41,16 +40,16 @@ class Checkpoint:
 def save(obj: Any, file: str | os.PathLike[str], *, about: dict[str, Any] | None = None) -> None:
     """Write an estimator, `RunningAverages`, `FoldAverages`, `FourthMoments` or a `LinearModel` to a file.
 
-    The file is there as a whole or not at all: it is written under another name in the same folder, forced
-    to the disk, and renamed. If that fails, the file that was there before is unchanged.
+    The file is complete or absent: it is written under another name in the same folder, synced to disk, and
+    renamed. If this fails, an existing file is unchanged.
 
     Parameters
     ----------
     obj : object
-        Mid-stream or not. Forgetting by a function (a callable `decay`) cannot be saved.
+        It may be in the middle of a stream. Forgetting by a function (a callable `decay`) cannot be saved.
     file : path
     about : dict or None
-        Plain data (numbers, strings, lists, dicts) to store beside it.
+        Plain data (numbers, strings, lists, dicts) to store with it.
 
     Examples
     --------
@@ -98,7 +97,7 @@ def _save(obj: Any, file: str | os.PathLike[str], about: dict[str, Any] | None) 
 
 
 def read_plain(file: str | os.PathLike[str]) -> Checkpoint:
-    """Read what `save` wrote, with the notes about it; models are `Model`, without scikit-learn."""
+    """Read a file written by `save`, with its notes; models are `Model`, without scikit-learn."""
     try:
         with open(file, "rb") as stream:
             size = os.fstat(stream.fileno()).st_size
@@ -107,7 +106,7 @@ def read_plain(file: str | os.PathLike[str]) -> Checkpoint:
         decoder = Decoder(tensors)
         about = decoder(tree["about"])
         if not isinstance(about, dict):
-            raise CheckpointError("its notes are no dictionary")
+            raise CheckpointError("its notes are not a dictionary")
         if "model" in tree:
             found = _decode_model(tree["model"], decoder, about, size)
         else:
@@ -122,7 +121,7 @@ def read_plain(file: str | os.PathLike[str]) -> Checkpoint:
     except Exception as error:  # whatever a forged file makes plain code raise
         reason = f"{type(error).__name__}: {error}"
         raise CheckpointError(
-            f"{os.fspath(file)} cannot be loaded: it does not fit together ({reason})."
+            f"{os.fspath(file)} cannot be loaded: its content is inconsistent ({reason})."
         ) from error
 
 
@@ -170,7 +169,7 @@ def _encode_model(model: Model, encoder: Encoder) -> dict[str, Any]:
 def _decode_model(node: dict[str, Any], decoder: Decoder, about: dict[str, Any], size: int) -> Model:
     name, task_name, p = node["method"], node["task"], node["p"]
     if name not in METHODS or task_name not in METHODS[name].tasks:
-        raise CheckpointError(f"it holds a {name!r} for {task_name!r}, which is no method of this library")
+        raise CheckpointError(f"it holds a {name!r} for {task_name!r}, which is not a method of this library")
     cls = method_class(name)  # imports the states that its file may hold
     parameters = decoder(node["parameters"])
     if parameters.get("loss") not in cls.losses[task_name]:
@@ -206,18 +205,18 @@ def _decode_model(node: dict[str, Any], decoder: Decoder, about: dict[str, Any],
         model.verify_state()
         if extracted is not None:
             if not method.extracts:
-                raise CheckpointError(f"{name} extracts no model, but the file holds one")
+                raise CheckpointError(f"{name} extracts no model, but the file has one")
             method.set_extracted(extracted)
     return model
 
 
 def _extracted(method: Any) -> Any:
-    """Plain data that gives the model at once, where it takes work to extract it from the state."""
+    """The extracted model as plain data, if extracting it from the state is expensive."""
     return method.extracted() if method.extracts and method.state is not None else None
 
 
 def _verified(found: Any, fresh: Any) -> Any:
-    """A state from a file that is laid out as a new one is."""
+    """A state from a file, checked to have the layout of a new state."""
     if type(found) is not type(fresh):
         raise CheckpointError(f"its state is a {type(found).__name__}, not a {type(fresh).__name__}")
     found.verify(fresh)
@@ -225,7 +224,7 @@ def _verified(found: Any, fresh: Any) -> Any:
 
 
 def _check_size(method: Any, p: int, q: int, size: int) -> None:
-    """Raise CheckpointError for more features than the file can hold, before memory is taken for them."""
+    """Raise CheckpointError for more features than the file can hold, before memory is allocated."""
     few, most = min(p, 64), 16 * size + (1 << 20)
     # with q outputs a state grows by q or q^2 numbers: three small ones show how fast
     a, b, c = (method.start(few, n).bytes_at(p, few) for n in ((1, 2, 3) if q > 3 else (q, q, q)))
@@ -243,9 +242,9 @@ def _task(plain: dict[str, Any], name: str) -> Task:
     if name == "classification":
         classes = plain["classes"]
         if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1):
-            raise CheckpointError("its classes are no list of labels")
+            raise CheckpointError("its classes are not a list of labels")
         if not np.array_equal(np.unique(classes), classes):
-            raise CheckpointError("its classes are not in order")
+            raise CheckpointError("its classes are not sorted")
         return Classification(classes)
     n, one = plain["n_targets"], plain["one_column"]
     if type(n) is not int or n < 1 or type(one) is not bool or (one and n > 1):

@@ -1,4 +1,4 @@
-"""A run on files: look at the first rows, make the model, learn, write checkpoints, resume, test."""
+"""A run on files: inspect the first rows, create the model, learn, write checkpoints, resume, test."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .trainer import (
     wants_all_rows,
 )
 
-_FIRST_ROWS, _FIRST_BYTES = 10_000, 64 << 20  # looked at to tell the task, the labels and the width
+_FIRST_ROWS, _FIRST_BYTES = 10_000, 64 << 20  # inspected to determine the task, the labels and the width
 _REREAD = 1 << 30  # bytes that are read again to name the line of a feature that is too far
 
 
@@ -45,7 +45,7 @@ class Source:
 
     files: tuple[str, ...]
     options: dict[str, Any]
-    schema: Schema | None = None  # by which tables are read; None infers one
+    schema: Schema | None = None  # schema of tables; None: inferred
 
     def open(self, **more: Any) -> Any:
         options = self.options | {"schema": self.schema} | more
@@ -56,7 +56,7 @@ class Source:
 
 
 class UnknownLabel(ValueError):
-    """A label that the first rows did not show."""
+    """A label that does not occur in the first rows."""
 
     def __init__(self, rows: int, label: Any, classes: NDArray[Any]) -> None:
         super().__init__(
@@ -73,16 +73,16 @@ class SourceRun:
     ----------
     source : Source
     choose : callable
-        Makes the model, from the targets of the first rows and their number of features.
+        Creates the model from the targets of the first rows and their number of features.
     checkpoint : CheckpointPolicy or None
     history : History or None
     trace : bool
         Whether a few points of the run are recorded.
     memory : int or None
-        Bytes that the model may take, and rows that are read into memory; None for a quarter of the machine.
+        Memory limit in bytes of the model, and of rows read into memory; None: a quarter of the machine.
     as_fit : bool
-        Learn as `fit` does, where the source can be read again: as often as the method wants. Otherwise it is
-        a stream, learned once.
+        If True and the source can be read again, learn as `fit` does, with as many passes as the method
+        needs. Otherwise it is a stream, learned once.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class SourceRun:
 
     @property
     def schema(self) -> Schema | None:
-        """What each column of a table became, once rows were read."""
+        """Encoding of each column of a table, after rows were read."""
         return getattr(self, "stream", None) and self.stream.schema
 
     def open(self, **more: Any) -> Any:
@@ -118,7 +118,7 @@ class SourceRun:
         return self.source.open(**({} if self.schema is None else {"schema": self.schema}), **more)
 
     def begin(self) -> None:
-        """Read the first rows and make the model, or resume a checkpoint."""
+        """Read the first rows and create the model, or resume a checkpoint."""
         self.stream = self.open()
         self.format = self.stream.position()["mark"]["format"]
         self.checkpoint.describe = self._describe
@@ -146,7 +146,7 @@ class SourceRun:
         self.trainer = self._new_trainer()
 
     def _choose_mode(self) -> None:
-        """Rows in memory, passes over blocks, or a stream, by what the method wants and the source holds."""
+        """Choose between rows in memory, passes over blocks, and a stream, by method and source."""
         total, read = self.stream.bytes_total, max(self.stream.bytes_read, 1)
         share = max(1.0, total / read) if self.stream.bytes_read else 1.0
         rows = sum(len(block.rows) for block in self.first) * share
@@ -165,7 +165,7 @@ class SourceRun:
 
     @property
     def note(self) -> str:
-        """How the source is learned, in a sentence; empty for a stream."""
+        """Description of how the source is learned; empty for a stream."""
         if self.mode == "memory":
             return "The rows fit into memory: learned as `fit` does, in passes (--passes 1 reads them once)."
         if self.mode == "passes":
@@ -225,8 +225,8 @@ class SourceRun:
     def _read_on(self, position: dict[str, Any], done: bool) -> bool:
         """Read the first rows after a position in a source whose content is known only once it is read.
 
-        ValueError where what comes before them is not what was learned. A finished run has grown if there
-        are any. False for a source whose rows cannot be compared, which is not read yet.
+        ValueError if the rows before them are not those that were learned. A finished run has grown if there
+        are new rows. False for a source whose rows cannot be compared; it is not read.
         """
         if "digest" in position.get("at", {}):
             self.blocks = self.stream.blocks()
@@ -238,7 +238,7 @@ class SourceRun:
         if done:
             raise ValueError(
                 f"The rows of {self.stream.title} cannot be compared with those that were learned, to know "
-                "which are new. Delete the checkpoint to begin anew."
+                "which are new. Delete the checkpoint to start again."
             )
         return False
 
@@ -251,8 +251,8 @@ class SourceRun:
         why = "in an order of its own" if windows else "in several passes"
         raise ValueError(
             f"Rows were added to {self.stream.title}, which {self.model.method_name} had learned {why}: they "
-            "cannot follow. Delete the checkpoint to begin anew; a run with --passes 1 and no "
-            "--shuffle-buffer can go on."
+            "cannot be appended. Delete the checkpoint to start again; a run with --passes 1 and no "
+            "--shuffle-buffer can continue."
         )
 
     def _new_trainer(self, rows: int = 0) -> Trainer:
@@ -268,8 +268,8 @@ class SourceRun:
     # ---------------------------------------------------------------- learning
 
     def learn(self, progress: Progress | None = None, signals: Signals | None = None) -> None:
-        """Learn all rows of this pass that are left; `done` unless another follows. Interrupted if a signal
-        comes."""
+        """Learn the remaining rows of this pass; `done` unless another pass follows. Interrupted by a
+        signal."""
         if self.done:
             return
         trainer = self.trainer
@@ -285,7 +285,7 @@ class SourceRun:
             self._name_line(error)
             raise
         if not trainer.any_weight:
-            raise BadData("all rows have weight 0; at least one must weigh something", self.source.files[0])
+            raise BadData("all rows have weight 0; at least one must be positive", self.source.files[0])
         again = self.model.method.next_pass() if self.as_fit and self.mode == "stream" else None
         if again is not None:
             self._read_again(again)
@@ -308,12 +308,12 @@ class SourceRun:
         self.trainer.progress, self.trainer.signals = before.progress, before.signals
 
     def reopen(self) -> None:
-        """Let the next blocks be the first ones again."""
+        """Start again at the first block."""
         self.stream = self.open()
         self.blocks, self.first = self.stream.blocks(), []
 
     def interrupt(self) -> bool:
-        """Write a checkpoint of an interrupted run; whether there was something to write."""
+        """Write a checkpoint of an interrupted run; returns whether there was something to write."""
         trainer = self.trainer
         if self.checkpoint.file is None or not trainer.rows or (self.mode != "stream" and not trainer.passes):
             return False
@@ -321,7 +321,7 @@ class SourceRun:
         return True
 
     def blocks_to_read(self) -> Iterator[Block]:
-        """The checked blocks that are still to be read."""
+        """The validated blocks that have not been read yet."""
         rows = self.trainer.rows if self.mode == "stream" else 0
         while self.first:
             block = checked_block(self.model, self.first.pop(0), rows)
@@ -333,7 +333,8 @@ class SourceRun:
             yield block
 
     def _name_line(self, error: TooManyFeatures) -> None:
-        """Name file and line of the feature that is too far, where the source can be read again for it."""
+        """Add file and line to the error of a feature that is out of range, if the source can be read
+        again."""
         if (
             self.memory is None
             or self.format != "svmlight"
@@ -363,7 +364,7 @@ class SourceRun:
         return None if total is None else total * int(self.source.options.get("passes", 1))
 
     def _describe(self) -> None:
-        """Bring names and notes of the model up to date."""
+        """Update names and notes of the model."""
         if self.was_done:
             return
         self._name_features()
@@ -380,9 +381,9 @@ class SourceRun:
         )
 
     def quality(self) -> Quality | None:
-        """How good the model is on rows held out; of the first rows every fifth, where none were.
+        """Quality of the model on held-out rows; if there are none, on every fifth of the first rows.
 
-        None where the user wants none (hold_out=0), or where there are too few rows.
+        None if the user turns it off (hold_out=0) or there are too few rows.
         """
         hold_out = self.source.options.get("hold_out")
         if hold_out:
@@ -404,7 +405,7 @@ class SourceRun:
 
 
 class _Reopened:
-    """The checked blocks of a run's source, from the first on each time."""
+    """The validated blocks of the source of a run, from the first on each time."""
 
     def __init__(self, run: SourceRun) -> None:
         self.run, self.fresh = run, True
@@ -417,7 +418,7 @@ class _Reopened:
 
 
 def checked_block(model: Model, block: Block, rows_before: int) -> Block:
-    """The block with rows checked and labels as the model knows them; UnknownLabel for another one."""
+    """The block with validated rows and labels of the model; UnknownLabel for other labels."""
     block = block._replace(rows=model.check(block.rows))
     if not isinstance(model.task, Classification):
         return block
@@ -433,13 +434,13 @@ def _block(examples: Examples, position: Any) -> Block:
 
 
 def as_labels(y: Any) -> NDArray[Any]:
-    """Labels as they are written: whole numbers as integers, words as words."""
+    """Labels as in the source: whole numbers as integers, words as words."""
     y = np.asarray(y)
     return y.astype(np.int64) if y.dtype.kind == "f" and np.array_equal(y, np.round(y)) else y
 
 
 def input_files(files: tuple[str, ...]) -> list[str]:
-    """The paths that a source reads, those beside PLINK's .bed too; standard input is "-"."""
+    """The paths that a source reads, including the files of PLINK's .bed; standard input is "-"."""
     paths = [file.path or "-" for file in find(list(files))]
     beside = [path[:-4] + end for path in paths if path.endswith(".bed") for end in (".bim", ".fam")]
     return paths + beside

@@ -1,4 +1,4 @@
-"""What a run records along the way: loss, selection, drift, at a bounded share of its time."""
+"""Records of a run: loss, selection and drift, within a limited share of its time."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Trace:
     """Points of a run, as plain data, and sums over its rows.
 
     A point has ``rows``, ``recent_loss`` (mean over the next 256 rows, which the model has not learned),
-    ``support``, ``entered``, ``left``, and ``drift``: by how many standard errors the targets have left the
-    mean of the points before. What would take too long is None: a model is read only while that has taken
-    less than 1.5 percent of the run.
+    ``support``, ``entered``, ``left``, and ``drift``: the distance of the mean target from the mean of the
+    previous points, in standard errors. Values that are expensive to compute may be None: a model is read
+    only while this takes less than 1.5 percent of the run.
 
     Attributes
     ----------
     points : list of dict
     weight : float
-        Sum of the rows' weights.
+        Sum of the weights of the rows.
     missing : int
-        Values of the rows that were NaN.
+        Number of NaN values.
     spent : float
-        Seconds of the processor that recording has taken.
+        CPU seconds spent on recording.
     """
 
     points: list[dict[str, Any]] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Trace:
     _support: Any = None
 
     def look(self, model: Model, block: Any, rows: int) -> None:
-        """Record a point before a block is learned, if one is due after so many rows."""
+        """Record a point before a block is learned, if one is due after this number of rows."""
         start = thread_time()
         self._count(model, block)
         due = GROWTH * self.points[-1]["rows"] if self.points else FIRST
@@ -81,7 +81,7 @@ class Trace:
             self.points = [*self.points[:-1:2], self.points[-1]]
 
     def _expected(self, model: Model) -> float:
-        """Seconds that reading the model would take; infinite where it would need a large copy."""
+        """Estimated seconds to read the model; infinite if it would need a large copy."""
         size = state_bytes(model)
         if model.method.extracts and size > COPIED:
             return float("inf")
@@ -101,7 +101,7 @@ class Trace:
         self._support = support
 
     def _compare(self, support: Any, point: dict[str, Any]) -> None:
-        """Say how many features there are, and how many have come and gone since the last model was read."""
+        """Record the number of features, and how many were added and removed since the last model."""
         point["support"] = len(support)
         if self._support is not None:
             point["entered"] = len(np.setdiff1d(support, self._support))
@@ -109,7 +109,8 @@ class Trace:
 
     @staticmethod
     def _target(model: Model, y: Any) -> tuple[float | None, float | None]:
-        """Mean of the targets of a sample, of labels the share of the last class, and its standard error."""
+        """Mean of the targets of a sample (for labels, the share of the last class), and its standard
+        error."""
         if isinstance(model.task, Classification):
             values = np.asarray(y == model.task.classes[-1], dtype=np.float64)
         else:
@@ -119,7 +120,7 @@ class Trace:
         return float(values.mean()), float(values.std(ddof=1) / len(values) ** 0.5)
 
     def finish(self, model: Model, rows: int) -> None:
-        """A last point: the selection of the model of all rows, which is read in any case."""
+        """Record a last point: the selection of the final model."""
         if not model.started or (self.points and self.points[-1]["rows"] == rows):
             return
         last = dict.fromkeys(("recent_loss", "entered", "left", "target", "target_error", "drift"))
@@ -127,19 +128,19 @@ class Trace:
         self.points.append({"rows": rows, **last})
 
     def to_plain(self) -> dict[str, Any]:
-        """What a checkpoint holds of it."""
+        """The trace as plain data for a checkpoint."""
         return {"points": self.points, "weight": self.weight, "missing": self.missing}
 
     @classmethod
     def from_plain(cls, plain: Any) -> Trace:
-        """A trace out of a checkpoint, or a new one if that has none."""
+        """The trace of a checkpoint, or a new one."""
         return (
             cls() if not plain else cls(list(plain["points"]), float(plain["weight"]), int(plain["missing"]))
         )
 
 
 def drift(points: list[dict[str, Any]], now: dict[str, Any]) -> float | None:
-    """How many standard errors a point's targets are away from the mean of the points before."""
+    """Distance of the mean target of a point from the previous points, in standard errors."""
     before = [p for p in points if p["target"] is not None and p["target_error"]]
     if len(before) < 2 or now["target"] is None or not now["target_error"]:
         return None

@@ -1,9 +1,10 @@
-"""The trainer: the one loop in which every model learns.
+"""The trainer: the loop in which every model learns.
 
-What happens depends on what it is given. *Rows in memory* are passed over as often as the method wants, in a
-new order each time; k is chosen before, the selected features are refitted after. *A source that can be read
-again* is read into memory where it fits; else it is passed over block by block, shuffled within a buffer.
-*A stream* is learned once. Estimators, command line, prequential evaluation and engines all call it.
+The procedure depends on the data. *Rows in memory* are learned in as many passes as the method needs, in a
+new order each time; k is chosen before, and the selected features are refitted afterwards. *A source that can
+be read again* is read into memory if it fits; otherwise it is read block by block in each pass, shuffled
+within a buffer. *A stream* is learned once. Estimators, command line, prequential evaluation and engines all
+call it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _MOST_EXTRACTED = 2_000  # features up to which a model is extracted to show pro
 
 
 class Block(NamedTuple):
-    """Consecutive rows of a source, and the position after them, from which a run can be resumed."""
+    """Consecutive rows of a source, and the position after them, at which a run can resume."""
 
     rows: Rows
     y: Any
@@ -50,23 +51,23 @@ class Block(NamedTuple):
 
 
 class Progress(Protocol):
-    """What shows how far a run is."""
+    """Shows the progress of a run."""
 
     def due(self, rows: int) -> bool:
-        """Whether something is to be shown after so many rows."""
+        """Whether to show progress after this number of rows."""
 
     def doubled(self, rows: int) -> bool:
-        """Whether the rows have doubled since something was shown."""
+        """Whether the number of rows has doubled since the last update."""
 
     def update(self, rows: int, measured: tuple[float, int] | None, point: Point | None = None) -> None:
-        """Show rows and, where they were measured, loss and number of features; a point just recorded."""
+        """Show rows and, if measured, loss and number of features; a point that was just recorded."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal has ended the run between two blocks.
+    """A signal ended the run between two blocks.
 
-    No `Exception`: it is raised at any line, and what handles errors there, the start of a thread in the
-    standard library too, must not take it for one.
+    It is not an `Exception`, because it can be raised at any line and must not be caught by handlers of
+    errors, for example in the standard library when a thread starts.
     """
 
     def __init__(self, number: int) -> None:
@@ -75,7 +76,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals:
-    """SIGINT and SIGTERM end a run after the block that is being learned, or at once while it waits."""
+    """SIGINT and SIGTERM end a run after the current block, or immediately while it waits."""
 
     def __init__(self) -> None:
         self.pending, self.learning = 0, False
@@ -95,7 +96,7 @@ class Signals:
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
-        """Signals that come inside end the run at the end of the block."""
+        """Signals inside the context end the run at the end of the block."""
         self.learning = True
         try:
             yield
@@ -106,28 +107,28 @@ class Signals:
 
 
 def wants_all_rows(model: Model) -> bool:
-    """Whether `fit` of this model learns its rows more than once, or looks at all of them first."""
+    """Whether `fit` of this model needs several passes, or all rows before the first pass."""
     method = model.method
     return has_passes(method) or chooses_size(method) or method.needs_passes
 
 
 class Trainer:
-    """Lets a model learn.
+    """Trains a model.
 
     Parameters
     ----------
     model : Model
     rows : int
-        Rows that it has learned before.
+        Number of rows learned before.
     history : History or None
-        Where every row is scored before it is learned.
+        Scores every row before it is learned.
     trace : Trace or None
-        Where a few points of the run are recorded.
+        Records a few points of the run.
     checkpoint : CheckpointPolicy or None
     progress : Progress or None
     signals : Signals or None
     memory : int or None
-        Bytes that the model may take.
+        Memory limit of the model in bytes.
 
     Attributes
     ----------
@@ -136,11 +137,11 @@ class Trainer:
     position : object
         Position after the last block learned.
     any_weight : bool
-        Whether some row weighed something.
+        Whether some row had a positive weight.
     n_iter : int or None
-        Passes that were made over the same rows, where the method makes several.
+        Number of passes over the same rows, if the method makes several.
     k : int or None
-        The number of features, where it was chosen.
+        The number of features, if it was chosen.
     """
 
     def __init__(
@@ -174,9 +175,9 @@ class Trainer:
         cluster: Any = None,
         resumed: dict[str, Any] | None = None,
     ) -> None:
-        """Learn encoded rows as often as the method wants: choose k, pass over them, refit.
+        """Learn encoded rows in as many passes as the method needs: choose k, make the passes, refit.
 
-        `resumed` are the passes that a checkpoint of such a run counts.
+        `resumed` are the passes of a checkpoint of such a run.
         """
         model = self.model
         self.any_weight = len(rows) > 0
@@ -228,7 +229,7 @@ class Trainer:
         return self.signals.deferred() if wait and self.signals is not None else nullcontext()
 
     def _learn_rows(self, rows: Rows, y: Array, w: Array | None, cluster: Any) -> None:
-        """Learn encoded rows once, in the blocks in which a file would bring them."""
+        """Learn encoded rows once, in the same blocks as from a file."""
         at = 0
         with self._limit_blas_threads(rows.p):
             while at < len(rows):
@@ -245,7 +246,7 @@ class Trainer:
         self.rows = len(rows)
 
     def _end_pass(self, loss: float | None, passes: dict[str, Any]) -> None:
-        """After a pass over the same rows: show it, and write a checkpoint where one is due."""
+        """After a pass over the same rows: show progress, and write a checkpoint if one is due."""
         self.passes = passes
         policy = self.checkpoint
         if policy is not None and policy.due_after_pass(self.rows):
@@ -256,7 +257,8 @@ class Trainer:
 
     @property
     def resume_from(self) -> Any:
-        """What a checkpoint holds: the position in a stream, or the passes over a source read to its end."""
+        """Position for a checkpoint: that in a stream, or the passes over a source that was read
+        completely."""
         if self.passes is None:
             return self.position
         mode = "memory" if self.in_memory else "passes"
@@ -267,7 +269,8 @@ class Trainer:
     def fit_source(
         self, source: Iterable[Block], memory: float, resumed: dict[str, Any] | None = None
     ) -> None:
-        """Learn a source that can be read again as `fit` would: from memory, if it fits into so many bytes.
+        """Learn a source that can be read again as `fit` does: from memory, if it fits into this number of
+        bytes.
 
         Otherwise in passes over its blocks, shuffled within a buffer.
         """
@@ -279,7 +282,7 @@ class Trainer:
             self._fit_blocks(source, extent, resumed)
 
     def _read_all(self, source: Iterable[Block], memory: float) -> tuple[list[Block] | None, Extent]:
-        """The blocks of a source, or None where they take more memory; how much it holds, and its task."""
+        """The blocks of a source, or None if they need more memory; its extent, and its task."""
         model = self.model
         parts: list[Block] | None = []
         labels: list[Any] = []
@@ -334,7 +337,7 @@ class Trainer:
             model.refitted = refit.weights()
 
     def _fit_in_turn(self, source: Iterable[Block], resumed: dict[str, Any] | None) -> None:
-        """Learn the blocks of a source once, and again while the method asks for another pass."""
+        """Learn the blocks of a source, and again while the method needs another pass."""
         if resumed is None:
             self.learn(source)
         while (again := self.model.method.next_pass()) is not None:
@@ -346,7 +349,7 @@ class Trainer:
     def _shuffled_blocks(
         self, source: Iterable[Block], at: int
     ) -> Iterator[tuple[Rows, Array, Array | None]]:
-        """The encoded rows of pass `at`: as they come, or joined to buffers that are put in a new order."""
+        """The encoded rows of pass `at`: in order, or collected in buffers that are shuffled."""
         method: Any = self.model.method
         held: list[Block] = []
         number = 0
@@ -370,7 +373,7 @@ class Trainer:
     # ---------------------------------------------------------------- a stream, once
 
     def learn(self, blocks: Iterable[Block]) -> None:
-        """Learn all blocks; Interrupted if a signal comes."""
+        """Learn all blocks; raises Interrupted after a signal."""
         for block in blocks:
             with self.signals.deferred() if self.signals is not None else nullcontext():
                 self._learn_block(block)
@@ -415,7 +418,7 @@ class Trainer:
             self.progress.update(self.rows, measured)
 
     def _measure_ahead(self, block: Block) -> tuple[float, int] | None:
-        """Loss of the model on some rows to come, and its features, where progress can show them cheaply."""
+        """Loss of the model on some of the next rows, and its features, if they are cheap to compute."""
         model, progress, rows = self.model, self.progress, self.rows + len(block.rows)
         if progress is None or self.history is not None or not self.rows or not progress.due(rows):
             return None
@@ -430,7 +433,7 @@ class Trainer:
         return None if found is None else (found[0], len(found[1]))
 
     def _check_memory(self, p: int) -> None:
-        """Raise TooManyFeatures before memory is taken that the run may not have."""
+        """Raise TooManyFeatures before the memory limit is exceeded."""
         if self.memory is None or p <= self.model.p:
             return
         need = bytes_needed(self.model.method, p, self.model.task.q if self.model.task is not None else 1)
@@ -438,13 +441,13 @@ class Trainer:
         if need > allowed:
             raise TooManyFeatures(
                 f"After {counted(self.rows, 'row')} there are {p:,} features. {self.model.method_name} would "
-                f"take {format_bytes(need)} for them, and it may take {format_bytes(allowed)}."
+                f"need {format_bytes(need)} for them, but its limit is {format_bytes(allowed)}."
             )
 
     def _limit_blas_threads(self, p: int) -> Any:
         """One thread for narrow products: the others parse, and those of BLAS would spin waiting for them.
 
-        The width of the block decides, so that a run that was resumed sums as one that was not.
+        It depends on the width of the block, so that a resumed run sums in the same order.
         """
         if p > _NARROW or not self.model.method.uses_blas:
             return nullcontext()
@@ -461,7 +464,7 @@ def join(parts: list[Block]) -> tuple[Rows, Any, Any, Any]:
 
 
 def bytes_joined(values: float, sparse: bool) -> float:
-    """Bytes that blocks of so many values take while they are joined: rows are then held twice."""
+    """Bytes of blocks with this number of values while they are joined: rows are then stored twice."""
     return 2 * (16 if sparse else 8) * values
 
 
@@ -471,19 +474,19 @@ def machine_memory() -> int:
 
 
 def bytes_needed(method: Method, p: int, q: int = 1) -> float:
-    """Bytes that a method takes with p features and q outputs, about."""
+    """Approximate size in bytes of a method with p features and q outputs."""
     if chooses_size(method):
         method = method.with_values(k=MOST_CHOSEN)
     return (_EXTRACTING if method.extracts else _GROWING) * method.bytes_at(p, q)
 
 
 def bytes_allowed(method: Method, memory: int) -> int:
-    """Bytes that `bytes_needed` may be; where `memory` is for rows, a quarter of the machine for features."""
+    """Limit of `bytes_needed`; if `memory` is for rows, a quarter of the machine for features."""
     return max(memory, machine_memory() // 4) if "memory" in method.params else memory
 
 
 def most_features(method: Method, memory: int, q: int = 1) -> int:
-    """The largest number of features with which the method takes no more than it may."""
+    """The largest number of features within the memory limit."""
     low, high, memory = 0, 1, bytes_allowed(method, memory)
     while high < 2**53 and bytes_needed(method, high, q) <= memory:
         low, high = high, 2 * high

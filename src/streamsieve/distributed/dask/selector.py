@@ -20,16 +20,16 @@ class DaskSelector:
     Parameters
     ----------
     estimator : estimator
-        Of any method; see `streamsieve.dask.fit`.
+        An estimator of any method; see `streamsieve.dask.fit`.
     client : distributed.Client or None, default=None
-        None takes the one that was made last.
+        None: the client that was created last.
     unit, folder, timeout, worker_timeout
-        As of `streamsieve.dask.fit`.
+        As in `streamsieve.dask.fit`.
 
     Attributes
     ----------
     estimator_ : estimator
-        The ordinary fitted estimator; its other attributes (`coef_`, `classes_`, ...) are found here too.
+        The fitted estimator; its other attributes (`coef_`, `classes_`, ...) are also available here.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class DaskSelector:
         self.timeout, self.worker_timeout = timeout, worker_timeout
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name; with `deep` those of the estimator too, as ``estimator__k``."""
+        """The parameters by name; with `deep` also those of the estimator, as ``estimator__k``."""
         names = ("estimator", "client", "unit", "folder", "timeout", "worker_timeout")
         own = {name: getattr(self, name) for name in names}
         nested = self.estimator.get_params(deep=True) if deep else {}
