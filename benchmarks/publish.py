@@ -102,8 +102,8 @@ def publish(name: str) -> None:
     print(f"wrote {OUT / name}.txt")
 
 
-def changes_since(name: str, commit: str) -> int:
-    """How many commits have changed the library or the script since a benchmark was run."""
+def changes_since(name: str, commit: str) -> int | None:
+    """How many commits have changed the library or the script since a benchmark was run; None if unknown."""
     sources = ["src", "cpp", script(name).relative_to(HERE.parent).as_posix()]
     count = git(
         "rev-list",
@@ -112,7 +112,7 @@ def changes_since(name: str, commit: str) -> int:
         "--",
         *(f":/{file}" for file in sources),
     )
-    return int(count) if count.isdigit() else 0
+    return int(count) if count.isdigit() else None
 
 
 INTRODUCTION = """# Benchmarks
@@ -184,8 +184,9 @@ def add_age(page: str) -> str:
 
     def aged(line: re.Match[str]) -> str:
         count = changes_since(line[1], line[2])
-        since = f" **{count} commits have changed the library since.**" if count else ""
-        return line[0] + since
+        if count is None:
+            return f"{line[0]} **This commit is not in the history: the figures may be out of date.**"
+        return line[0] + (f" **{count} commits have changed the library since.**" if count else "")
 
     return re.sub(r"^\*([\w-]+): commit (\S+), \S+\.\*$", aged, page, flags=re.MULTILINE)
 

@@ -123,3 +123,14 @@ def test_only_what_is_between_the_marks_is_replaced():
     assert fill_pages.replace_part(page, "new\n") == page.replace("old", "new")
     with pytest.raises(ValueError, match="expected <!-- quality: begin -->"):
         fill_pages.replace_part("a\n", "new\n")
+
+
+def test_pages_name_the_age_of_their_figures(monkeypatch):
+    line = "*growth: commit abc1234, 2026-01-01.*"
+    for count, words in (
+        ("0", ""),
+        ("7", " **7 commits have changed the library since.**"),
+        ("", " **This commit is not in the history: the figures may be out of date.**"),
+    ):
+        monkeypatch.setattr(publish, "git", lambda *_, count=count: count)
+        assert publish.add_age(line) == line + words
