@@ -63,6 +63,9 @@ def estimator(name, method, task):
         found = RESULTS.get(kind, "NDArray[Any]" if kind.startswith("array") else "Any")
         yield "    @property"
         yield f"    def {attribute}_(self) -> {found}: ..."
+    if method.prepare is not None:
+        yield "    @property"
+        yield "    def n_far_(self) -> int: ..."
     for extra in getattr(method, "estimator_methods", ()):
         if isinstance(extra, classmethod):
             yield "    @classmethod"

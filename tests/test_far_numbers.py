@@ -83,7 +83,16 @@ def test_values_too_far_out_are_counted_and_said_once(sparse):
     with pytest.warns(UserWarning, match="1 value of X will not be learned .columns .10.*standardize=False"):
         model.partial_fit(X[300:400], y[300:400])
     model.partial_fit(X[400:], y[400:])
-    assert model._model.prepare.n_far == 2
+    assert model.n_far_ == 2
+
+
+def test_values_not_learned_are_shown_by_learners_with_units_only():
+    X, y = rows(0)
+    with pytest.warns(UserWarning, match="1 value of X will not be learned"):
+        assert streamsieve.TSGDRegressor(K).partial_fit(damaged_cell(X, 50), y).n_far_ == 1  # a buffered row
+    given = streamsieve.TSGDRegressor(K, standardize=False, eta=1e-30).partial_fit(damaged_cell(X, 50), y)
+    assert given.n_far_ == 0
+    assert not hasattr(streamsieve.OLSthRegressor(K).fit(X, y), "n_far_")
 
 
 def test_a_call_that_fails_counts_no_values():
@@ -91,7 +100,7 @@ def test_a_call_that_fails_counts_no_values():
     model = streamsieve.SGDRegressor(eta=10.0).partial_fit(X[:120], y[:120])
     with pytest.warns(UserWarning, match="not be learned"), pytest.raises(ValueError, match="eta"):
         model.partial_fit(damaged_cell(X, 3), y)
-    assert model._model.prepare.n_far == 0
+    assert model.n_far_ == 0
 
 
 @pytest.mark.parametrize("name", ["SGDRegressor", "TSGDRegressor"])
@@ -105,7 +114,7 @@ def test_flags_and_rare_columns_stay_in_use(name):
     X[200:, 3] = 20 * (rng.random(2800) < 0.05)
     y = X[:, 0] + 2 * X[:, 2] + X[:, 3] / 10
     model = learned(name, "stream", X, y)
-    assert model._model.prepare.n_far == 0
+    assert model.n_far_ == 0
     assert r2_score(y[200:], model.predict(X[200:])) > 0.9
 
 

@@ -49,9 +49,18 @@ def make_estimator(name: str) -> type[Estimator]:
             f"{name}_": _delegate(f"{name}_" if name in params else name, text)
             for name, text in method.attributes.items()
         },
+        **({} if method.prepare is None else {"n_far_": property(_n_far, doc=N_FAR)}),
         **{extra.__name__: extra for extra in method.estimator_methods},
     }
     return type(name, (parent,), members)
+
+
+N_FAR = "Values that were not learned, since they lie far outside of their columns (see `standardize`)."
+
+
+def _n_far(self: Estimator) -> int:
+    self._check_fitted()
+    return self._model.n_far
 
 
 def _delegate(attribute: str, text: str) -> property:
@@ -138,6 +147,8 @@ def _document(method: Any, task: str, params: dict[str, Parameter]) -> str | Non
         kind, _, meaning = text.partition(": ")
         lines.append(f"{attribute}_ : {kind}")
         lines += textwrap.wrap(meaning, 100, initial_indent="    ", subsequent_indent="    ")
+    if method.prepare is not None:
+        lines += ["n_far_ : int", f"    {N_FAR}"]
     if has_passes(method):
         lines += ["n_iter_ : int", "    Passes that `fit` made."]
     if "k" in params and has_passes(method) and "auto" in str(params["k"].domain):

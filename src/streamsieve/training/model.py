@@ -279,6 +279,13 @@ class Model:
         with self.lock:
             return getattr(self._settled()[0], name)
 
+    @property
+    def n_far(self) -> int:
+        """Values that were not learned, since they lie far outside of their columns."""
+        with self.lock:
+            stage = self._settled()[1]
+            return 0 if stage is None else stage.n_far
+
     def predict(self, scores: Array) -> NDArray[Any]:
         """Targets or labels from scores."""
         assert self.task is not None

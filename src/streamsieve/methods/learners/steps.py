@@ -36,6 +36,10 @@ ALPHA = Param(0.0, Real(0), "Strength of the penalty alpha / 2 |w|^2.")
 FIT_INTERCEPT = Param(
     True, Bool(), "Whether to fit an intercept; it is never penalised, truncated or counted."
 )
+_FAR = (
+    "A value more than 200 units from the centre of its column is not learned, unless the column stays "
+    "there; `n_far_` counts such values."
+)
 STANDARDIZE = Param(
     True,
     Bool(),
@@ -43,9 +47,8 @@ STANDARDIZE = Param(
     "scale of a feature does not matter. With an intercept, columns whose mean exceeds their deviation are "
     "centred, and the "
     "intercept of rows that are mostly zero starts from the targets, estimated from a sample of the rows "
-    "(for a stream, from the first 100). If False, rows are used exactly as given: not scaled, not centred, "
-    "and the intercept "
-    "starts at 0.",
+    f"(for a stream, from the first 100). {_FAR} If False, rows are used exactly as given: all values, not "
+    "scaled, not centred, and the intercept starts at 0.",
 )
 UNITS = Param(
     True,
@@ -54,8 +57,8 @@ UNITS = Param(
     "(for a stream, the first 100), so that the scale of a feature does not matter. With an intercept, "
     "columns whose mean "
     "exceeds their deviation are centred, and the intercept of rows that are mostly zero starts from the "
-    "targets, by the same rows. If False, rows are used exactly as given: not scaled, not centred, and the "
-    "intercept starts at 0.",
+    f"targets, by the same rows. {_FAR} If False, rows are used exactly as given: all values, not scaled, "
+    "not centred, and the intercept starts at 0.",
 )
 PATIENCE = 5  # passes without progress after which `fit` stops, as in scikit-learn
 TOL = Param(
