@@ -1,9 +1,10 @@
 """Which sources made an outcome: a hash of each file of the library and of the experiment that it depends on.
 
 Of the library an outcome depends on the files that its job had loaded, and on the C++ files of the kernels
-that these name; an outcome of one method depends on no other method's file. Of `papers/` it depends on the
-functions that the experiment's `measure` reaches. Comments and docstrings do not count: a better sentence or
-table must not cost hours.
+that these name; an outcome of one method depends on no other method's file, and none on modules that only
+read, show or send what was learned; an experiment on files depends on those that read. Of `papers/` it
+depends on the functions that the experiment's `measure` reaches. Comments and docstrings do not count: a
+better sentence or table must not cost hours.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ CPP = CHECKOUT / "cpp"
 BUILD = CHECKOUT / "CMakeLists.txt"
 METHODS = PACKAGE / "methods"
 REPORTING = PAPERS / "report"  # changes no outcome
+READING = {"sources"}  # modules of the library that decide on the rows of experiments on files, by `DATA`
+DATA = "papers/data.py"
+#: Modules of the library that decide on no outcome: a measurement learns arrays, in one process.
+APART = {"cli", "dask", "displays", "distributed", "export", "mlflow", "ray", "report", "spark"}
 
 Hashes = dict[str, str]  # by the name of a file, below the checkout or below the installed package
 
@@ -44,6 +49,15 @@ def current_commit() -> str:
         return git("rev-parse", "--short=7", "HEAD") + ("+" if edited else "")
     except (OSError, subprocess.CalledProcessError):
         return ""
+
+
+@cache
+def is_known(commit: str) -> bool:
+    """Whether the repository has a commit; outside of a repository nobody knows, and it is taken to."""
+    if not current_commit():
+        return True
+    command = ["git", "-C", str(CHECKOUT), "cat-file", "-e", f"{commit.rstrip('+')}^{{commit}}"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 @cache
@@ -66,12 +80,14 @@ def used_hashes(experiment: Path, methods: Iterable[str] | None = None) -> Hashe
     `experiment` is the file of the experiment, `methods` the names of the library's methods that were run:
     files of others are left out. None is that it is not known which were run.
     """
+    modules = [sys.modules[method_class(name).__module__] for name in methods or ()]
     loaded = [getattr(module, "__file__", None) for name, module in sys.modules.items() if _is_ours(name)]
     files = {Path(file).resolve() for file in loaded if file and file.endswith(".py")}
     if methods is not None:
-        modules = [sys.modules[method_class(name).__module__] for name in methods]
         own = _closure([Path(str(module.__file__)) for module in modules], _package_imports)
         files = {f for f in files if not f.is_relative_to(METHODS) or f in own or f.name == "__init__.py"}
+    apart = _apart(experiment)
+    files = {file for file in files if _part(_name(file)) not in apart}
     files |= kernel_files(files) if _from_checkout() else set(_compiled())
     hashes = library_hashes()
     return {name: hashes[name] for name in sorted(map(_name, files))} | experiment_hashes(experiment)
@@ -79,8 +95,18 @@ def used_hashes(experiment: Path, methods: Iterable[str] | None = None) -> Hashe
 
 def changed_files(made: Mapping[str, str], experiment: Path) -> list[str]:
     """The files, of those that made an outcome, that have changed since or are gone."""
-    now = library_hashes() | experiment_hashes(experiment)
-    return [name for name, hashed in made.items() if now.get(name) != hashed]
+    now, apart = library_hashes() | experiment_hashes(experiment), _apart(experiment)
+    return [name for name, hashed in made.items() if now.get(name) != hashed and _part(name) not in apart]
+
+
+def _apart(experiment: Path) -> set[str]:
+    """The parts of the library on which no outcome of an experiment depends."""
+    return APART if DATA in experiment_hashes(experiment) else APART | READING
+
+
+def _part(name: str) -> str:
+    """The module or folder of the library that a file belongs to, or the name of another file."""
+    return name.removeprefix("src/streamsieve/").partition("/")[0].removesuffix(".py")
 
 
 def kernel_files(modules: Iterable[Path]) -> set[Path]:
@@ -233,8 +259,24 @@ def _text(file: Path) -> str:
 
 
 def hash_source(name: str, content: bytes) -> str:
-    """Hash of a file; of a Python file without comments and docstrings."""
-    return _hash(_code(ast.parse(content)) if name.endswith(".py") else content)
+    """Hash of a file; of a Python or C++ file without comments, docstrings and the breaking of lines."""
+    if name.endswith(".py"):
+        content = _code(ast.parse(content))
+    elif name.endswith((".cpp", ".hpp")):
+        content = _cpp_code(content)
+    return _hash(content)
+
+
+#: A comment of C++, or what may hold the signs of one: numbers with separators, strings, characters.
+CPP_TOKEN = re.compile(
+    rb"""//[^\n]*|/\*.*?\*/|(\b\d[\w.']*|R"(?P<end>\w*)\(.*?\)(?P=end)"|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')""",
+    re.DOTALL,
+)
+
+
+def _cpp_code(content: bytes) -> bytes:
+    """The text of a C++ file without comments, its words one blank apart."""
+    return b" ".join(CPP_TOKEN.sub(lambda token: token[1] or b" ", content).split())
 
 
 def _hash(content: bytes) -> str:

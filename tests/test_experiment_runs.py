@@ -153,7 +153,40 @@ def test_comments_and_docstrings_of_the_library_do_not_count():
     hashed = versions.hash_source("a.py", code)
     assert versions.hash_source("a.py", code.replace(b"Does", b"Is").replace(b"# one", b"")) == hashed
     assert versions.hash_source("a.py", code.replace(b"1", b"2")) != hashed
-    assert versions.hash_source("a.hpp", b"// one\n") != versions.hash_source("a.hpp", b"// two\n")
+    kernel = b"// one\nint f(double x) { /* two */ return x > 1'000 ? 2 : 3; }  // it's three\n"
+    hashed = versions.hash_source("a.hpp", kernel)
+    for words in (b"one", b"two", b"it's three"):
+        assert versions.hash_source("a.hpp", kernel.replace(words, b'an "other')) == hashed
+    assert (
+        versions.hash_source("a.hpp", kernel.replace(b"; }", b";\n}")) == hashed
+    )  # as a formatter breaks it
+    for code in (b"1'000", b"2 :", b"x >"):
+        assert versions.hash_source("a.hpp", kernel.replace(code, b"x" + code)) != hashed
+    text = b'const char* s = "// one", c = \'"\'; // two'
+    assert versions.hash_source("a.cpp", text) != versions.hash_source("a.cpp", text.replace(b"one", b"1"))
+    assert versions.hash_source("a.cpp", text) == versions.hash_source("a.cpp", text.replace(b"two", b"2"))
+
+
+def test_what_only_reads_or_shows_makes_no_outcome_stale():
+    file = versions.PAPERS / "experiments" / "susan.py"
+    names = (
+        "sources/read.py",
+        "cli/fit.py",
+        "distributed/plan.py",
+        "ray.py",
+        "report/page.py",
+        "core/rows.py",
+    )
+    made = dict.fromkeys((f"src/streamsieve/{name}" for name in names), "of another version")
+    assert versions.changed_files(made, file) == ["src/streamsieve/core/rows.py"]
+    on_files = versions.PAPERS / "experiments" / "ma.py"
+    assert "src/streamsieve/sources/read.py" in versions.changed_files(made, on_files)
+
+
+def test_a_commit_that_git_does_not_have_is_unknown():
+    assert versions.is_known(versions.current_commit())
+    if versions.current_commit():
+        assert not versions.is_known("0000000")
 
 
 def test_a_learner_uses_its_module_and_its_kernel_but_no_other():
@@ -167,6 +200,7 @@ def test_a_learner_uses_its_module_and_its_kernel_but_no_other():
     used = {name.removeprefix("src/streamsieve/") for name in shown.split()}  # of a checkout, or installed
     assert {"methods/learners/siht.py", "core/method.py", "papers/experiments/susan.py"} <= used
     assert "methods/learners/barda.py" not in used
+    assert not [name for name in used if name.startswith(("sources/", "cli/", "distributed/", "export/"))]
     module = versions.CHECKOUT / "src" / "streamsieve" / "methods" / "learners" / "siht.py"
     kernel = {file.relative_to(versions.CHECKOUT).as_posix() for file in versions.kernel_files([module])}
     assert {"cpp/learners/siht.hpp", "cpp/learners/siht.cpp", "cpp/core/simd.cpp", "CMakeLists.txt"} <= kernel
