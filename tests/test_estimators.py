@@ -342,7 +342,7 @@ def test_labels_that_were_not_announced_are_refused_and_change_nothing():
     X, y = data(classes=2)
     model = OFSAClassifier(3).partial_fit(X, y, classes=["no", "yes"])
     before = model.coef_.copy()
-    with pytest.raises(ValueError, match=r"y\[0\] = .*maybe.* is none of the 2 classes"):
+    with pytest.raises(ValueError, match=r"y\[0\] = .*maybe.* is not one of the 2 classes"):
         model.partial_fit(X[:1], ["maybe"])
     assert_array_equal(model.coef_, before)
     with pytest.raises(ValueError, match="only one class"):

@@ -148,7 +148,7 @@ def test_one_row_is_a_mapping(x):
 
 def test_a_label_is_no_array():
     model = SGDClassifier().learn_one({"a": 1.0}, 1)
-    with pytest.raises(ValueError, match="is none of the 2 classes"):
+    with pytest.raises(ValueError, match="is not one of the 2 classes"):
         model.learn_one({"a": 1.0}, np.array([0, 1]))
 
 

@@ -11,7 +11,7 @@ from streamsieve.methods import ESTIMATORS, METHODS
 from .files import write_pages
 
 MODULES = tuple(streamsieve._MODULES)
-#: Where names that are no estimators stand in the index.
+#: Sections of the index for names that are not estimators.
 GROUPS = {
     "Streams": ("read", "simulate"),
     "Running averages": ("RunningAverages", "FoldAverages", "AveragesBank", "LinearModel", "extract"),

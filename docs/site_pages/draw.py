@@ -59,12 +59,12 @@ def choosing() -> None:
     questions = [
         (["Do you need standard errors, every size,", "merging or forgetting, with p up to 10,000?"],
          [("OFSA", "OFSA", "k known"), ("OLSth", "OLSth", "k not known")]),
-        (["Must the model never hold more than k", "weights, after every single row?"],
+        (["Must the model never have more than k", "weights, after every single row?"],
          [("BARDA", "BARDA", "k features, exactly")]),
-        (["Must the same features come out", "whatever the order of the rows?"],
+        (["Must the selected features be the same", "for any order of the rows?"],
          [("StabilizedSGD", "StabilizedSGD", "few features")]),
         (["Are there millions of features, and", "must each row cost as little as possible?"],
-         [("TSGD", "TSGD", "O(nnz) a row"), ("SFSA", "SFSA", "drops features")]),
+         [("TSGD", "TSGD", "O(nnz) per row"), ("SFSA", "SFSA", "drops features")]),
     ]  # fmt: skip
     picture = Picture(
         680, 88 * len(questions) + 76, "Questions from top to bottom; the method for each yes on the right"
@@ -98,7 +98,7 @@ def families() -> None:
     for y, lines in (
         (10, ["Running averages", "p² numbers; any model later"]),
         (95, ["Sieve", "rows of the candidates"]),
-        (180, ["Row-wise learners", "a weight a feature"]),
+        (180, ["Row-wise learners", "one weight per feature"]),
     ):
         picture.box(230, y, 250, 60, lines, strong=True)
         picture.arrow((140, 125), (180, 125), (180, y + 30), (228, y + 30))
@@ -108,12 +108,12 @@ def families() -> None:
 
 
 def sieve() -> None:
-    picture = Picture(760, 230, "As rows come, columns of the sieve leave; what is held stays within memory")
+    picture = Picture(760, 230, "The sieve removes columns while it reads rows, so that memory stays limited")
     stages = [
         (24, "all candidates"),
-        (12, "memory full:", "the weakest half leaves"),
+        (12, "memory full:", "the weaker half is removed"),
         (6, "and again"),
-        (3, "read: k are left"),
+        (3, "model: k columns"),
     ]
     x = 20.0
     for i, (columns, *lines) in enumerate(stages):
@@ -133,7 +133,7 @@ def rows() -> None:
     picture = Picture(
         760,
         110,
-        "A row travels from a file to Rows, to a method, to a kernel that writes its state, to a model",
+        "A row goes from a file to Rows, to a method, to a kernel that updates the state, to a model",
     )
     stops = [("file, frame, array", "parsed"), ("Rows", "checked once"), ("method.learn", "all rows or none"),
              ("kernel", "C++, no state"), ("state", "plain arrays"), ("weights()", "the model")]  # fmt: skip

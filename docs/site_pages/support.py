@@ -21,8 +21,8 @@ NO = "-"
 CONSTRAINTS = ("keep", "groups", "positive", "bounds", "penalty_factor")
 TEXT = """# What each method supports
 
-Written from the code. Every method takes dense and sparse rows, frames, sample weights, several targets (or
-classes) that share their features, and tables with words, dates and missing values.
+This page is generated from the code. Every method accepts dense and sparse rows, frames, sample weights,
+several targets or classes (with the same selected features), and tables with words, dates and missing values.
 
 {tables}
 
@@ -32,11 +32,12 @@ classes) that share their features, and tables with words, dates and missing val
   or a `penalty_factor` for each feature ([guide](guide/constraints.md)).
 - **errors**: standard errors and intervals; "honest": they can stay valid after selection
   ([guide](guide/inference.md)).
-- **merges**: models of separate rows add up to the model of all rows, to rounding ([scaling](scaling.md)).
-- **forgets**: old rows count less and less ([drift](guide/drift.md)).
+- **merges**: models of separate rows can be merged to the model of all rows, up to rounding
+  ([scaling](scaling.md)).
+- **forgets**: the weight of old rows can decrease ([drift](guide/drift.md)).
 - **several machines**: *exact*: every machine learns its own rows, and the results are merged. *votes*:
-  machines first vote for the columns to keep; then one model learns these. *in turn*: the rows are learned
-  one part after the other.
+  machines first vote for the columns to keep; then one model learns these. *in turn*: one machine after
+  another learns its rows.
 """
 
 

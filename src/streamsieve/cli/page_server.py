@@ -1,4 +1,4 @@
-"""The server of `streamsieve watch`: one page, on this machine only, whatever its clients do."""
+"""The server of `streamsieve watch`: one page, on this machine only, robust against any client."""
 
 from __future__ import annotations
 

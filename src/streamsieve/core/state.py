@@ -383,7 +383,7 @@ class RowBuffer(State):
             raise ValueError(f"rows that are held are not rows of {p} features.")
         arrays = (targets,) if weights is None else (targets, weights)
         if not all(isinstance(a, np.ndarray) for a in arrays):
-            raise ValueError("the targets or weights of rows that are held are no arrays.")
+            raise ValueError("the targets or weights of buffered rows are not arrays.")
         n = len(rows)
         if n >= most:
             raise ValueError(f"{n} rows are held, but {most} make a block.")

@@ -92,7 +92,7 @@ class Classification:
         unknown = np.flatnonzero(self.classes[code] != y)
         if len(unknown):
             raise ValueError(
-                f"y[{unknown[0]}] = {y[unknown[0]]!r} is none of the {len(self.classes)} classes "
+                f"y[{unknown[0]}] = {y[unknown[0]]!r} is not one of the {len(self.classes)} classes "
                 "of the first call; name all of them in classes."
             )
         if self.q == 1:

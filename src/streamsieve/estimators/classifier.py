@@ -276,5 +276,5 @@ class Classifier(ClassifierMixin, Estimator):
         except (KeyError, TypeError):
             classes = self.classes_.tolist()
             raise ValueError(
-                f"y = {shortened(y)} is none of the {len(classes)} classes of the first call: {classes}."
+                f"y = {shortened(y)} is not one of the {len(classes)} classes of the first call: {classes}."
             ) from None

@@ -17,8 +17,8 @@ from .regressor import Regressor
 #: Checks of scikit-learn that compare a row of weight 2 with that row twice.
 _WEIGHT_CHECKS = tuple(f"check_sample_weight_equivalence_on_{layout}_data" for layout in ("dense", "sparse"))
 _CHECKS = (
-    "So of scikit-learn's `check_estimator` the checks `check_sample_weight_equivalence...` fail; all others "
-    "pass."
+    "Therefore the checks `check_sample_weight_equivalence...` of scikit-learn's `check_estimator` fail; all "
+    "others pass."
 )
 
 
@@ -105,12 +105,12 @@ _EXAMPLE = {
 }
 
 
-#: What is done beyond the papers by default, and the parameter that turns it off.
+#: Additions to the papers by default, and the parameters that turn them off.
 _HELP = {
-    "standardize": "columns far from zero are centred, all are in units of their own, the intercept starts "
-    "from the targets (`standardize=False`)",
+    "standardize": "columns far from zero are centred, columns are scaled, and the intercept starts from the "
+    "targets (`standardize=False`)",
     "fit_intercept": "there is an intercept (`fit_intercept=False`)",
-    "eta": "the step is derived from the rows (give `eta`)",
+    "eta": "the step is derived from the rows (pass `eta`)",
     "init": "`fit` starts from the gradient of all rows (`init='zero'`)",
     "max_iter": "`fit` makes several passes in new orders (`max_iter=1, shuffle=False`, or `partial_fit`)",
     "refit": "the selected features are refitted (`refit=False`)",
@@ -118,11 +118,11 @@ _HELP = {
 
 
 def _beyond_the_paper(params: dict[str, Parameter]) -> str:
-    """The paragraph on what a learner does beyond its paper; with all of it off it is the paper's."""
+    """The paragraph on additions of a learner to its paper; without them it is the algorithm of the paper."""
     on = [name for name in _HELP if name in params and params[name].default is not False]
     used = [_HELP[name] for name in on if name != "eta" or params[name].default == "auto"]
     named = "; ".join(used)
-    return f"**Beyond the paper**, by default, with what turns it off: {named}. See *As printed* in the docs."
+    return f"**Beyond the paper** (in brackets: how to turn it off): {named}. See *As printed* in the docs."
 
 
 def _document(method: Any, task: str, params: dict[str, Parameter]) -> str | None:

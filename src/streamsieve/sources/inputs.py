@@ -171,7 +171,7 @@ def read(
         Columns to use as features (default: all that the schema does not leave out), and columns to leave
         out.
     categorical, numeric, text, date : sequence of str, default=()
-        Columns to read as categories, numbers, text or dates, whatever they hold.
+        Columns to read as categories, numbers, text or dates, for any content.
     words : {"counts", "tfidf"}, default="counts"
         Value of a word in a text column: the number of times it occurs, or TF-IDF.
     schema : Schema or None, default=None

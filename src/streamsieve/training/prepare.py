@@ -68,7 +68,7 @@ class Prepare(State):
     _least: tuple[Array, float] | None = None  # the reach that it was made of, and the least of it
     _least_target: float | None = None
     _far_zeros: tuple[Array, NDArray[np.intp]] | None = None  # the reach that it was made of, and columns
-    _plain_targets: bool | None = None  # whether targets are learned as they come
+    _plain_targets: bool | None = None  # whether targets are learned without scaling
 
     def __init__(
         self,

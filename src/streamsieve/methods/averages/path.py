@@ -118,7 +118,7 @@ def as_method(method: str | AveragesMethod, options: dict[str, Any]) -> Averages
     kinds = {entry.name.lower(): entry.load() for entry in METHODS.values() if entry.family == "averages"}
     selecting = {name: kind for name, kind in kinds.items() if "k" in kind.params}
     if method not in selecting:
-        raise ValueError(f"method={method!r} is none of {', '.join(map(repr, selecting))}.")
+        raise ValueError(f"method={method!r} is not one of {', '.join(map(repr, selecting))}.")
     kind = selecting[method]
     constraints = tuple(name for name in CONSTRAINTS if name not in kind.refused)
     unknown = [name for name in options if name not in (*kind.options, *CONSTRAINTS)]

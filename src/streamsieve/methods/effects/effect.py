@@ -1,4 +1,4 @@
-"""The components of a model as data: curves of features, surfaces of pairs, and how much each explains."""
+"""The components of a model as data: curves of features, surfaces of pairs, and their sizes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
 
 
 class Component(NamedTuple):
-    """A main shape, of one feature, or a pair.
+    """A component: the shape of one feature, or a pair.
 
     Attributes
     ----------
     features : tuple of int
     deviation : float
-        Of the component over its levels, the largest over outputs.
+        Standard deviation of the component over its levels, the largest over outputs.
     pvalue : float or None
-        For a pair: test that its products explain nothing beyond the main shapes, adjusted for all pairs.
+        For a pair: p-value of the hypothesis that its products explain nothing beyond the main shapes,
+        adjusted for all pairs.
     """
 
     features: tuple[int, ...]
@@ -35,12 +36,12 @@ class Curve(NamedTuple):
     Attributes
     ----------
     values : array (levels,)
-        The mean of the feature in each level that has rows; NaN last, if values were missing.
+        Mean of the feature in each level that has rows; NaN last, if values were missing.
     effect : array (levels,), or (levels, q) for q outputs
     error : array of the shape of `effect`
-        Standard error, given the selection.
+        Standard error, conditional on the selection.
     rows : int array (levels,)
-        Rows of each level.
+        Number of rows of each level.
     """
 
     values: Array
@@ -50,7 +51,7 @@ class Curve(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """Contribution of a pair beyond its two curves, by both levels.
+    """Contribution of a pair in addition to its two curves, by both levels.
 
     Attributes
     ----------

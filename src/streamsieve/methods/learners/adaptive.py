@@ -18,7 +18,7 @@ ETA = Param(
     "auto",
     Or("auto", POSITIVE),
     "Step: about the distance that a first gradient moves a weight. 'auto': 0.1, as in the paper, "
-    "in units of the targets' root mean square, which also delta then is in.",
+    "in units of the root mean square of the targets; delta is then in the same unit.",
     symbol="eta",
     live=True,
 )

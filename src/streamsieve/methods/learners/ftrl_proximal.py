@@ -44,7 +44,7 @@ class FTRLProximal(Method):
     k = Param(
         None,
         Or(Int(1), None, "auto"),
-        "Number of features to keep, at most: those with the largest weights, with `standardize` times the "
+        "Maximum number of features: those with the largest weights, with `standardize` times the "
         "root mean square of the feature's non-zero values. None: all weights that are not zero. "
         f"{steps.AUTO}",
     )

@@ -22,8 +22,8 @@ ENTRY = np.dtype([("score", np.float64), ("feature", np.float64)])
 LIMIT = 1e30
 POSITIVE, NOT_NEGATIVE = Real(1 / LIMIT, LIMIT), Real(0, LIMIT)
 
-FIXED_K = Param(10, Int(1), "Number of features to keep, at most.", symbol="B")
-K = Param(10, Or(Int(1), "auto"), f"Number of features to keep, at most. {AUTO}", symbol="B")
+FIXED_K = Param(10, Int(1), "Maximum number of features.", symbol="B")
+K = Param(10, Or(Int(1), "auto"), f"Maximum number of features. {AUTO}", symbol="B")
 
 
 class Budgeted(Method):

@@ -23,7 +23,7 @@ from .steps import AUTO, check_clock, largest
 K = Param(
     None,
     Or(Int(1), None, "auto"),
-    "Number of features to keep, at most: several penalties run at the same time, and the model is the k "
+    "Maximum number of features: several penalties run at the same time, and the model is the k "
     f"largest weights at the one that fits best. None: one penalty, alpha. {AUTO}",
 )
 ALPHA = Param(
@@ -38,8 +38,8 @@ N_PENALTIES = Param(
     Int(2, 1000),  # neighbours closer than CLOSE gain nothing: 1,000 such span a factor of 20,000
     "Number of penalties that run at the same time if k is given. They start as powers of two times alpha "
     "(closer "
-    "to each other if there are more than 60) and move after rows 16, 24, 36, ..., each time half as late "
-    "again.",
+    "to each other if there are more than 60) and move after rows 16, 24, 36, ..., each time 1.5 "
+    "times as late.",
 )
 N_JOBS = Param(
     1,
@@ -51,8 +51,8 @@ N_JOBS = Param(
 SQRT_SCHEDULE = Param(
     "sqrt",
     OneOf("constant", "sqrt", "doubling"),
-    "How the step fades with the row t: as 1 / sqrt(t), as in the paper, not at all, or as log(a) / a, a "
-    "doubling whenever t has passed it.",
+    "How the step decreases with the row t: as 1 / sqrt(t), as in the paper, not at all, or as log(a) / a, "
+    "where a doubles whenever t passes it.",
 )
 L1_RATIO = Param(
     1.0,

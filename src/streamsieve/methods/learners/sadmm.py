@@ -54,8 +54,8 @@ class SADMM(Regularised):
     schedule = Param(
         "constant",
         OneOf("constant", "sqrt", "doubling"),
-        "How the step fades with the row t: not at all, as 1 / sqrt(t), as in the paper, or as log(a) / a, a "
-        "doubling whenever t has passed it.",
+        "How the step decreases with the row t: not at all, as 1 / sqrt(t), as in the paper, or as "
+        "log(a) / a, where a doubles whenever t passes it.",
     )
     rho = Param(
         1e-3,

@@ -102,7 +102,7 @@ class StabilizedSGD(Method):
     k = Param(
         None,
         Or(None, Int(1), "auto"),
-        "Number of features to keep, at most: purging stops at k, and the model is reduced to k by "
+        "Maximum number of features: purging stops at k, and the model is reduced to k by "
         "selection probability, then weight; `fit` with `refit` chooses the k of the stable features by "
         "elimination. "
         f"None: all stable features. {steps.AUTO}",

@@ -18,7 +18,7 @@ MOST_CHOSEN = 200  # features that 'auto' selects, at most: each size is fitted 
 #: What 'auto' means for a number of features, where `fit` can choose it (training/size.py).
 AUTO = f"'auto': `fit` chooses it by `criterion` for data in memory; at most {MOST_CHOSEN}."
 CRITERION = Param("cv", OneOf(*CRITERIA), MEANING)
-FIXED_K = Param(10, Int(1), "Number of features to keep, at most.")
+FIXED_K = Param(10, Int(1), "Maximum number of features.")
 K = Param(10, Or(Int(1), "auto"), f"{FIXED_K.text} {AUTO}")
 ETA = Param(
     "auto",

@@ -309,7 +309,7 @@ class Sieve(Method):
             if len(s.chosen) and not (
                 s.chosen[0] >= 0 and s.chosen[-1] < self.p and (np.diff(s.chosen) > 0).all()
             ):
-                raise ValueError(f"columns are chosen that are none of {self.p}.")
+                raise ValueError(f"chosen columns are not among {self.p}.")
         if s.first_pass is not None:
             check_marginals(s.first_pass, self.p, q)
         summary = (s.H, s.h, s.yy)
