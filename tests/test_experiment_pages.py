@@ -115,12 +115,33 @@ def test_contests_are_counted_and_listed_by_outcome(tmp_path, monkeypatch):
     )
     assert "equal in 1 and worse in 1; 1 are undecided, and 2 were run only once" in text
     assert "Our best method in the contests that are better or equal: A 2." in text
-    assert "| [coin](all/coin/results.md) | Shows coin | 3 | 1 | 1 | 1 | 1 | 2 |" in text
+    assert "| [coin](all/coin/results.md) | Shows coin | 3 | 1 | 1 | 1 | 1 | 2 | 0 |" in text
     lost, undecided = text.index("## Lost"), text.index("## Undecided")
     assert lost < text.index("| coin | Found | n = 3 | A | 9.1 ± 0.1 (20.0 ▼) |") < undecided
     assert undecided < text.index("| coin | Found | n = 4 | A | 5.0 ± 4.0 (5.0 ?) |")
     assert "| n = 5 | A | 3.0 (5.0 ?) |" in text  # run once, and behind
     assert "n = 6" not in text
+
+
+def test_contests_by_earlier_figures_are_counted_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "EXPERIMENTS", {"coin": Experiment("Shows coin", 3, 0.1, 60.0)})
+    now, then = Cell([9.0, 9.1, 9.2], 1.0), Cell([1.0, 1.1, 1.2], 9.0, earlier=True)
+    best = Cell([99.0, 99.1, 99.2], 1.0, earlier=True)  # but not of now
+    rows = [["1", now, best], ["2", then, Cell([], 2.0)]]
+    table = Table("Found: Table 1", ["n", "A", "B"], rows, contest="row")
+    assert [c.ours.earlier for c in table.contests()] == [False, True]
+    out = tmp_path / "all" / "coin"
+    out.mkdir(parents=True)
+    (out / "results.json").write_text(json.dumps([table.json(), {"made": [], "seconds": 0, "runs": 3}]))
+    text = pages.write_overview(out.parent).read_text().replace("\u00a0", " ")
+    assert (
+        "**Of 1 contests our best method is better than the best published figure of any method in 1" in text
+    )
+    assert "1 more contests are earlier" in text
+    assert "(1 worse)" in text
+    assert "All judged figures, of every method: 1 better; of earlier ones: 1 better and 1 worse." in text
+    assert "| Shows coin | 3 | 1 | 0 | 0 | 0 | 0 | 1 |" in text
+    assert "| coin (earlier) | Found | n = 2 | A | 1.1 ± 0.1 (9.0 ▼) |" in text
 
 
 def test_earlier_rows_and_columns_stay_until_they_are_made_again(tmp_path):
@@ -140,9 +161,11 @@ def test_earlier_rows_and_columns_stay_until_they_are_made_again(tmp_path):
     assert columns == ["B"]
     assert (filled.rows[0][2].mean, filled.rows[0][3].mean) == (5.5, 1.5)
     assert filled.rows[0][3].published == 8.0
+    assert [cell.earlier for cell in filled.rows[0][2:]] == [False, True]
     left, figure = rest.left([filled])
     assert [row[:2] for row in left.rows] == [["2", "x"]]
     assert left.note == NOTE
+    assert all(cell.earlier for cell in left.rows[0][2:])
     assert figure.name == "a"
     whole = table([["1", "x", new, new], ["", "y", new, new], ["2", "x", new, new]])
     assert rest.without([whole, picture]).parts == []

@@ -68,7 +68,7 @@ class Earlier:
             for i, (column, cell) in enumerate(zip(table.columns, row)):
                 was = before.get(column)
                 if isinstance(cell, Cell) and not cell.runs and isinstance(was, Cell) and was.runs:
-                    cells[i] = replace(was, published=cell.published)
+                    cells[i] = replace(was, published=cell.published, earlier=True)
                     filled[column] = True
             rows.append(cells)
         return replace(table, rows=rows), list(filled)
@@ -82,7 +82,8 @@ class Earlier:
                 rest.append(part)
                 continue
             made = rows.get(part.title, {})
-            noted = replace(part, note=f"{part.note} {NOTE}".strip())
+            cells = [[replace(c, earlier=True) if isinstance(c, Cell) else c for c in r] for r in part.rows]
+            noted = replace(part, rows=cells, note=f"{part.note} {NOTE}".strip())
             rest += _select(noted, partial(_is_missing, made))
         return rest
 

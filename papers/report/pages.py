@@ -13,7 +13,7 @@ from .. import store
 from ..causes import read_causes
 from ..experiments import EXPERIMENTS, load_experiment
 from ..store import Job, Record, job_key
-from ..versions import changed_files, current_commit
+from ..versions import changed_files, current_commit, is_known
 from . import Figure, Outcomes, Part, Sources, Table
 from .earlier import Earlier
 from .sources import Made, group
@@ -64,7 +64,7 @@ def write_page(name: str, out: Path, pictures: bool = True) -> list[Part]:
     parts: list[Part] = experiment.report(outcomes) if records else []
     earlier = earlier.without(parts)
     earlier.write(out / "earlier.json")
-    made = group((_label(r), r.version.commit, changed_files(r.version.files, file)) for r in records)
+    made = group((_label(r), _shown(r.version.commit), changed_files(r.version.files, file)) for r in records)
     filled: list[str] = []
     for i, part in enumerate(parts):
         if isinstance(part, Table):
@@ -73,7 +73,7 @@ def write_page(name: str, out: Path, pictures: bool = True) -> list[Part]:
     rest = earlier.left([part for part in parts if isinstance(part, Table)])
     if filled or rest:
         titles = [f"Earlier, {part.title.partition(':')[0]}" for part in rest] if records else []
-        made.append(Made([*dict.fromkeys([*filled, *titles])], 0, earlier.commit))
+        made.append(Made([*dict.fromkeys([*filled, *titles])], 0, _shown(earlier.commit)))
     parts += [replace(part, title=f"Earlier, {part.title}") if records else part for part in rest]
     if causes := [cause for cause in read_causes() if cause.experiment == name]:
         parts.append(causes_note([cause.markdown() for cause in causes], parts))
@@ -90,6 +90,11 @@ def write_page(name: str, out: Path, pictures: bool = True) -> list[Part]:
                     "picture pip install 'streamsieve[plot]' and run again, which computes nothing twice."
                 ) from error
     return parts
+
+
+def _shown(commit: str) -> str:
+    """A commit as a page names it: one that this repository does not have tells nobody anything."""
+    return commit if not commit or is_known(commit) else "unknown commit"
 
 
 def merge_methods(records: Sequence[Record]) -> list[tuple[Job, Any]]:
@@ -120,9 +125,9 @@ def _write(name: str, parts: Sequence[Part], out: Path) -> None:
     (out / "results.json").write_text(json.dumps([part.json() for part in parts], indent=1) + "\n")
 
 
-def _figures(tables: Sequence[Table]) -> Counter[str]:
-    """How often figures are judged better, equal, undecided and worse."""
-    return +Counter({verdict: sum(table.count(verdict) for table in tables) for verdict in JUDGED})
+def _figures(tables: Sequence[Table], earlier: bool | None = None) -> Counter[str]:
+    """How often figures are judged better, equal, undecided and worse; all, or those that are `earlier`."""
+    return +Counter({verdict: sum(table.count(verdict, earlier) for table in tables) for verdict in JUDGED})
 
 
 @dataclass(frozen=True)
@@ -189,20 +194,33 @@ def _cost(summaries: Sequence[Summary]) -> str:
 
 def _headline(summaries: Sequence[Summary]) -> Iterator[str]:
     contests = [contest for summary in summaries for contest in summary.contests]
-    counts = Counter(_outcome(contest) for contest in contests)
-    if contests:
+    current = [contest for contest in contests if not contest.ours.earlier]
+    earlier = [contest for contest in contests if contest.ours.earlier]
+    if current:
+        counts = Counter(map(_outcome, current))
         yield (
-            f"**Of {len(contests)} contests our best method is better than the best published figure of any "
+            f"**Of {len(current)} contests our best method is better than the best published figure of any "
             f"method in {counts['better']}, equal in {counts['equal']} and worse in {counts['worse']}; "
             f"{counts['undecided']} are undecided, and {counts['once']} were run only once, which decides "
             "nothing.** [How this is judged](#how-figures-are-judged).\n"
         )
-        best = Counter(contest.method for contest in contests if _outcome(contest) in ("better", "equal"))
-        named = [f"{method} {n}" for method, n in best.most_common()]
-        yield f"Our best method in the contests that are better or equal: {', '.join(named)}.\n"
-    figures = _figures([table for summary in summaries for table in summary.tables])
+        best = Counter(contest.method for contest in current if _outcome(contest) in ("better", "equal"))
+        if best:
+            named = [f"{method} {n}" for method, n in best.most_common()]
+            yield f"Our best method in the contests that are better or equal: {', '.join(named)}.\n"
+    if earlier:
+        counts = Counter(map(_outcome, earlier))
+        judged = {word: counts[word] for word in JUDGED if counts[word]}
+        judged |= {"run once": counts["once"]} if counts["once"] else {}
+        yield (
+            f"{len(earlier)} more contests are earlier: by figures from before outcomes were kept, not made "
+            f"again since ({_counts(judged)}). They are not counted above.\n"
+        )
+    tables = [table for summary in summaries for table in summary.tables]
+    figures, before = _figures(tables, earlier=False), _figures(tables, earlier=True)
     if figures:
-        yield f"All judged figures, of every method: {_counts(figures)}.\n"
+        apart = f"; of earlier ones: {_counts(before)}" if before else ""
+        yield f"All judged figures, of every method: {_counts(figures)}{apart}.\n"
 
 
 def _counts(figures: Mapping[str, int]) -> str:
@@ -222,25 +240,33 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
 
 def _group(kind: str, summaries: Sequence[Summary], folder: str) -> str:
     """A heading and a table; with contests where there are any."""
-    outcomes = {"better": "▲", "equal": "≈", "undecided": "?", "worse": "▼", "once": "run once"}
+    outcomes = {
+        "better": "▲",
+        "equal": "≈",
+        "undecided": "?",
+        "worse": "▼",
+        "once": "run once",
+        "earlier": "earlier",
+    }
     contested = any(summary.contests for summary in summaries)
     rows = []
     for s in summaries:
         row = [f"[{s.name}]({folder}/{s.name}/results.md)", EXPERIMENTS[s.name].shows, str(s.runs or "-")]
         if contested:
-            counts = Counter(map(_outcome, s.contests))
+            counts = Counter("earlier" if c.ours.earlier else _outcome(c) for c in s.contests)
             row += [str(counts[o]) if s.contests else "-" for o in outcomes]
         rows.append(row)
     numbers = ["runs", *(outcomes.values() if contested else ())]
     table = _table(["experiment", "what it shows", *numbers], rows, numbers)
-    key = f"Contests by outcome: {KEY[:-1]}; - where there is none.\n\n" if contested else ""
+    apart = "earlier: by figures from before outcomes were kept; - where there is none"
+    key = f"Contests by outcome: {KEY[:-1]}; {apart}.\n\n" if contested else ""
     return f"## {kind}\n\n{key}{table}"
 
 
 def _listed(summaries: Sequence[Summary], outcome: str, behind: bool = False) -> str:
     """A table of the contests with this outcome, or of those in which our figure is behind; "" for none."""
     rows = [
-        [s.name, c.measure, c.setting, c.method, unbroken(c.ours)]
+        [s.name + " (earlier)" * c.ours.earlier, c.measure, c.setting, c.method, unbroken(c.ours)]
         for s in summaries
         for c in s.contests
         if _outcome(c) == outcome and (c.behind or not behind)

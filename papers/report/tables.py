@@ -32,7 +32,8 @@ class Cell:
     """Figures of all runs, and the published one; `better` tells which way is up.
 
     Seconds are another machine's where they are published, and not judged. `summary` replaces the values
-    where only their mean, its standard error and their number are stored.
+    where only their mean, its standard error and their number are stored. `earlier` figures are of before
+    outcomes were kept.
     """
 
     values: Sequence[float]
@@ -40,6 +41,7 @@ class Cell:
     better: str = "more"  # or "less", or "" where it is not judged
     digits: int = 1
     summary: tuple[float, float | None, int] | None = None
+    earlier: bool = False
 
     @property
     def runs(self) -> int:
@@ -102,13 +104,15 @@ class Cell:
         how = {"published": self.published, "better": self.better, "digits": self.digits}
         if not self.runs:
             return how
+        how |= {"earlier": True} if self.earlier else {}
         return {"mean": self.mean, "stderr": self.error, "runs": self.runs, "verdict": self.verdict} | how
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Cell:
         """The cell that `json` was written of; its verdict is judged anew."""
         summary = (stored["mean"], stored["stderr"], stored["runs"]) if "mean" in stored else None
-        return cls((), stored["published"], stored["better"], stored["digits"], summary)
+        how = stored["published"], stored["better"], stored["digits"], summary, stored.get("earlier", False)
+        return cls((), *how)
 
 
 @dataclass(frozen=True)
@@ -169,24 +173,29 @@ class Table:
         rows = [[Cell.from_json(c) if isinstance(c, dict) else c for c in row] for row in stored["rows"]]
         return cls(stored["title"], stored["columns"], rows, stored["note"], stored.get("contest", ""))
 
-    def count(self, verdict: str) -> int:
-        """How many figures are judged so."""
-        return sum(cell.verdict == verdict for row in self.rows for cell in row if isinstance(cell, Cell))
+    def count(self, verdict: str, earlier: bool | None = None) -> int:
+        """How many figures are judged so: of all, or of those that are `earlier` or not."""
+        cells = [cell for row in self.rows for cell in row if isinstance(cell, Cell)]
+        return sum(cell.verdict == verdict and earlier in (None, cell.earlier) for cell in cells)
 
     def contests(self) -> Iterator[Contest]:
-        """Of every setting that has published figures; where methods were run more than once, of those."""
+        """Of every setting that has published figures; where methods were run more than once, of those.
+
+        Earlier figures count only where a setting has no others.
+        """
         measure = self.title.partition(":")[0] if self.contest == "row" else self.contest
         for setting, entries in self._entries():
             judged = [(m, c) for m, c in entries if c.better]
             published = [c.published for _, c in judged if c.published is not None]
             own = [(m, c) for m, c in judged if c.runs and m not in FOREIGN]
+            own = [(m, c) for m, c in own if not c.earlier] or own
             ours = [(m, c) for m, c in own if c.runs > 1] or own
             if not published or not ours:
                 continue
             best = max if judged[0][1].better == "more" else min
             method, cell = best(ours, key=lambda entry: entry[1].mean)
             summary = cell.mean, cell.error, cell.runs
-            best_published = Cell((), best(published), cell.better, cell.digits, summary)
+            best_published = Cell((), best(published), cell.better, cell.digits, summary, cell.earlier)
             yield Contest(measure, setting, best_published, method)
 
     def _entries(self) -> Iterator[tuple[str, list[tuple[str, Cell]]]]:
