@@ -53,8 +53,7 @@ class EffectDisplay:
         ----------
         estimator : fitted estimator
         feature, other : int, str or None
-            A feature, or a pair of features. If both are None, the standard deviation of each component is
-            drawn.
+            A feature, or a pair of features. If both are None, the variance of each component is drawn.
         output : int, default=0
             The class or target to draw, if there are several.
         ax : Axes or None, default=None
