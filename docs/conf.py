@@ -2,6 +2,7 @@
 
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -26,6 +27,7 @@ myst_enable_extensions = ["deflist", "colon_fence", "attrs_inline"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"  # the docstrings name the types
+autodoc_mock_imports = [name for name in ("mlflow", "pyarrow", "pyspark", "ray") if find_spec(name) is None]
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
