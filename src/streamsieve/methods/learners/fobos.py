@@ -31,6 +31,11 @@ class FOBOS(Regularised):
     With k: the current support contains the features of the last rows, and a penalty strong enough to reduce
     it to a small k also shrinks the true features. The model is therefore the k largest weights at the
     penalty with the smallest progressive loss, which is measured on each row before it is learned.
+
+    *Rare features.* One step length serves all features, and the penalty shrinks a weight with every row,
+    also with those in which its feature is zero. One pass finds few features that are rarely non-zero: of 10
+    in 1 % of 3,000 rows 0 to 2, `fit` 7 to 10. `AdaFOBOS`, whose steps follow each feature's own gradients,
+    finds all of them in one pass.
     """
 
     l1_ratio, schedule = ladder.L1_RATIO, ladder.SQRT_SCHEDULE

@@ -27,6 +27,11 @@ class SIHT(Method):
     each time it occurs, and is kept only if one step takes it past the weakest kept feature. The result
     depends on the start, so prefer `TSGD` if correlated features must be distinguished.
 
+    *Rare features.* A feature has to enter by one step, and longer steps for rare features, as `TSGD` has
+    them, would let every rare feature enter with each of its rows. One pass finds features that are rarely
+    non-zero hardly ever: of 10 in 1 % of 3,000 rows none. `fit` starts from the gradient of all rows
+    (`init`), and finds all of them.
+
     *The derived step* is 1 / (4 L R^2) as for other learners, but R^2 is that of the features that a step can
     concern: 3 k of them (those before it, those after it and the true ones), with their share of the squared
     norm of the row, or the k features kept, if these have more. With the norm of all features, independent
