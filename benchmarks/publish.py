@@ -38,7 +38,8 @@ ARGUMENTS = {
     ],
     "quality-grid": ["--parts", "grid", "--one-at-a-time", "--report"],  # what has been run: it takes hours
     "fresh": ["--k", "10,50", "--splits", "2", "--report"],  # what has been run: it takes an hour
-    "effects": ["--parts", "designs,madelon,pvalues"],
+    "effects": ["--parts", "madelon,pvalues"],
+    "effects-designs": ["--parts", "designs"],
     "effects-real": ["--parts", "real"],
     "effects-growth": ["--parts", "growth,wide,slow"],
     "cost": ["text", "wide", "sparse"],
