@@ -154,6 +154,22 @@ def test_tables_are_fitted_by_the_name_of_their_target(file):
     assert list(labels.classes_) == ["high", "low"]
 
 
+def test_long_frames_are_sampled_for_the_schema(file, monkeypatch):
+    import pyarrow.parquet as pq
+
+    from streamsieve.sources.readers import frames
+
+    monkeypatch.setattr(frames, "SAMPLE", N // 5)
+    sources = [pd.read_parquet(file), pq.read_table(file)]
+    if importlib.util.find_spec("polars") is not None:
+        import polars as pl
+
+        sources.append(pl.read_parquet(file))
+    found = [OLSthRegressor(3).fit(source, "y").coef_ for source in sources]
+    for coef in found:
+        assert_allclose(coef, found[0], rtol=1e-9)
+
+
 # ---------------------------------------------------------------- Spark
 
 

@@ -314,7 +314,8 @@ class Frames(Tabular):
 
         frames = [read_frame(native) for native in self.source] if isinstance(self.source, list) else [first]
         stride = max(1, -(-sum(map(len, frames)) // SAMPLE))
-        some = [frame[::stride] if stride > 1 else frame for frame in frames]
+        # tables of pyarrow have no slices with a step
+        some = [frame[np.arange(0, len(frame), stride)] if stride > 1 else frame for frame in frames]
         coverage = "head" if not isinstance(self.source, list) else "whole" if stride == 1 else "spread"
         if len(some) == 1:
             return some[0], coverage
