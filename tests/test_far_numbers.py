@@ -59,6 +59,7 @@ def late_column(X, at):
     return X
 
 
+@pytest.mark.filterwarnings("ignore:One value of column 10:UserWarning")
 @pytest.mark.filterwarnings("ignore:.* will not be learned:UserWarning")
 @pytest.mark.parametrize("how", ["fit", "stream"])
 @pytest.mark.parametrize("change", [damaged_cell, late_column])

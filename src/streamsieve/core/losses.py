@@ -14,12 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .outliers import OUTWEIGHS, outweighing
 from .params import Param, Parameter, Real
 
 Array = NDArray[np.float64]
 
-ENOUGH = 20  # minimum number of targets for the outlier warning: in fewer, a distant target may be chance
-OUTWEIGHS = 100.0  # ratio to the sum over all other rows above which one row alone determines the model
 MAD = 1.4826  # standard deviation of a normal variable divided by its median absolute deviation
 
 
@@ -186,19 +185,13 @@ class Squared(Loss):
         return center, or_one(np.sqrt(np.square(y - center).mean(axis=0)))
 
     def check_targets(self, y: Array) -> None:
-        for column in y.T if len(y) >= ENOUGH else ():
-            off = np.abs(column - column.mean())
-            i = int(off.argmax())
-            if off[i] ** 2 < 0.9 * float(off @ off):  # for a single outlier the ratio is 1 - 1 / n
-                continue
-            others = np.delete(column, i)
-            others = others - others.mean()
-            squares = float(others @ others)
-            if squares and float(column[i] - column.mean()) ** 2 > OUTWEIGHS * squares:
+        for column in y.T:
+            i = outweighing(column)
+            if i is not None:
                 warnings.warn(
                     f"One target, {column[i]:,.15g}, alone decides the model: its squared distance from the "
                     f"mean is more than {OUTWEIGHS:g} times that of all other rows of this call together. "
-                    "Check this row; loss='huber' limits its influence.",
+                    "Check this row; methods with loss='huber' limit its influence.",
                     stacklevel=2,
                 )
 

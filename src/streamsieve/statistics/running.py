@@ -18,6 +18,7 @@ from .combine import combine
 from .forgetting import Decay, Forgetting, decay_per_row
 from .interactions import Pairs
 from .moments import BLOCK, DenseBuffer, Moments, SparseBuffer
+from .outliers import OutlierWatch
 
 DENSIFY = 30  # BLAS multiplies about this many times faster than scattered updates of single entries
 # Largest weight that forgetting allows before all weights are scaled down.
@@ -106,6 +107,7 @@ class RunningAverages(LockedState):
     _changes = 0  # number of changes of the rows: shows whether an extracted model is still current
     _pairs: Pairs | None = None
     _undo: AveragesUndo | None = None  # of the current call
+    _watch: OutlierWatch | None = None
 
     def __init__(
         self,
@@ -272,6 +274,7 @@ class RunningAverages(LockedState):
         if len(self.dense):
             self._before_sums_change()
             self.moments.add_block(self.dense.rows)
+            self.watch.look(self.dense.rows, self.moments.center, self._squares())
             self.dense.clear()
             if self.moments.blocks < 8 or self.moments.blocks % 8 == 0:  # O(m) over scattered memory
                 self.recentre()
@@ -283,7 +286,20 @@ class RunningAverages(LockedState):
             if not self.moments.placed:
                 self.moments.place(rows, y)
             self.moments.add_sparse(rows, y, r)
+            self.watch.look_at_sparse(rows, self.moments.center, self._squares())
             self.recentre()
+
+    @property
+    def watch(self) -> OutlierWatch:
+        """What has been found of values that outweigh all others of their column."""
+        if self._watch is None:
+            self._watch = OutlierWatch()
+        return self._watch
+
+    def _squares(self) -> NDArray[Any]:
+        """Sums of squares of the columns, about the centre."""
+        squares: NDArray[Any] = self.moments.sums.diagonal()[: self.n_features_in_]
+        return squares
 
     def recentre(self) -> None:
         if 0 < self.n_samples_ < 64:  # the first few rows are not informative

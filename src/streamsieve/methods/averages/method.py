@@ -328,11 +328,13 @@ class AveragesMethod(Method):
 
     def _warn_of_outlier(self) -> None:
         """Warn once of a value that outweighs all others of its column; blocks of rows are looked at."""
-        for averages in getattr(self.averages, "folds_", [self.averages]):
-            found = getattr(averages, "_outlier", None)
-            if found is not None and not self._warned:
-                self._warned = True
-                warn_of_outlier(self, found)
+        if self._warned:
+            return
+        parts = [self.state.averages] if self.state.folds is None else self.state.folds.folds_
+        found = next((a.watch.found for a in parts if isinstance(a, RunningAverages) and a.watch.found), None)
+        if found is not None:
+            self._warned = True
+            warn_of_outlier(self, found)
 
     def _check_clusters(self) -> None:
         if self._fold_reason is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.method import Method
+from ...core.outliers import find_outlier, warn_of_outlier
 from ...core.params import Bool, Or, Param, Real
 from ...core.rows import Array, Rows
 from ...core.state import State
@@ -67,11 +68,20 @@ class OLST(Method):
         """,
     }
 
+    _warned = False  # of an outlier; not state
+
     def start(self, p: int, q: int) -> State:
         return InverseMoments(p, q, self.ridge, self.fit_intercept)
 
     def learn(self, rows: Rows, y: Array, w: Array | None) -> int:
+        self.loss_function.check_targets(y)
         self.state.update(rows, y, w)
+        if not self._warned:
+            s, p = self.state, rows.p
+            found = find_outlier(rows, s.mean[:p], s.square[:p], self.p)
+            if found is not None:
+                self._warned = True
+                warn_of_outlier(self, found)
         return len(rows)
 
     def in_one_step(self, rows: Rows) -> bool:  # noqa: ARG002

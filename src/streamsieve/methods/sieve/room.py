@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.losses import softmax
 from ...core.rows import Array
+from .outliers import check_columns
 from .read import folds_of, full_ridge
 from .solve import KEPT, Problem, Start, solve
 from .store import Ints
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 def make_room(sieve: Sieve) -> None:
     """What is done depends on the rows so far alone, not on how they were cut into calls."""
+    check_columns(sieve)
     s, store = sieve.state, sieve.state.store
     w, squared = store.width, sieve.loss == "squared"
     if store.n and sieve.summary_fits(w) and (squared or s.rows >= 20 * w or w <= sieve.least_width):

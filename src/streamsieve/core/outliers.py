@@ -1,0 +1,88 @@
+"""One value that outweighs all others of its column together: a damaged cell, or a wrong unit.
+
+The column is then as good as lost: next to such a value, what the other rows say of it is not seen.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .method import Method
+    from .rows import Array, Rows
+
+ENOUGH = 20  # values below which one far from the others may be chance
+OUTWEIGHS = 100.0  # times all others together: next to such a value no other row decides anything
+SUSPECT = 0.25  # share of the squares about any centre near the data, which an outlier has at least
+
+
+class Outlier(NamedTuple):
+    feature: int
+    value: float
+
+
+def outweighing(values: Array, times: float = OUTWEIGHS) -> int | None:
+    """The place of the value whose squared distance from the mean is so many times that of all others."""
+    if len(values) < ENOUGH:
+        return None
+    off = np.abs(values - values.mean())
+    i = int(off.argmax())
+    if off[i] ** 2 < 0.9 * float(off @ off):  # of an outlier it is all but 1 / n
+        return None
+    others = np.delete(values, i)
+    others = others - others.mean()
+    squares = float(others @ others)
+    return i if squares and float(off[i]) ** 2 > times * squares else None
+
+
+def outlier_of(feature: int, values: Array, p: int) -> Outlier | None:
+    """The value of a column, one of p, that outweighs all others by far more than chance would have it.
+
+    Of a heavy-tailed column (Student's t with 2 degrees of freedom) one value outweighs all others t times
+    with probability 1 / t: of p of them `OUTWEIGHS` p times with 1 %. Of a column that is nearly always the
+    same, most often zero, any other value does: that is no damage.
+    """
+    i = outweighing(values, OUTWEIGHS * p)
+    if i is None:
+        return None
+    others = np.delete(values, i)
+    if np.count_nonzero(others != np.median(others)) < ENOUGH:
+        return None
+    return Outlier(feature, float(values[i]))
+
+
+def find_outlier(rows: Rows, mean: Array, squares: Array, p: int) -> Outlier | None:
+    """The first value that outweighs all others of its column; for ordinary rows one look at the largest.
+
+    `mean` and `squares` are the means of the columns, or a centre near them, and the sums of squares about
+    it, of these rows or more; p is the number of all columns.
+    """
+    reach = np.sqrt(SUSPECT * squares)
+    reach[squares == 0] = np.inf
+    if len(rows) <= ENOUGH or rows.within(float((reach - np.abs(mean)).min(initial=np.inf))):
+        return None
+    if not rows.count_far(mean, reach):
+        return None
+    reach[rows.column_sums()[:, 0] <= ENOUGH] = np.inf  # nearly always zero
+    for j in np.unique(rows.without_far(mean, reach)[1]):
+        found = outlier_of(int(j), rows.columns(np.array([j])).to_array()[:, 0].astype(np.float64), p)
+        if found is not None:
+            return found
+    return None
+
+
+def warn_of_outlier(method: Method, found: Outlier) -> None:
+    """Say which value of which column outweighs all others, and what to do."""
+    j, value = found
+    names, first = method.feature_names, method.first_index
+    named = names is not None and j < len(names)
+    column = repr(str(names[j])) if named else f"{j + first} (counted from {first})"
+    warnings.warn(
+        f"One value of column {column}, {value:,.6g}, outweighs all others: its squared distance from the "
+        "mean is far more than that of all other rows together, so that what they say of this column is not "
+        "seen. Check this row: correct the value, or leave the row out.",
+        stacklevel=2,
+    )
