@@ -199,7 +199,7 @@ LARGE = {"dense": np.ascontiguousarray, "column order": np.asfortranarray, "csr"
 @pytest.mark.parametrize("layout", LARGE.values(), ids=LARGE)
 def test_a_large_batch_is_learned_without_a_copy_of_it(name, layout):
     X, y = large(layout)
-    model = estimator(name, k=20, maturity=50, ladder=False)
+    model = estimator(name, k=20, maturity=50, ladder=False, n_penalties=2)
     model.partial_fit(X[:10], y[:10], classes=[0, 1])  # in the buffer when the others come
     assert peak(lambda: model.partial_fit(X, y)) < 6e6 + own_memory(name, X)
     assert np.count_nonzero(model._model.prepare.center) == 50
@@ -209,7 +209,7 @@ def test_a_large_batch_is_learned_without_a_copy_of_it(name, layout):
 @pytest.mark.parametrize("layout", LARGE.values(), ids=LARGE)
 def test_passes_over_rows_in_memory_copy_a_block_at_a_time(name, layout):
     X, y = large(layout)
-    model = estimator(name, k=20, max_iter=2, maturity=50, ladder=False, refit=False)
+    model = estimator(name, k=20, max_iter=2, maturity=50, ladder=False, n_penalties=2, refit=False)
     assert peak(lambda: model.fit(X, y)) < 8e6 + own_memory(name, X)
 
 
