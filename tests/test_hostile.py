@@ -68,6 +68,22 @@ def test_one_case_runs_again_by_its_number(capsys):
     assert "cases: 1 run, 0 failed, seed 0" in capsys.readouterr().out
 
 
+def test_kinds_that_are_not_named_run_as_often_as_in_a_short_run(monkeypatch, capsys):
+    """The long run of cases, files and kills ran no other kind."""
+    ran = {}
+    monkeypatch.setattr(harness, "run_all", lambda kind, numbers, *_, **__: ran.update({kind: numbers}) or {})
+    assert harness.main(["--cases", "1000", "--kills", "0"]) == 0
+    assert {kind: len(numbers) for kind, numbers in ran.items()} == {
+        kind: 1000 if kind == "cases" else n for kind, (n, _) in harness.KINDS.items() if kind != "kills"
+    }
+    ran.clear()
+    assert harness.main(["--only", "files", "--files", "20", "--from", "3"]) == 0
+    assert ran == {"files": range(3, 23)}
+    with pytest.raises(SystemExit):
+        harness.main(["--only", "bugs:3"])
+    assert "expected one of cases, files" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="resident memory is read from /proc")
 def test_memory_that_grows_is_noticed(monkeypatch):
     entry = cases.ESTIMATORS["SGDRegressor"][0]

@@ -11,7 +11,7 @@ KINDS = {
     "cases": (700, LIMIT),
     "files": (600, LIMIT),
     "inputs": (150, LIMIT),
-    "kills": (2, 300),
+    "kills": (3, 300),
     "disk": (4, 300),
     "interpreter": (2, 100),
     "requests": (10, 60),
@@ -24,20 +24,18 @@ KINDS = {
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
     for kind, (n, _) in KINDS.items():
-        parser.add_argument(f"--{kind}", type=int, default=None, help=f"how many; a short run takes {n}")
+        parser.add_argument(f"--{kind}", type=int, default=n, help=f"how many [default: {n}]")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--from", dest="first", type=int, default=0, help="number of the first case")
-    parser.add_argument("--only", metavar="KIND:NUMBER", help="run one case again")
+    parser.add_argument("--only", metavar="KIND[:NUMBER]", help="run one kind, or one case again")
     parser.add_argument("--in-process", action="store_true", help="no child processes; a crash ends the run")
     options = parser.parse_args(arguments)
+    counts, first = {kind: getattr(options, kind) for kind in KINDS}, options.first
     if options.only:
-        kind, number = options.only.split(":")
-        counts, first = {kind: 1}, int(number)
-    else:
-        given = {kind: getattr(options, kind) for kind in KINDS}
-        short = all(n is None for n in given.values())
-        counts = {kind: KINDS[kind][0] if short else n or 0 for kind, n in given.items()}
-        first = options.first
+        kind, _, number = options.only.partition(":")
+        if kind not in KINDS:
+            parser.error(f"--only {kind}: expected one of {', '.join(KINDS)}")
+        counts, first = ({kind: 1}, int(number)) if number else ({kind: counts[kind]}, first)
     failed = 0
     for kind, n in counts.items():
         if n:
