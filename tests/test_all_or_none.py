@@ -144,7 +144,7 @@ def test_an_interrupt_between_two_steps_waits_for_the_end_of_the_call(monkeypatc
     promote = method._promote
 
     def interrupted(self):
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         promote(self)
 
     monkeypatch.setattr(method, "_promote", interrupted)
@@ -195,7 +195,7 @@ def test_large_averages_hold_an_interrupt_back(monkeypatch):
     add_block = Moments.add_block
 
     def interrupted(self, rows):
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         add_block(self, rows)
 
     with monkeypatch.context() as patch:
@@ -245,7 +245,7 @@ def test_a_large_sieve_holds_an_interrupt_back(monkeypatch):
     make_room = room.make_room
 
     def interrupted(self):
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         make_room(self)
 
     with monkeypatch.context() as patch:

@@ -29,6 +29,8 @@ def said(done):
 
 
 def shell(command, **options):
+    if os.name == "nt":
+        pytest.skip("needs a POSIX shell")
     return subprocess.run(
         f"{PROGRAM} {command}",
         shell=True,
@@ -214,6 +216,7 @@ def test_predictions_go_to_a_device():
     assert not os.path.isfile(os.devnull)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 @pytest.mark.usefixtures("data")
 def test_a_run_is_not_resumed_after_the_middle_of_its_source_has_changed():
     rows = Path("rows.svm").read_text().splitlines() * 200
@@ -273,6 +276,7 @@ def test_standard_output_has_a_name_and_is_appended_to():
     assert page.stdout.rstrip().endswith("</html>")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
 @pytest.mark.usefixtures("data")
 def test_models_go_to_named_pipes():
     os.mkfifo("pipe")

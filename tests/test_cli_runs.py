@@ -18,6 +18,9 @@ from streamsieve.sources.prefetch import prefetch
 from streamsieve.training.checkpoint import CheckpointPolicy
 from streamsieve.training.trainer import Interrupted, Signals
 
+kills = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+signals = pytest.mark.skipif(os.name == "nt", reason="Windows sends no signals to other processes")
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
@@ -45,6 +48,7 @@ def test_resume_asks_for_the_same_run(files, tmp_path):
     assert run(*words, "-k", 2, "--resume").exit_code == 4
 
 
+@kills
 def test_an_unfinished_run_is_not_written_over(files, tmp_path):
     words = ["fit", files / "rows.svm", "-o", tmp_path / "m", "--checkpoint", tmp_path / "c", "-k", "2"]
     stop_after([*words, "--every", "1rows"], tmp_path / "c", signal.SIGKILL, 1)
@@ -65,6 +69,7 @@ def test_products_are_named_by_both(files, tmp_path):
     good("inspect", tmp_path / "m", "--features")
 
 
+@kills
 def test_a_source_that_changed_is_not_resumed(files, tmp_path):
     rows = tmp_path / "rows.svm"
     rows.write_bytes((files / "rows.svm").read_bytes())
@@ -279,6 +284,7 @@ def stop_after(words, check, how, writes, pause=0.0):
     return child.returncode, said
 
 
+@signals
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_writes_a_checkpoint_first(how, code, files, tmp_path):
     words = ["fit", files / "rows.csv", "--target", "y", "-k", "3", "--passes", "400", "--method", "sfsa"]
@@ -382,6 +388,7 @@ def same_model_however_often_it_is_killed(files, tmp_path, case, kills, seed):
     return killed
 
 
+@kills
 @pytest.mark.parametrize("case", CASES[:2], ids=["sfsa-svmlight", "averages-csv.gz"])
 def test_killed_and_resumed_is_undisturbed(case, files, tmp_path):
     same_model_however_often_it_is_killed(files, tmp_path, case, 2, 1)
@@ -396,6 +403,7 @@ def test_killed_thirty_times_and_resumed_is_undisturbed(files, tmp_path):
     assert killed > 0
 
 
+@signals
 @pytest.mark.parametrize(
     ("verb", "how", "code"),
     [

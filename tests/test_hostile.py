@@ -6,6 +6,8 @@ import time
 import numpy as np
 import pytest
 
+pytest.importorskip("resource", reason="cases run within limits of memory, which Windows does not have")
+
 from tests.hostile import __main__ as harness
 from tests.hostile import cases, memory, rules, runner
 

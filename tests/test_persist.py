@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -533,6 +532,7 @@ def test_a_full_disk_leaves_the_old_file(call, tmp_path, monkeypatch):
 
 
 def test_a_file_that_may_not_grow_leaves_the_old_one(tmp_path):
+    resource = pytest.importorskip("resource", reason="Windows has no limit of the size of files")
     file = tmp_path / "model"
     save(small(), file)
     code = f"""
@@ -552,6 +552,7 @@ save(averages, {str(file)!r})
     assert type(load(file)) is streamsieve.SGDRegressor
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no folders that their owner may not write to")
 def test_a_folder_that_cannot_be_written_to_is_named():
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "model"
@@ -571,10 +572,7 @@ save(averages, {str(file)!r})
 """
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         os.chmod(name, 0o755)
-        assert (
-            "Cannot write the checkpoint (Permission denied); the old file is unchanged"
-            in done.stderr
-        )
+        assert "Cannot write the checkpoint (Permission denied); the old file is unchanged" in done.stderr
         assert file.read_bytes() == before
         assert list(file.parent.iterdir()) == [file]
 
@@ -590,6 +588,7 @@ def test_what_a_killed_writer_left_is_swept(tmp_path):
     assert sorted(tmp_path.iterdir()) == sorted([alive, tmp_path / "model"])
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege on Windows")
 def test_a_link_is_followed(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "model")
     save(small(), tmp_path / "link")
@@ -597,9 +596,13 @@ def test_a_link_is_followed(tmp_path):
     assert type(load(tmp_path / "model")) is streamsieve.SGDRegressor
 
 
-def test_a_device_is_written_to_and_not_replaced(tmp_path):
+def test_a_device_is_written_to_and_not_replaced():
     save(small(), os.devnull)
     assert not os.path.isfile(os.devnull)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     save(small(), tmp_path / "pipe")
