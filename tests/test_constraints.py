@@ -131,8 +131,8 @@ def test_weighted_lasso_is_that_of_scaled_columns():
     assert_allclose(ours.coef, theirs.coef_ / factor, atol=1e-8)
 
 
-#: Weights 9 and 10 by alpha, of skglm 0.5: AndersonCD(tol=1e-13) with MCPenalty(alpha, 3.0, positive=True) and
-#: Quadratic() on scaled(X), y - y.mean(); all others are 0. It takes a minute to compile.
+#: Weights 9 and 10 by alpha, of skglm 0.5: AndersonCD(tol=1e-13), MCPenalty(alpha, 3.0, positive=True),
+#: Quadratic(), on scaled(X) and y - y.mean(); all others are 0. It takes a minute to compile.
 POSITIVE_MCP = {
     0.3: (4.640694281, 0.0),
     0.05: (4.639714707, 0.009342011952),

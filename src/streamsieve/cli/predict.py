@@ -69,8 +69,8 @@ def command(
     reach = reach_of(fitted) if check else None  # which may have to solve a system first
     if check and reach is None:
         raise click.UsageError(
-            f"--check: {model} does not store the range of its training rows; sieve and methods on averages "
-            "do, from 100 rows on."
+            f"--check: {model} does not store the range of its training rows; all methods do from 100 rows "
+            "on, learners with standardize=True, but those with half_life=auto or interactions."
         )
     columns += ["outside"] if check else []
     stream, features = _open(source, fitted, options)
