@@ -70,7 +70,7 @@ def command(
     if check and reach is None:
         raise click.UsageError(
             f"--check: {model} does not store the range of its training rows; all methods do from 100 rows "
-            "on, learners with standardize=True, but those with half_life=auto or interactions."
+            "on, learners with standardize=True, but those with half_life=auto, interactions or effects."
         )
     columns += ["outside"] if check else []
     stream, features = _open(source, fitted, options)
