@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from fsa_data import correlated, standardized
 from reference.obestsubset import best_subset
 from streamsieve import OBestSubsetRegressor, RunningAverages, path, simulate
+from streamsieve.core import linalg
 from streamsieve.methods.averages.obestsubset import Subset, obestsubset
 
 
@@ -113,3 +114,16 @@ def test_several_targets_share_one_support():
     assert_array_equal(model.support, np.flatnonzero(model.coef.any(axis=0)))
     best = max(explained(standardized(X, y), A) for A in combinations(range(20), 3))
     assert_allclose(explained(standardized(X, y), model.support), best)
+
+
+@pytest.mark.parametrize(("narrow", "limits"), [(5, [1]), (4, [])])
+def test_narrow_models_are_read_with_one_thread_of_blas(narrow, limits, monkeypatch):
+    """On a busy machine two took ten times as long, waiting for each other."""
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    model = OBestSubsetRegressor(2).fit(X, X[:, 1])
+    seen, limit = [], linalg.limit_threads
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(linalg, "NARROW", narrow)
+    monkeypatch.setattr(linalg, "limit_threads", lambda n: seen.append(n) or limit(n))
+    assert model.coef_.any()
+    assert seen == limits

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
+from .rows import threads
+
+NARROW = 512  # columns up to which one thread of BLAS is faster than two that wait for each other
 #: Bytes that OpenBLAS takes at its first product: 32 MB on x86, and some for the threads.
 _BUFFER = 64 << 20
 
@@ -62,6 +66,14 @@ def limit_threads(n: int) -> Any:
     """Context in which BLAS uses so many threads; MemoryError where it has no room for its buffers."""
     reserve()  # which also loads the libraries that are limited
     return _libraries().limit(limits=n, user_api="blas")
+
+
+def one_thread_if_narrow(p: int) -> Any:
+    """Context in which products of matrices of p columns use one thread, if these are narrow.
+
+    On a busy machine, two threads that wait for each other took ten times as long for 54 columns as one.
+    """
+    return nullcontext() if p > NARROW or threads() == 1 else limit_threads(1)
 
 
 @cache

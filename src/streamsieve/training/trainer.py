@@ -36,7 +36,6 @@ BLOCK_ROWS, BLOCK_VALUES = 4096, 1 << 20  # of a block, as `read` cuts them: sum
 BUFFER_VALUES = 1 << 24  # of a source too large for memory that are shuffled together: 128 megabytes
 _EXTRACTING = 4  # copies of the state, while a model is extracted from it
 _GROWING = 2  # arrays that grow are copied
-_NARROW = 512  # features up to which one thread of BLAS is faster than two that wait for each other
 _MOST_EXTRACTED = 2_000  # features up to which a model is extracted to show progress: that costs p^3
 
 
@@ -449,9 +448,7 @@ class Trainer:
 
         It depends on the width of the block, so that a resumed run sums in the same order.
         """
-        if p > _NARROW or not self.model.method.uses_blas:
-            return nullcontext()
-        return linalg.limit_threads(1)
+        return linalg.one_thread_if_narrow(p) if self.model.method.uses_blas else nullcontext()
 
 
 def join(parts: list[Block]) -> tuple[Rows, Any, Any, Any]:

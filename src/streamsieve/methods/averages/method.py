@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import linalg
 from ...core.losses import loss_names
 from ...core.method import Method
 from ...core.outliers import warn_of_outlier
@@ -463,7 +464,8 @@ class AveragesMethod(Method):
     def model(self) -> LinearModel:
         """The current model, extracted when first read."""
         if self._cache is None or self._cache[0] != self._as_of:
-            self._cache = self._as_of, self._named(self._model())
+            with linalg.one_thread_if_narrow(self.p if self.pairs is None else self.pairs.n_features):
+                self._cache = self._as_of, self._named(self._model())
             self._warn_of_outlier()  # rows that were buffered have been looked at
         chosen: LinearModel = self._cache[1]
         return chosen
