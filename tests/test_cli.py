@@ -76,7 +76,7 @@ def test_memory_bounds_every_method(tmp_path):
     words = ["fit", tmp_path / "rows.svm", "-k", 2, "-o", tmp_path / "m"]
     done = run(*words, "--memory", "1MB", "--method", "ofsa")
     assert done.exit_code == 1
-    assert "OFSA would take" in done.stderr
+    assert "OFSA would need" in done.stderr
     assert "Pass more --memory" in done.stderr
     done = run(*words, "--memory", "1kB")
     assert done.exit_code == 2

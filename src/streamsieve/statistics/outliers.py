@@ -31,7 +31,7 @@ class OutlierWatch:
         if len(self.limit) != len(squares):
             self.limit = np.zeros(len(squares))
         jumped = squares > self.limit
-        self.limit = JUMP * squares
+        self.limit = JUMP * np.maximum(squares, 0.0)  # rounding may leave a constant column below 0
         return jumped if np.count_nonzero(jumped) else None
 
     def look(self, Z: NDArray[Any], center: Array, squares: NDArray[Any]) -> None:
