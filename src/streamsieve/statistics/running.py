@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
+from ..core.outliers import OutlierWatch
 from ..core.params import Bool, OneOf, Param
 from ..core.rows import Array, Rows
 from ..core.state import LockedState, Undo, optional, zeros
@@ -18,7 +19,6 @@ from .combine import combine
 from .forgetting import Decay, Forgetting, decay_per_row
 from .interactions import Pairs
 from .moments import BLOCK, DenseBuffer, Moments, SparseBuffer
-from .outliers import OutlierWatch
 
 DENSIFY = 30  # BLAS multiplies about this many times faster than scattered updates of single entries
 # Largest weight that forgetting allows before all weights are scaled down.

@@ -22,7 +22,6 @@ from ...statistics.linear_model import LinearModel
 from .. import EFFECTS
 from ..effects.effect import Component, effect
 from . import errors, room
-from .outliers import check_columns
 from .read import Reading, read, strengths
 from .screen import best_columns, check_marginals, marginal, measure, new_marginals
 from .solve import KEPT, POSITIVE
@@ -508,7 +507,7 @@ class Sieve(Method):
             elif self.labels and (s.strata > 0).sum() < 2:
                 answer = Reading(*none, self._prior(), 0.0, {})
             else:
-                check_columns(self)
+                room.check_columns(self)
                 with linalg.limit_threads(1):  # matrices are small: threads would wait for each other
                     answer = read(self)
             s._errors = None
