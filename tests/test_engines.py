@@ -154,6 +154,25 @@ def test_tables_are_fitted_by_the_name_of_their_target(file):
     assert list(labels.classes_) == ["high", "low"]
 
 
+def test_the_schema_of_a_long_frame_does_not_depend_on_its_kind(file, tmp_path, monkeypatch):
+    """It is made of the first rows, however they are cut: fills and levels are the same."""
+    import pyarrow.parquet as pq
+
+    module = importlib.import_module("streamsieve.distributed.fit")
+    monkeypatch.setattr(module, "sample_rows", lambda columns: 1500)  # noqa: ARG005
+    frame = pd.read_parquet(file).drop(columns="label")
+    frame.loc[::7, "x1"] = np.nan
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=700, index=False)
+    sources = [frame, pq.read_table(tmp_path / "rows.parquet")]
+    sources.append([pa.table(frame[:10]), pa.table(frame[10:])])
+    if importlib.util.find_spec("polars") is not None:
+        import polars as pl
+
+        sources.append(pl.scan_parquet(tmp_path / "rows.parquet"))
+    found = {digest(distributed.fit(OLSthRegressor(3), s, target="y"), tmp_path) for s in sources}
+    assert len(found) == 1
+
+
 def test_long_frames_are_sampled_for_the_schema(file, monkeypatch):
     import pyarrow.parquet as pq
 
@@ -203,7 +222,30 @@ def test_spark(case, file, spark):
     assert frame.rdd.getNumPartitions() > 2
     check(fit(estimator, frame, **options))
     check(fit(estimator, frame.coalesce(1), **options))
-    check(fit(estimator, file, unit="100KB", **options))
+    assert len(distributed.plan(file, "1KB", target="y")) == N // 1000  # more than one task merges
+    check(fit(estimator, file, unit="1KB", **options))
+
+
+@pytest.mark.engines
+def test_partitions_are_numbered_with_and_without_a_shuffle(file, spark):
+    from pyspark.sql import functions as F
+
+    from streamsieve.spark.run import _first_rows
+
+    frame = spark.read.parquet(file)
+    for some in (
+        frame,
+        frame.where("x1 > 100"),
+        frame.where("x1 > 1e9"),
+        frame.limit(5000),
+        frame.orderBy("x1"),
+    ):
+        where = some.withColumn("at", F.spark_partition_id()).groupBy("at").count().collect()
+        sizes = {row["at"]: row["count"] for row in where}
+        rows = _first_rows(some, 7)
+        assert set(sizes) <= set(rows)
+        for number, first in rows.items():
+            assert first == 7 + sum(n for at, n in sizes.items() if at < number)
 
 
 @pytest.mark.engines

@@ -10,11 +10,10 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from .distributed.fit import files_task, fit_task, task
+from .distributed.fit import files_task, fit_task, sample_rows, task
 from .distributed.jobs import Job
 from .distributed.partial import Partial, Task, Tree
 from .distributed.plan import Plan
-from .sources.readers.frames import SAMPLE
 
 try:
     import ray
@@ -65,7 +64,7 @@ def fit(
     if isinstance(data, Plan | str | os.PathLike | list | tuple):
         made, units = files_task(estimator, data, unit, classes, target=target, weight=weight, **options)
         return fit_task(made, lambda made: _run_units(made, units), candidates)
-    sample = ray.get(data.limit(SAMPLE).to_arrow_refs())
+    sample = ray.get(data.limit(sample_rows(len(data.columns()))).to_arrow_refs())
     made = task(estimator, sample, target=target, weight=weight, classes=classes, **options)
     return fit_task(made, lambda made: _run(made, data), candidates)
 

@@ -13,7 +13,7 @@ from ..core.params import ParamError
 from ..core.tasks import Classification, Regression
 from ..sources import read
 from ..sources.files import is_query
-from ..sources.readers.frames import as_frames
+from ..sources.readers.frames import SAMPLE, as_frames, read_frame
 from ..training.model import Model
 from ..training.source import as_labels
 from .jobs import Job, unit_task
@@ -22,6 +22,8 @@ from .parts import Columns, Part, check_mergeable, fitted, named
 from .plan import WHOLE_SOURCE, Plan, plan
 
 _FIRST_ROWS = 10_000  # looked at to find the labels
+_SAMPLE_VALUES = 1 << 22  # Spark's driver, which has 1 GB by default, holds them several times
+_LEAST_SAMPLE = 1000  # rows
 
 
 def prepare(estimator: Any, source: Plan | None = None, classes: Any = None, *, dense: bool = False) -> Model:
@@ -213,21 +215,26 @@ def _is_files(source: Any) -> bool:
 
 
 def _first_frames(source: Any) -> list[Any]:
-    """Frames of a source that can be read again, each with about as many rows as the schema needs."""
-    from ..sources.readers.frames import SAMPLE
-
+    """The first rows of a source that can be read again, as frames: those that the schema is made of."""
     if iter_once(source):
         raise TypeError(
             f"source is a {type(source).__name__}, which can be read only once; pass it to partial_fit."
         )
     first: list[Any] = []
-    rows = 0
-    for frame in as_frames(source):
-        first.append(frame)
-        rows += len(frame)
-        if rows >= SAMPLE:
+    missing = None
+    for native in as_frames(source):
+        frame = read_frame(native)
+        missing = sample_rows(len(frame.columns)) if missing is None else missing
+        first.append(frame[:missing].to_native())
+        missing -= len(first[-1])
+        if missing <= 0:
             break
     return first
+
+
+def sample_rows(columns: int) -> int:
+    """Rows of a frame that the schema is made of: 100,000, or fewer of a wide one."""
+    return int(np.clip(_SAMPLE_VALUES // max(columns, 1), _LEAST_SAMPLE, SAMPLE))
 
 
 def iter_once(source: Any) -> bool:

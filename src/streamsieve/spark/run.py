@@ -13,11 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ..core.params import ParamError
-from ..distributed.fit import files_task, fit_task, parts, task
+from ..distributed.fit import files_task, fit_task, parts, sample_rows, task
 from ..distributed.jobs import Job
 from ..distributed.partial import Partial, Task, merge_in_order
 from ..distributed.plan import Plan
-from ..sources.readers.frames import SAMPLE
 
 _FAN = 8  # states that are merged by one task, and collected in the end
 _STATE = "number long, state binary"
@@ -85,7 +84,7 @@ def frame_task(
 ) -> Task:
     """The task that is sent to executors."""
     if features is None:
-        sample = frame.limit(SAMPLE).toArrow()
+        sample = frame.limit(sample_rows(len(frame.columns))).toArrow()
         return task(estimator, sample, target=target, weight=weight, classes=classes, **options)
     first = frame.select(features).head()
     if first is None:
@@ -99,13 +98,20 @@ def run_frame(made: Task, frame: Any, features: str | None, count: bool = True, 
     """Learn all rows of a frame, of which the first has this number."""
     if not made.merges:
         return run_in_turn(made.zero(), frame, features)
-    rows: dict[int, int] = {}
-    if made.by_rows and count:
+    rows = _first_rows(frame, first) if made.by_rows and count else {}
+    return _reduce(made, _learn(made, frame, features, rows), len(rows) or frame.rdd.getNumPartitions())
+
+
+def _first_rows(frame: Any, first: int) -> dict[int, int]:
+    """The number of the first row of each partition."""
+    if "Exchange" in frame._jdf.queryExecution().executedPlan().toString():
         counted = frame.mapInArrow(_count, "number long, n long").collect()
-        for number, n in sorted((row.number, row.n) for row in counted):
-            rows[number], first = first, first + n
-    states = _learn(made, frame, features, rows)
-    return _reduce(made, states, frame.rdd.getNumPartitions() if not rows else len(rows))
+        n = len(counted)
+    else:  # no shuffle, whose partitions depend on the columns: files are counted without reading any
+        counted = frame.groupBy(F.spark_partition_id().alias("number")).agg(F.count("*").alias("n")).collect()
+        n = frame.rdd.getNumPartitions()
+    sizes = {row.number: row.n for row in counted}
+    return dict(enumerate(np.cumsum([first, *(sizes.get(i, 0) for i in range(n - 1))]).tolist()))
 
 
 def run_in_turn(before: Partial, frame: Any, features: str | None) -> Partial:
@@ -154,9 +160,7 @@ def _count(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _batch(number: int, state: bytes) -> Any:
-    return pa.RecordBatch.from_arrays(
-        [pa.array([number]), pa.array([state], pa.binary())], ["number", "state"]
-    )
+    return pa.RecordBatch.from_pydict({"number": [number], "state": [state]})
 
 
 def _reduce(made: Task, states: Any, n: int) -> Partial:
@@ -168,7 +172,7 @@ def _reduce(made: Task, states: Any, n: int) -> Partial:
         return pa.Table.from_batches([_batch(key[0].as_py(), merged.to_bytes())])
 
     while n > _FAN:
-        key = F.floor(F.col("number") / _FAN).alias("number")
+        key = F.floor(F.col("number") / _FAN).alias("group")  # Spark refuses a second column "number"
         states, n = states.groupBy(key).applyInArrow(join, _STATE), -(-n // _FAN)
     return merge_in_order(
         made.from_bytes(row.state) for row in sorted(states.collect(), key=lambda row: row.number)
@@ -180,17 +184,15 @@ def _arrays(batch: Any) -> tuple[Any, ...]:
     from scipy.sparse import csr_array
 
     column, *others = batch.columns
-    y, weight = (*(other.to_numpy(zero_copy_only=False) for other in others), None)[:2]
+    rest = [other.to_numpy(zero_copy_only=False) for other in others]
     if not pa.types.is_struct(column.type):
-        return np.array(column.to_pylist(), dtype=np.float64).reshape(len(batch), -1), y, weight
+        return np.array(column.to_pylist(), dtype=np.float64).reshape(len(batch), -1), *rest
     kind, size, indices, values = (column.field(i) for i in range(4))
     dense = kind.to_numpy(zero_copy_only=False) == 1
     if dense.all():
-        return values.flatten().to_numpy().reshape(len(batch), -1), y, weight
+        return values.flatten().to_numpy().reshape(len(batch), -1), *rest
     lengths = values.value_lengths().to_numpy()
     p = int(np.where(dense, lengths, size.fill_null(0))[0])
     of = [np.arange(p) if is_dense else row for is_dense, row in zip(dense, indices.to_pylist())]
-    X = csr_array(
-        (values.flatten().to_numpy(), np.concatenate(of), np.r_[0, np.cumsum(lengths)]), (len(batch), p)
-    )
-    return X, y, weight
+    csr = values.flatten().to_numpy(), np.concatenate(of), np.r_[0, np.cumsum(lengths)]
+    return csr_array(csr, (len(batch), p)), *rest
