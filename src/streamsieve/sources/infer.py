@@ -241,7 +241,7 @@ class _Inference:
                 found = self._of_numbers(c, name, x, gaps, "number")
                 note = found.note
                 if odd:
-                    note = note.replace(" missing:", f" missing, {odd:,} of them words:")
+                    note = note.replace(" missing,", f" missing, {odd:,} of them words,", 1)
                 return replace(found, note=note, style=style, odd=odd, missing=gaps - odd)
         if self.options.categories == "error" and kind is None:
             self.refused.append(name)

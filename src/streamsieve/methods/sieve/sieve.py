@@ -181,6 +181,9 @@ class Sieve(Method):
     # ---------------------------------------------------------------- state
 
     def start(self, p: int, q: int) -> State:
+        given = constraints.Constraints.of(self)
+        if given.given and p > 0 and not self.grow:
+            given.resolve(p, self.feature_names, self.first_index)  # names are checked before the first row
         if self.positive and self.labels and q > 1:
             raise ParamError(
                 "positive", self.positive, f"expected False for {q} classes: weights compare classes."
