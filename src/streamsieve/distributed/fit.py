@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..core.params import ParamError
+from ..core.rows import read_frame
 from ..core.tasks import Classification, Regression
 from ..sources import read
 from ..sources.files import is_query
-from ..sources.readers.frames import SAMPLE, as_frames, read_frame
+from ..sources.readers.frames import SAMPLE, as_frames
 from ..training.model import Model
 from ..training.source import as_labels
 from .jobs import Job, unit_task
