@@ -185,6 +185,8 @@ class Squared(Loss):
         return center, or_one(np.sqrt(np.square(y - center).mean(axis=0)))
 
     def check_targets(self, y: Array) -> None:
+        if (np.abs(y) == 1.0).all():  # labels
+            return
         for column in y.T:
             i = outweighing(column)
             if i is not None:

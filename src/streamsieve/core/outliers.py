@@ -6,10 +6,9 @@ The column is then as good as lost: next to such a value, what the other rows sa
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .rows import Array, Rows
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 ENOUGH = 20  # values below which one far from the others may be chance
 OUTWEIGHS = 100.0  # times all others together: next to such a value no other row decides anything
 SUSPECT = 0.25  # share of the squares about any centre near the data, which an outlier has at least
-JUMP = OUTWEIGHS / 2  # of the sums of squares; half, because they are about a centre, which is not the mean
 
 
 class Outlier(NamedTuple):
@@ -75,51 +73,6 @@ def find_outlier(rows: Rows, mean: Array, squares: Array, p: int) -> Outlier | N
         if found is not None:
             return found
     return None
-
-
-class OutlierWatch:
-    """Looks for the first value that outweighs all others of its column, in the blocks of running averages.
-
-    The sums of squares show whether to look at a block: such a value changes that of its column by much, as
-    does every value of the first block. It is a cache, not part of the state.
-    """
-
-    def __init__(self) -> None:
-        self.found: Outlier | None = None
-        self.limit = np.empty(0)  # sums of squares above which the next block is looked at
-
-    def _jumped(self, squares: NDArray[Any]) -> NDArray[np.bool_] | None:
-        """Which sums of squares the last block has changed by much; None if none of them."""
-        if self.found is not None:
-            return None
-        if len(self.limit) != len(squares):
-            self.limit = np.zeros(len(squares))
-        jumped = squares > self.limit
-        self.limit = JUMP * np.maximum(squares, 0.0)  # rounding may leave a constant column below 0
-        return jumped if np.count_nonzero(jumped) else None
-
-    def look(self, Z: NDArray[Any], center: Array, squares: NDArray[Any]) -> None:
-        """At packed rows sqrt(r) (x - c, ..., 1), which are part of the sums of squares of the columns."""
-        jumped = self._jumped(squares)
-        if jumped is None:
-            return
-        all_squares = np.full(Z.shape[1], np.inf)
-        all_squares[: len(squares)][jumped] = squares[jumped]
-        found = find_outlier(Rows(Z), np.zeros(Z.shape[1]), all_squares, len(squares))
-        if found is not None:
-            j = found.feature
-            values = Z[:, j].astype(np.float64) / Z[:, -1] + center[j]  # without weights
-            self.found = outlier_of(j, values, len(squares))
-
-    def look_at_sparse(self, rows: Rows, center: Array, squares: NDArray[Any]) -> None:
-        """Likewise; after the first block, at features that earlier ones had."""
-        seen = self.limit > 0
-        jumped = self._jumped(squares)
-        if jumped is not None and len(seen) == len(jumped) and seen.any():
-            jumped &= seen
-        if jumped is not None and jumped.any():
-            p = rows.p
-            self.found = find_outlier(rows, center[:p], np.where(jumped, squares, np.inf)[:p], len(squares))
 
 
 def warn_of_outlier(method: Method, found: Outlier) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
-from ..core.outliers import OutlierWatch
 from ..core.params import Bool, OneOf, Param
 from ..core.rows import Array, Rows
 from ..core.state import LockedState, Undo, optional, zeros
@@ -107,7 +106,6 @@ class RunningAverages(LockedState):
     _changes = 0  # number of changes of the rows: shows whether an extracted model is still current
     _pairs: Pairs | None = None
     _undo: AveragesUndo | None = None  # of the current call
-    _watch: OutlierWatch | None = None
 
     def __init__(
         self,
@@ -274,7 +272,6 @@ class RunningAverages(LockedState):
         if len(self.dense):
             self._before_sums_change()
             self.moments.add_block(self.dense.rows)
-            self.watch.look(self.dense.rows, self.moments.center, self._squares())
             self.dense.clear()
             if self.moments.blocks < 8 or self.moments.blocks % 8 == 0:  # O(m) over scattered memory
                 self.recentre()
@@ -286,20 +283,7 @@ class RunningAverages(LockedState):
             if not self.moments.placed:
                 self.moments.place(rows, y)
             self.moments.add_sparse(rows, y, r)
-            self.watch.look_at_sparse(rows, self.moments.center, self._squares())
             self.recentre()
-
-    @property
-    def watch(self) -> OutlierWatch:
-        """What has been found of values that outweigh all others of their column."""
-        if self._watch is None:
-            self._watch = OutlierWatch()
-        return self._watch
-
-    def _squares(self) -> NDArray[Any]:
-        """Sums of squares of the columns, about the centre."""
-        squares: NDArray[Any] = self.moments.sums.diagonal()[: self.n_features_in_]
-        return squares
 
     def recentre(self) -> None:
         if 0 < self.n_samples_ < 64:  # the first few rows are not informative

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ...core import linalg
 from ...core.losses import loss_names
 from ...core.method import Method
-from ...core.outliers import warn_of_outlier
 from ...core.params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ...core.rows import Array, Rows
 from ...core.state import State, optional
@@ -145,7 +144,6 @@ class AveragesMethod(Method):
         criterion: Any
         n_folds: Any
 
-    _warned = False  # of an outlier; not state
     _cache: Any = None  # the model last read and its key; a cache, not state
 
     def __init__(self, **values: Any) -> None:
@@ -324,18 +322,7 @@ class AveragesMethod(Method):
             raise
         if around is not None and seen is not None:
             seen.count(around)
-        self._warn_of_outlier()
         return len(rows)
-
-    def _warn_of_outlier(self) -> None:
-        """Warn once of a value that outweighs all others of its column; blocks of rows are looked at."""
-        if self._warned:
-            return
-        parts = [self.state.averages] if self.state.folds is None else self.state.folds.folds_
-        found = next((a.watch.found for a in parts if isinstance(a, RunningAverages) and a.watch.found), None)
-        if found is not None:
-            self._warned = True
-            warn_of_outlier(self, found)
 
     def _check_clusters(self) -> None:
         if self._fold_reason is None:
@@ -466,7 +453,6 @@ class AveragesMethod(Method):
         if self._cache is None or self._cache[0] != self._as_of:
             with linalg.one_thread_if_narrow(self.p if self.pairs is None else self.pairs.n_features):
                 self._cache = self._as_of, self._named(self._model())
-            self._warn_of_outlier()  # rows that were buffered have been looked at
         chosen: LinearModel = self._cache[1]
         return chosen
 

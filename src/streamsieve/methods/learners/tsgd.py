@@ -27,13 +27,13 @@ class TSGD(Method):
     """The k largest weights of stochastic gradient descent on all features ([Sun] Algorithm 2).
 
     All weights are learned: each row costs O(nnz), and memory is O(p). The model is the k weights with the
-    largest sigma_j |beta_j|, chosen when it is read, O(p). More than two classes are learned jointly, one
+    largest ``sigma_j |beta_j|``, chosen when it is read, O(p). More than two classes are learned jointly, one
     against the rest, and share the k features.
 
     Notes
     -----
     *The refit* of a stream changes the weights of the k features, never their choice. After 100, 200, 400,
-    ... rows the 2 k features with the largest sigma_j |beta_j| become candidates, and running averages of
+    ... rows the 2 k features with the largest ``sigma_j |beta_j|`` become candidates, and running averages of
     them start anew; until these have enough rows, the averages before them are used. The k features of the
     model that are among the candidates have their least-squares weights on the rows since; one that is not
     keeps its weight of gradient steps. It costs O(k^2) for each row, and O(k^3) when the model is read.
