@@ -6,10 +6,16 @@ Every process is pinned to one core. Contenders take turns; printed are ratios o
 the targets are of, and of the processor time of the busiest worker, which a busy machine disturbs less. That
 the models agree is checked first. `memory` reduces averages of --wide columns and counts p x p matrices at
 the fullest place; `model` measures the costs of docs/scaling.md, checks them at a size that they were not
-measured at, and says what they predict.
+measured at, and says what they predict. `engines` fits one Parquet file by every engine that is installed,
+each in processes of its own, against the plain call; the start of an engine, with the fit of a small file, is
+printed apart.
 """
 
 import argparse
+import contextlib
+import hashlib
+import importlib.util
+import json
 import os
 import pickle
 import resource
@@ -197,6 +203,123 @@ def speed(folder, mb, repeats):
         two.close()
 
 
+def start_dask():
+    from distributed import LocalCluster
+
+    return Client(LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None))
+
+
+def start_spark():
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    return builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
+
+
+def start_ray():
+    import ray
+
+    os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    return importlib.import_module("ray.data")
+
+
+#: What starts an engine, and what fits a Parquet file with it.
+ENGINES = {
+    "plain call": (lambda: None, lambda _, model, file: model.fit(read(file, target="y", n_jobs=1))),
+    "units, here": (lambda: None, lambda _, model, file: units.fit(model, file, unit="16MB", target="y")),
+    "polars": (
+        lambda: importlib.import_module("polars"),
+        lambda polars, model, file: units.fit(model, polars.scan_parquet(file), target="y"),
+    ),
+    "duckdb": (
+        lambda: importlib.import_module("duckdb"),
+        lambda duckdb, model, file: units.fit(model, duckdb.sql(f"SELECT * FROM '{file}'"), target="y"),
+    ),
+    "dask": (
+        start_dask,
+        lambda client, model, file: fit(model, file, unit="16MB", target="y", client=client),
+    ),
+    "pyspark, a frame": (
+        start_spark,
+        lambda spark, model, file: streamsieve.spark.fit(model, spark.read.parquet(file), "y"),
+    ),
+    "pyspark, files": (
+        start_spark,
+        lambda _, model, file: streamsieve.spark.fit(model, file, "y", unit="16MB"),
+    ),
+    "ray, a dataset": (
+        start_ray,
+        lambda data, model, file: streamsieve.ray.fit(model, data.read_parquet(file), "y"),
+    ),
+    "ray, files": (start_ray, lambda _, model, file: streamsieve.ray.fit(model, file, "y", unit="16MB")),
+}
+
+
+def used():
+    """Wall seconds, and processor seconds of this process and all that it has started."""
+    import psutil
+
+    mine = psutil.Process()
+    seconds = 0.0
+    for process in [mine, *mine.children(recursive=True)]:
+        with contextlib.suppress(psutil.Error):
+            seconds += sum(process.cpu_times()[:2])
+    return np.array([time.perf_counter(), seconds])
+
+
+def run_engine(name, file, small):
+    """In a process of its own: seconds to start, seconds to fit, and a digest of the state."""
+    package = name.split(",")[0]
+    if package in ("pyspark", "ray"):
+        importlib.import_module(f"streamsieve.{package.removeprefix('py')}")
+    first = used()
+    start, call = ENGINES[name]
+    engine = start()
+    call(engine, OLSthRegressor(2), small)
+    ready = used()
+    model = call(engine, OLSthRegressor(2), file)
+    done = used()
+    state = hashlib.sha256(np.ascontiguousarray(model.averages_.current()[0].sums).tobytes()).hexdigest()
+    figures = {"start": (ready - first).tolist(), "fit": (done - ready).tolist(), "state": state}
+    print(json.dumps(figures | {"coef": model.coef_.tolist()}), flush=True)
+
+
+def engines(folder, mb, repeats):
+    p = 200
+    n = max(20_000, int(mb * 1e6 / (p * 8)))
+    file, small = (
+        write_parquet(f"{folder}/rows.parquet", n, p),
+        write_parquet(f"{folder}/small.parquet", 500, p),
+    )
+    found = {}
+    for _ in range(repeats):
+        for name in ENGINES:
+            package = name.split(",")[0]
+            if package not in ("plain call", "units") and importlib.util.find_spec(package) is None:
+                continue
+            command = [sys.executable, __file__, "--engine", name, file, small]
+            one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": SOURCES}
+            environment = {**os.environ, **one_thread}
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+            assert not done.returncode, f"{name} failed: {done.stderr}"
+            found.setdefault(name, []).append(json.loads(done.stdout.strip().splitlines()[-1]))
+    plain = found["plain call"]
+    other = ("plain call", "ray, a dataset")  # sums of all rows, and rows in an order of Ray's own
+    states = {run["state"] for name, runs in found.items() for run in runs if name not in other}
+    assert len(states) == 1, "engines differ"
+    for runs in found.values():
+        assert_allclose(runs[0]["coef"], plain[0]["coef"], rtol=1e-9, atol=1e-12)
+    size = os.path.getsize(file) / 1e6
+    print(f"one Parquet file of {size:.0f} MB, {n:,} rows x {p}, averages of OLSth; equal states")
+    figures = {name: np.median([run["fit"] for run in runs], axis=0) for name, runs in found.items()}
+    for name, runs in list(found.items())[1:]:
+        start = statistics.median(run["start"][0] for run in runs)
+        text = f"{name} against the plain call, after a start of {start:.1f} s"
+        ratio(text, figures, name, "plain call", 1.15, at_least=False)
+
+
 SHARD = "from streamsieve.cli import main; import sys; main(sys.argv[1:], standalone_mode=False)"
 
 
@@ -346,7 +469,11 @@ if __name__ == "__main__":
     parser.add_argument("--wide", type=int, default=5000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--only", default="speed,shards,memory,model")
+    parser.add_argument("--engine", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.engine:
+        run_engine(*options.engine)
+        sys.exit()
     wanted = options.only.split(",")
     versions = f"numpy {np.__version__}, dask {dask.__version__}, distributed {distributed.__version__}"
     print(f"{versions}, {len(CORES)} cores, medians of {options.repeats}")
@@ -359,3 +486,5 @@ if __name__ == "__main__":
             memory(folder, options.wide)
         if "model" in wanted:
             model(folder, options.mb / 4)
+        if "engines" in wanted:
+            engines(folder, options.mb, options.repeats)

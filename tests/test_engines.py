@@ -57,12 +57,13 @@ def digest(estimator, tmp_path):
 
 
 @pytest.fixture(params=ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
-def case(request, file, tmp_path):
+def case(request, file, tmp_path, monkeypatch):
     """An estimator, its options, and what checks a model against those of one machine.
 
     That of `distributed.fit` has the same bytes, and that of the plain call equal weights, to rounding; on
-    labels, where the rows are kept, the same bytes too.
+    labels, where the rows are kept, the same bytes too. Leaves are short, so that partitions cut them.
     """
+    monkeypatch.setattr(importlib.import_module("streamsieve.distributed.partial"), "_LEAF_VALUES", 1)
     estimator, options = request.param, {**options_of(request.param), "weight": "w"}
     plain = clone(estimator).fit(read(file, **options))
     expected = digest(distributed.fit(estimator, file, **options), tmp_path)
