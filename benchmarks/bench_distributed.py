@@ -302,7 +302,9 @@ def engines(folder, mb, repeats):
             command = [sys.executable, __file__, "--engine", name, file, small]
             one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": SOURCES}
             environment = {**os.environ, **one_thread}
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+            # a session of its own: Ray signals the processes of its group when it ends
+            alone = {"env": environment, "start_new_session": True}
+            done = subprocess.run(command, capture_output=True, text=True, check=False, **alone)
             assert not done.returncode, f"{name} failed: {done.stderr}"
             found.setdefault(name, []).append(json.loads(done.stdout.strip().splitlines()[-1]))
     plain = found["plain call"]
