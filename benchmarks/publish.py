@@ -197,9 +197,18 @@ def output(text: str) -> str:
     first, _, rest = text.partition("\n")
     _, _, markdown = rest.partition("\n## ") if "\n|--" in rest else ("", "", "")
     if not markdown:
-        return f"```text\n{text}```\n"
+        return fold(f"```text\n{text}```", "What it prints")
     headings = re.sub(r"^(#+ )", r"#\1", f"## {markdown}", flags=re.M)
-    return f"```text\n{first}\n```\n\n{headings.strip()}\n"
+    parts = [fold(part, "The table").strip() for part in re.split(r"\n{2,}", headings.strip())]
+    return f"```text\n{first}\n```\n\n" + "\n\n".join(parts) + "\n"
+
+
+def fold(block: str, title: str) -> str:
+    """A block of Markdown; one of more than a dozen lines is shown when the reader opens it."""
+    lines = block.count("\n") - 1
+    if lines <= 12:
+        return f"{block}\n"
+    return f"<details><summary>{title}, {lines} lines</summary>\n\n{block}\n\n</details>\n"
 
 
 def main() -> None:

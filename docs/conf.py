@@ -3,7 +3,10 @@
 import re
 import sys
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
+
+from docutils import nodes
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -88,6 +91,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "download_all_examples": False,
     "show_signature": False,
+    "capture_repr": (),
     "remove_config_comments": True,
     "plot_gallery": "True",
     "min_reported_time": 1_000_000,
@@ -107,13 +111,37 @@ def add_age(_, name, source):
 
 def quiet(app, error):
     """Remove the theme's messages: the console of a browser stays empty."""
-    file = Path(app.outdir) / "_static" / "scripts" / "pydata-sphinx-theme.js"
-    if error is None and file.exists():
+    if error is not None or app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    for file in (*(static / "scripts").glob("*.js"), Path(app.outdir) / "search.html"):
         text = file.read_text(encoding="utf-8")
-        file.write_text(re.sub(r"console\.log\(([`'\"])\[PST\][^`'\"]*\1\)", "0", text), encoding="utf-8")
+        silent = re.sub(r"console\.log\(([`'\"])\[PST\]:?[^`'\"]*\1\)", "0", text)
+        if silent != text:
+            file.write_text(silent, encoding="utf-8")
+    (static / "webpack-macros.html").unlink(missing_ok=True)  # a template, whose links lead nowhere
+
+
+def align_columns(_, doctree):
+    """Show the tables that commands print, whose cells are separated by tabs, with columns of equal width."""
+    for block in doctree.findall(nodes.literal_block):
+        lines = [line.split("\t") for line in block.astext().splitlines()]
+        if block.get("language") == "text" and any(len(cells) > 1 for cells in lines):
+            columns = zip_longest(*(cells for cells in lines if len(cells) > 1), fillvalue="")
+            widths = [max(map(len, column)) + 2 for column in columns]
+            text = "\n".join(
+                "".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=False)).rstrip()
+                if len(cells) > 1
+                else cells[0]
+                for cells in lines
+            )
+            block.rawsource = text
+            block.children = [nodes.Text(text)]
+            block["classes"].append("printed-table")
 
 
 def setup(app):
     app.connect("build-finished", quiet)
     app.connect("source-read", add_age)
+    app.connect("doctree-read", align_columns)
     app.connect("autodoc-process-docstring", docstrings.escape, priority=900)  # after numpydoc

@@ -51,6 +51,16 @@ def test_tables_that_a_benchmark_prints_are_shown_as_tables():
     assert publish.output("$ python x\n## 1\n") == "```text\n$ python x\n## 1\n```\n"
 
 
+def test_long_output_is_folded():
+    table = "| a |\n|---|\n" + "\n".join(["| 1 |"] * 20)
+    folded = f"<details><summary>The table, 20 lines</summary>\n\n{table}\n\n</details>"
+    assert (
+        publish.output(f"$ python x\n1/2 done\n## All\n\n{table}\n")
+        == f"```text\n$ python x\n```\n\n### All\n\n{folded}\n"
+    )
+    assert "<details>" not in publish.output("$ python x\n1\n")
+
+
 def test_stored_output_begins_with_the_command_that_prints_it():
     for stored in publish.OUT.glob("*.txt"):
         command = stored.read_text(encoding="utf-8").splitlines()[0]

@@ -34,12 +34,6 @@ class Picture:
             f'style="fill:{INK};font-weight:{weight}">{text}</text>'
         )
 
-    def link(self, x: float, y: float, name: str, page: str, note: str) -> None:
-        self.parts.append(
-            f'<text x="{x}" y="{y}"><a href="{page}" style="fill:{BLUE};font-weight:600">{name}</a>'
-            f'<tspan dx="8" style="fill:{INK}">{note}</tspan></text>'
-        )
-
     def arrow(self, *points: tuple[float, float]) -> None:
         path = "M" + "L".join(f"{x} {y}" for x, y in points)
         self.parts.append(
@@ -53,36 +47,6 @@ class Picture:
 
     def save(self, name: str) -> None:
         (OUT / name).write_text("\n".join([*self.parts, "</svg>"]) + "\n", encoding="utf-8")
-
-
-def choosing() -> None:
-    questions = [
-        (["Do you need standard errors, every size,", "merging or forgetting, with p up to 10,000?"],
-         [("OFSA", "OFSA", "k known"), ("OLSth", "OLSth", "k not known")]),
-        (["Must the model never have more than k", "weights, after every single row?"],
-         [("BARDA", "BARDA", "k features, exactly")]),
-        (["Must the selected features be the same", "for any order of the rows?"],
-         [("StabilizedSGD", "StabilizedSGD", "few features")]),
-        (["Are there millions of features, and", "must each row cost as little as possible?"],
-         [("TSGD", "TSGD", "O(nnz) per row"), ("SFSA", "SFSA", "drops features")]),
-    ]  # fmt: skip
-    picture = Picture(
-        680, 88 * len(questions) + 76, "Questions from top to bottom; the method for each yes on the right"
-    )
-    for i, (question, answers) in enumerate(questions):
-        y = 10 + 88 * i
-        picture.box(10, y, 330, 60, question)
-        picture.box(430, y, 240, 60, [])
-        for j, (name, page, note) in enumerate(answers):
-            picture.link(446, y + 35 + 22 * (j - (len(answers) - 1) / 2), name, f"methods/{page}.html", note)
-        picture.arrow((340, y + 30), (428, y + 30))
-        picture.text(384, y + 22, "yes")
-        picture.arrow((175, y + 60), (175, y + 86))
-        picture.text(198, y + 78, "no")
-    y = 10 + 88 * len(questions)
-    picture.box(10, y, 330, 56, [])
-    picture.link(46, y + 33, "Sieve", "methods/Sieve.html", "the default; it chooses k for you")
-    picture.save("choosing.svg")
 
 
 def families() -> None:
@@ -173,5 +137,5 @@ def hero() -> None:
 
 
 if __name__ == "__main__":
-    for draw in (choosing, families, sieve, rows, hero):
+    for draw in (families, sieve, rows, hero):
         draw()

@@ -31,12 +31,12 @@ def paper_text(text: str, papers: dict[str, str]) -> str:
 def index(known: dict[str, Any]) -> str:
     lines = ["# Methods", "", "**Start with [Sieve](Sieve.md).** If you need something else,"]
     lines += [
-        "[which method?](../choosing.md) asks four questions, and [a table](../support.md) lists what each"
+        "[which method?](../choosing.md) asks three questions, and [a table](../support.md) lists what each"
     ]
     lines += ["method supports.", ""]
     for family, about in known["families"].items():
         entries = [entry for entry in METHODS.values() if entry.family == family]
-        lines += [f"## {about['title']}", "", about["text"], "", "| method | |", "|---|---|"]
+        lines += [f"## {about['title']}", "", about["text"], "", "| method | what it does |", "|---|---|"]
         lines += [f"| [{entry.name}]({entry.name}.md) | {summary(entry.load())} |" for entry in entries]
         lines += ["", "```{toctree}", ":hidden:", f":caption: {about['title']}", ""]
         lines += [sidebar(entry.name, known[entry.name]) for entry in entries]
@@ -77,9 +77,10 @@ def page(name: str, known: dict[str, Any]) -> str:
     if entry.family == "averages":
         lines += [f"- from averages: [`extract.{name.lower()}`](../api/extract.{name.lower()}.rst)"]
     lines += ["", "On the command line:", "", "```text", command, "```", ""]
-    lines += ["## Parameters", "", "| parameter | default | values | meaning |", "|---|---|---|---|"]
+    lines += ["## Parameters", "", "| parameter | meaning |", "|---|---|"]
     for param, declared in sorted(method.params.items(), key=lambda item: item[0] != "k"):
-        cells = (f"`{param}`", f"`{declared.default!r}`", str(declared.domain), declared.text)
+        values = f"{declared.text} *Values: {declared.domain}; default `{declared.default!r}`.*"
+        cells = (f"`{param}`", values)
         lines.append("| " + " | ".join(markdown(cell).replace("|", "\\|") for cell in cells) + " |")
     lines += [
         "",
