@@ -197,18 +197,29 @@ def output(text: str) -> str:
     first, _, rest = text.partition("\n")
     _, _, markdown = rest.partition("\n## ") if "\n|--" in rest else ("", "", "")
     if not markdown:
-        return fold(f"```text\n{text}```", "What it prints")
+        block = f"```text\n{text}```"
+        return (fold(block, "What it prints") if text.count("\n") > 5 else block) + "\n"
     headings = re.sub(r"^(#+ )", r"#\1", f"## {markdown}", flags=re.M)
-    parts = [fold(part, "The table").strip() for part in re.split(r"\n{2,}", headings.strip())]
-    return f"```text\n{first}\n```\n\n" + "\n\n".join(parts) + "\n"
+    sections = [shorten(section.strip()) for section in re.split(r"\n(?=#)", headings)]
+    return f"```text\n{first}\n```\n\n" + "\n\n".join(sections) + "\n"
+
+
+def shorten(section: str) -> str:
+    """A section of Markdown: its first blocks as they are, those beyond 15 lines folded."""
+    shown, lines = [], 0
+    blocks = section.split("\n\n")
+    for block in blocks:
+        lines += block.count("\n") + 1
+        if lines > 15:
+            break
+        shown.append(block)
+    rest = "\n\n".join(blocks[len(shown) :])
+    return "\n\n".join([*shown, *([fold(rest, "All figures")] if rest else [])])
 
 
 def fold(block: str, title: str) -> str:
-    """A block of Markdown; one of more than a dozen lines is shown when the reader opens it."""
-    lines = block.count("\n") - 1
-    if lines <= 12:
-        return f"{block}\n"
-    return f"<details><summary>{title}, {lines} lines</summary>\n\n{block}\n\n</details>\n"
+    """A block that is shown when the reader opens it."""
+    return f"<details><summary>{title}</summary>\n\n{block}\n\n</details>"
 
 
 def main() -> None:

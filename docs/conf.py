@@ -137,7 +137,8 @@ def align_columns(_, doctree):
             )
             block.rawsource = text
             block.children = [nodes.Text(text)]
-            block["classes"].append("printed-table")
+            if max(map(len, text.splitlines())) <= 100:
+                block["classes"].append("printed-table")
 
 
 def setup(app):

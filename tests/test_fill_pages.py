@@ -52,13 +52,11 @@ def test_tables_that_a_benchmark_prints_are_shown_as_tables():
 
 
 def test_long_output_is_folded():
-    table = "| a |\n|---|\n" + "\n".join(["| 1 |"] * 20)
-    folded = f"<details><summary>The table, 20 lines</summary>\n\n{table}\n\n</details>"
-    assert (
-        publish.output(f"$ python x\n1/2 done\n## All\n\n{table}\n")
-        == f"```text\n$ python x\n```\n\n### All\n\n{folded}\n"
-    )
-    assert "<details>" not in publish.output("$ python x\n1\n")
+    few, many = ("| a |\n|---|\n" + "\n".join(["| 1 |"] * n) for n in (3, 40))
+    folded = f"<details><summary>All figures</summary>\n\n{many}\n\n</details>"
+    shown = f"```text\n$ python x\n```\n\n### All\n\n{few}\n\n{folded}\n"
+    assert publish.output(f"$ python x\n1/2 done\n## All\n\n{few}\n\n{many}\n") == shown
+    assert publish.output("$ python x\n" + "1\n" * 20).startswith("<details><summary>What it prints")
 
 
 def test_stored_output_begins_with_the_command_that_prints_it():
