@@ -45,7 +45,7 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # each would be a request, which a site that is read from files cannot make
-html_search_scorer = "search_scorer.js"
+html_search_scorer = str(HERE / "search_scorer.js")
 html_theme_options = {
     "navigation_with_keys": True,
     "show_toc_level": 2,
