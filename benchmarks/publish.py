@@ -37,7 +37,7 @@ ARGUMENTS = {
         "Sieve;F + logistic;chi2 + logistic;l1 path + refit;RFE(LinearSVC);abess",
     ],
     "quality-grid": ["--parts", "grid", "--one-at-a-time", "--report"],  # what has been run: it takes hours
-    "fresh": ["--k", "10,50", "--splits", "2", "--report"],  # what has been run: it takes an hour
+    "fresh": ["--k", "10,50", "--splits", "3", "--report"],  # what has been run: it takes an hour
     "effects": ["--parts", "madelon,pvalues"],
     "effects-designs": ["--parts", "designs"],
     "effects-real": ["--parts", "real"],
