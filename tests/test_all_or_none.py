@@ -237,7 +237,7 @@ def test_a_sieve_interrupted_while_it_makes_room_is_as_before(loss, layout, step
 
 def test_a_large_sieve_holds_an_interrupt_back(monkeypatch):
     """Its store is not copied, since memory is bounded."""
-    monkeypatch.setattr(streamsieve.methods.sieve.undo, "EXTRA", 0)
+    monkeypatch.setattr(streamsieve.methods.sieve.store, "EXTRA", 0)
     X = np.random.default_rng(0).normal(size=(1200, 500)).astype(np.float32)
     whole = SieveRegressor(5, memory="1MB", loss="huber").partial_fit(X[:20], X[:20, 1])
     model = copy.deepcopy(whole)

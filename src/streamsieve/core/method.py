@@ -46,6 +46,8 @@ class Extent(NamedTuple):
 class Method:
     """Base class of all methods: parameters, state, and calls that learn all of their rows or none."""
 
+    #: Its name in the list of methods, by default that of the class.
+    name: str
     params: ClassVar[dict[str, Parameter]] = {}
     #: Losses by task, the default first; a task with one loss has no parameter `loss`.
     losses: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -67,14 +69,14 @@ class Method:
     screens: ClassVar[bool] = False
     #: Whether learning multiplies matrices with BLAS.
     uses_blas: ClassVar[bool] = False
-    #: Whether `learn` reads dense rows of any strides.
-    any_strides: ClassVar[bool] = False
     #: How columns are prepared. "centre": columns far from zero are centred if an intercept is fitted.
     #: "units": columns are also scaled if `standardize`. "unit rows": rows are also scaled so that k values
     #: have norm 1. None: columns are not prepared.
     prepare: ClassVar[str | None] = None
-    #: When `fit` stops: the "loss" no longer falls, or the "weights" (`unselected`) no longer change.
-    stops_by: ClassVar[str] = "loss"
+    #: Whether the k features are selected when the model is read, from more that it learns: `unselected` has
+    #: the weights (q, p) of these. `fit` then stops when they no longer change, else when the loss no longer
+    #: falls.
+    selects_last: ClassVar[bool] = False
     #: By task, why a row of weight 2 differs from the same row twice; {} if they are equal up to rounding.
     weight_notes: ClassVar[dict[str, str]] = dict.fromkeys(
         ("regression", "classification"),
@@ -87,10 +89,11 @@ class Method:
     weight_limit: float = 1e75
     #: Whether predictions are linear in the weights; if not, `coef_` has effect sizes and `scores` predicts.
     linear: bool = True
-    #: Whether its state is running averages (`averages`), from which models are extracted.
+    #: Whether its state is running averages (`averages`), from which models are extracted; only these learn
+    #: rows with the ids of their clusters.
     on_averages: ClassVar[bool] = False
-    #: Whether rows may have cluster ids.
-    takes_clusters: ClassVar[bool] = False
+    #: Whether the method needs several passes, so that it cannot learn a stream.
+    needs_passes: bool = False
     #: Additional methods of its estimators, and whether the estimators predict poorly by design.
     estimator_methods: ClassVar[tuple[Any, ...]] = ()
     poor_score: ClassVar[bool] = False
@@ -118,6 +121,7 @@ class Method:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls.name = vars(cls).get("name", cls.__name__)
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
         # an attribute that a subclass sets to a plain value is not a parameter of the subclass
         inherited = {name: value for name, value in cls.params.items() if name not in vars(cls)}
@@ -172,11 +176,6 @@ class Method:
     def end_pass(self) -> None:
         """Learn the buffered rows at the end of a pass."""
 
-    @property
-    def needs_passes(self) -> bool:
-        """Whether the method needs several passes, so that it cannot learn a stream."""
-        return False
-
     def next_pass(self) -> Method | None:
         """The method for a further pass over the same rows, or None if no pass is needed.
 
@@ -189,11 +188,6 @@ class Method:
         bias = self.state.fields().get("bias")
         if bias is not None:
             bias[:] = np.tile(constant, len(bias) // self.q)  # one intercept for each penalty
-
-    def unselected(self) -> Array:
-        """Weights (q, p) before the k features are selected, for methods that select last; a refit selects
-        too."""
-        return self.weights()[0]
 
     def scores(self, rows: Rows, coef: Array, intercept: Array) -> Array:
         """The margins (n, q) of rows with at most p features; the weights are for unscaled rows."""
@@ -236,8 +230,7 @@ class Method:
     def learn_parts(self, rows: Rows, y: Array, w: Array | None) -> None:
         """Pass rows to the kernel: all at once or, if stored in column order, copied block by block."""
         done = 0
-        whole = self.any_strides or rows.in_one_part
-        for at, part in [(slice(None), rows)] if whole else rows.in_row_order():
+        for at, part in [(slice(None), rows)] if rows.in_one_part else rows.in_row_order():
             learned = self.learn(part, y[at], None if w is None else w[at])
             done += learned
             if learned < len(part):
@@ -302,11 +295,6 @@ class Method:
         if not loss.params:
             return loss
         return type(loss)(**{name: getattr(self, name) for name in loss.params})
-
-    @property
-    def name(self) -> str:
-        """Its name in the list of methods."""
-        return type(self).__name__
 
     @property
     def values(self) -> dict[str, Any]:

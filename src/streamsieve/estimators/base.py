@@ -26,11 +26,10 @@ from ..sources import read
 from ..sources.schema import Schema
 from ..sources.stream import Stream
 from ..statistics.folds import hash_ids
-from ..training.log import ProgressLog
 from ..training.model import Model
 from ..training.outside import reach_of
 from ..training.passes import continue_from
-from ..training.trainer import Trainer, machine_memory
+from ..training.trainer import ProgressLog, Trainer, machine_memory
 from .blocks import CheckedBlocks, is_source
 from .frames import columns_of, frame_schema, rows_of_frame
 

@@ -152,7 +152,7 @@ class Model:
         """
         method, n = self.method, len(rows)
         if cluster is not None:
-            if not method.takes_clusters:
+            if not method.on_averages:
                 raise ValueError(
                     f"{self.method_name} has no standard errors for clusters; a method on averages has "
                     "them, with se='folds'."

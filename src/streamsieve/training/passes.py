@@ -22,13 +22,13 @@ class Passes:
     """Counts the passes of a method and decides when to stop. Consists of plain numbers and arrays, so that
     it can be resumed.
 
-    Passes end after `max_iter`, or earlier. If the method `stops_by` its "loss": after `PATIENCE` consecutive
-    passes in which the mean loss has not fallen by more than `tol` of its first value. If by its "weights":
-    when a pass changes them by at most `tol` of their norm.
+    Passes end after `max_iter`, or earlier: after `PATIENCE` consecutive passes in which the mean loss has
+    not fallen by more than `tol` of its first value or, if the method `selects_last`, when a pass changes its
+    weights by at most `tol` of their norm.
     """
 
     def __init__(self, method: Any) -> None:
-        self.by_loss = method.stops_by == "loss"
+        self.by_loss = not method.selects_last
         self.most, self.tol = int(method.max_iter), float(method.tol)
         self.made = self.idle = 0
         self.first = self.best = np.inf
@@ -83,7 +83,7 @@ class MeanLoss:
     """The mean loss of the rows of a pass, each scored before it is learned."""
 
     def __init__(self, method: Method) -> None:
-        self.loss, self.needed = method.loss_function, method.stops_by == "loss"
+        self.loss, self.needed = method.loss_function, not method.selects_last
         self.total = self.weight = 0.0
 
     def add(self, model: Model, rows: Rows, y: Array, w: Array | None) -> None:

@@ -63,10 +63,12 @@ class Refit:
         ).begin(len(features), method.q)
 
     @staticmethod
-    def of(method: Method) -> Refit:
+    def of(method: Any) -> Refit:
         """A refit of the selected features, or of more features from which k are chosen."""
-        k = int(method.weights()[0].any(axis=0).sum())  # with groups more than the method's k
-        return Refit(method, np.flatnonzero(method.unselected().any(axis=0)), k)
+        used = method.weights()[0].any(axis=0)
+        k = int(used.sum())  # with groups more than the method's k
+        used = method.unselected().any(axis=0) if method.selects_last else used
+        return Refit(method, np.flatnonzero(used), k)
 
     @staticmethod
     def wanted(method: Any) -> bool:

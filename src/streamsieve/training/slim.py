@@ -32,7 +32,7 @@ class Slim(Method):
             raise ValueError("A model with interactions=True has no slim form: its features are products.")
         known = method.params | method._loss_params(*method.losses)  # those of other losses, too
         vars(self).update({name: getattr(method, name) for name in ("loss", *known)})
-        self.original, self._values = method.name, dict(method.values)
+        self.name, self._values = method.name, dict(method.values)
         self.p, self.q, self.joint = p, q, joint
         self.feature_names, self.first_index = method.feature_names, method.first_index
         self.state = self.start(p, q)
@@ -60,10 +60,6 @@ class Slim(Method):
             s.tables.check(self.p, self.q)
 
     @property
-    def name(self) -> str:
-        return self.original
-
-    @property
     def values(self) -> dict[str, Any]:
         return self._values
 
@@ -78,7 +74,7 @@ class Slim(Method):
 
     def update(self, rows: Rows, y: Array, w: Array | None = None) -> None:  # noqa: ARG002
         raise ValueError(
-            f"This {self.original} is slim: it predicts and cannot learn; continue with the full model."
+            f"This {self.name} is slim: it predicts and cannot learn; continue with the full model."
         )
 
     def scores(self, rows: Rows, coef: Array, intercept: Array) -> Array:  # noqa: ARG002
@@ -123,11 +119,9 @@ class Slim(Method):
         return [] if self.linear else self.tables.terms()
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or "original" not in vars(self):
+        if name.startswith("__") or "name" not in vars(self):
             raise AttributeError(name)
-        raise AttributeError(
-            f"This {self.original} is slim: it predicts, and has no {name}; the full model has."
-        )
+        raise AttributeError(f"This {self.name} is slim: it predicts, and has no {name}; the full model has.")
 
 
 def slim_model(model: Model) -> Model:

@@ -9,8 +9,10 @@ call it.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple, Protocol, Self
@@ -34,6 +36,8 @@ from .trace import Trace
 
 BLOCK_ROWS, BLOCK_VALUES = 4096, 1 << 20  # of a block, as `read` cuts them: sums then round alike
 BUFFER_VALUES = 1 << 24  # of a source too large for memory that are shuffled together: 128 megabytes
+logger = logging.getLogger("streamsieve")
+_FIRST = 1024  # rows of the first message; the next ones come when the rows have doubled
 _EXTRACTING = 4  # copies of the state, while a model is extracted from it
 _GROWING = 2  # arrays that grow are copied
 _MOST_EXTRACTED = 2_000  # features up to which a model is extracted to show progress: that costs p^3
@@ -60,6 +64,45 @@ class Progress(Protocol):
 
     def update(self, rows: int, measured: tuple[float, int] | None, point: Point | None = None) -> None:
         """Show rows and, if measured, loss and number of features; a point that was just recorded."""
+
+
+class ProgressLog:
+    """The progress of `fit` in Python: a message whenever the number of rows of a stream has doubled, and
+    after every pass over rows in memory.
+
+    Messages go to the logger at level INFO. If it has no handler, `verbose` prints them to stderr.
+    """
+
+    def __init__(self, label: str, verbose: bool) -> None:
+        self.label, self.verbose = label, verbose
+        self.rows, self.next_rows = -1, _FIRST
+        self.passes = 0
+
+    @property
+    def on(self) -> bool:
+        return self.verbose or logger.isEnabledFor(logging.INFO)
+
+    def due(self, rows: int) -> bool:
+        return self.on and (rows == self.rows or self.doubled(rows))
+
+    def doubled(self, rows: int) -> bool:
+        return rows >= self.next_rows
+
+    def update(self, rows: int, measured: tuple[float, int] | None, point: Any = None) -> None:  # noqa: ARG002
+        found = "" if measured is None else f", loss {measured[0]:.4g}, {counted(measured[1], 'feature')}"
+        self.passes = self.passes + 1 if rows == self.rows else 1
+        again = f", pass {self.passes}" if self.passes > 1 else ""
+        self.write(f"{counted(rows, 'row')}{again}{found}")
+        self.rows = rows
+        while self.next_rows <= rows:
+            self.next_rows *= 2
+
+    def write(self, text: str) -> None:
+        """Write one message, if there is a handler."""
+        if logger.isEnabledFor(logging.INFO):
+            logger.info("%s: %s", self.label, text)
+        elif self.verbose:
+            print(f"{self.label}: {text}", file=sys.stderr)
 
 
 class Interrupted(KeyboardInterrupt):

@@ -116,7 +116,7 @@ class AveragesMethod(Method):
     keep, penalty_factor, positive, bounds = KEEP, PENALTY_FACTOR, POSITIVE, BOUNDS
     groups, group_categories = GROUPS, GROUP_CATEGORIES
 
-    extracts = uses_blas = any_strides = merges = on_averages = takes_clusters = True
+    extracts = uses_blas = merges = on_averages = True
     weight_notes: ClassVar[dict[str, str]] = {}
     losses = {t: loss_names(t, newton=True, first="squared") for t in ("regression", "classification")}
     attributes = {
@@ -394,7 +394,7 @@ class AveragesMethod(Method):
     # ---------------------------------------------------------------- passes, for losses that are not squared
 
     @property
-    def needs_passes(self) -> bool:
+    def needs_passes(self) -> bool:  # type: ignore[override]
         return self.loss != "squared"
 
     def next_pass(self) -> AveragesMethod | None:

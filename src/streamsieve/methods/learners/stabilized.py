@@ -195,7 +195,7 @@ class StabilizedSGD(Method):
     prepare = "centre"
     _pass_rows: float = np.inf  # of a pass of `fit`, within which the first stage ends
 
-    stops_by = "weights"  # the loss rises as features are purged
+    selects_last = True  # of the stable features; the loss rises as others are purged
 
     def start(self, p: int, q: int) -> State:
         return State(

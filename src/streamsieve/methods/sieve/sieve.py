@@ -25,8 +25,7 @@ from . import errors, room
 from .read import Reading, read, strengths
 from .screen import best_columns, check_marginals, marginal, measure, new_marginals
 from .solve import KEPT, POSITIVE
-from .store import Ints, Store
-from .undo import EXTRA, SieveUndo
+from .store import EXTRA, Ints, SieveUndo, Store
 
 WIDER = 0.5  # of the range of a feature, on each side: predicted as learned up to there
 BLOCK = 4096  # rows after which squared loss goes into the summary, where correlations are formed anyway
