@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -79,11 +80,19 @@ def test_a_header_that_begins_with_a_hash_is_one(tmp_path):
         ("a,b,y\n1,2,\n3,4,NA\n", "not a single row to learn: 2 rows without a target left out"),
         (b"PK\x03\x04" + bytes(99), "expected text, found a zip archive or a workbook of a spreadsheet"),
         (b"SQLite format 3\0" + bytes(99), "expected text, found an SQLite database"),
+        ('[{"a":1,"y":2},{"a":3,"y":4}]', "found a JSON array; write one object per line"),
     ],
 )
 def test_what_is_no_table_is_refused_with_advice(tmp_path, text, words):
     with pytest.raises(BadData, match=words):
         rows_of(tmp_path, text)
+
+
+def test_a_workbook_is_refused_as_one(tmp_path):
+    with zipfile.ZipFile(tmp_path / "book.xlsx", "w") as book:
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(BadData, match="save the sheet of a workbook as CSV"):
+        next(iter(streamsieve.read(tmp_path / "book.xlsx", target="y")))
 
 
 def test_a_second_column_with_the_name_of_the_target_is_noted(tmp_path):
@@ -95,8 +104,7 @@ def test_a_second_column_with_the_name_of_the_target_is_noted(tmp_path):
 
 
 def test_weights_beside_a_column_of_targets_are_a_column():
-    import pandas as pd
-
+    
     table = pd.DataFrame({"a": np.arange(30.0) % 7, "y": np.arange(30.0)})
     for verb in ("fit", "partial_fit"):
         with pytest.raises(ValueError, match="sample_weight is of type ndarray, expected the name of one"):
