@@ -5,6 +5,7 @@ import sys
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -95,6 +96,13 @@ def test_a_workbook_is_refused_as_one(tmp_path):
         next(iter(streamsieve.read(tmp_path / "book.xlsx", target="y")))
 
 
+def test_a_new_word_among_numbers_is_refused_with_advice():
+    x = np.arange(60) % 7
+    model = streamsieve.SieveRegressor().fit(pd.DataFrame({"x": x.astype(str), "z": x[::-1]}), x + 0.5)
+    with pytest.raises(BadData, match="1 word so far; replace it by a number or a missing value"):
+        model.predict(pd.DataFrame({"x": ["rotary"], "z": [1]}))
+
+
 def test_a_second_column_with_the_name_of_the_target_is_noted(tmp_path):
     file = tmp_path / "table.csv"
     file.write_text("y,a,y\n" + "".join(f"{i},{i % 7},{i % 5}\n" for i in range(30)))
@@ -104,7 +112,8 @@ def test_a_second_column_with_the_name_of_the_target_is_noted(tmp_path):
 
 
 def test_weights_beside_a_column_of_targets_are_a_column():
-    
+    import pandas as pd
+
     table = pd.DataFrame({"a": np.arange(30.0) % 7, "y": np.arange(30.0)})
     for verb in ("fit", "partial_fit"):
         with pytest.raises(ValueError, match="sample_weight is of type ndarray, expected the name of one"):
