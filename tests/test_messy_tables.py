@@ -96,6 +96,18 @@ def test_a_workbook_is_refused_as_one(tmp_path):
         next(iter(streamsieve.read(tmp_path / "book.xlsx", target="y")))
 
 
+def kinds_of(frame):
+    stream = streamsieve.read(frame, target="y")
+    next(iter(stream))
+    return {column.name: column.kind for column in stream.schema.columns}
+
+
+def test_numbers_with_signs_between_them_are_not_text():
+    order = [f"2015-{i // 2:06d}" for i in range(300)]
+    frame = pd.DataFrame({"order": order, "x": np.arange(300) % 7, "y": np.arange(300) % 5 + 0.5})
+    assert kinds_of(frame)["order"] == "identifier"
+
+
 def test_a_new_word_among_numbers_is_refused_with_advice():
     x = np.arange(60) % 7
     model = streamsieve.SieveRegressor().fit(pd.DataFrame({"x": x.astype(str), "z": x[::-1]}), x + 0.5)

@@ -463,7 +463,9 @@ class _Inference:
             if counts[rarely].sum() < TEXT_SHARE * rows:
                 return None
             some = words.values[:1000]
-            if sum(len(words_of(text)) for text in some) < TEXT_WORDS * len(some):
+            # 2015-000123, 12:30:05 and 192.168.0.1 have no words
+            words_in = sum(not word.isdigit() for text in some for word in words_of(text))
+            if words_in < TEXT_WORDS * len(some):
                 return None
         cells = [Counter(words_of(text)) for text in words.values]
         frequency: Counter[str] = Counter()
