@@ -108,6 +108,16 @@ def test_numbers_with_signs_between_them_are_not_text():
     assert kinds_of(frame)["order"] == "identifier"
 
 
+def test_years_in_order_are_a_feature_and_row_numbers_are_not():
+    names = {"Year": 1900, "time": -6000, "n": 1, "from0": 0, "visit_id": 500}
+    frame = pd.DataFrame({name: np.arange(100) + start for name, start in names.items()})
+    shuffled = {"rownames": np.random.default_rng(0).permutation(1000)[:100]}
+    frame = frame.assign(**shuffled, y=np.arange(100) % 7 + 0.5)
+    found = kinds_of(frame)
+    assert found["Year"] == "number"
+    assert {found[name] for name in ("n", "from0", "visit_id", "rownames")} == {"identifier"}
+
+
 def test_a_new_word_among_numbers_is_refused_with_advice():
     x = np.arange(60) % 7
     model = streamsieve.SieveRegressor().fit(pd.DataFrame({"x": x.astype(str), "z": x[::-1]}), x + 0.5)
