@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -79,11 +81,48 @@ def test_a_header_that_begins_with_a_hash_is_one(tmp_path):
         ("a,b,y\n1,2,\n3,4,NA\n", "not a single row to learn: 2 rows without a target left out"),
         (b"PK\x03\x04" + bytes(99), "expected text, found a zip archive or a workbook of a spreadsheet"),
         (b"SQLite format 3\0" + bytes(99), "expected text, found an SQLite database"),
+        ('[{"a":1,"y":2},{"a":3,"y":4}]', "found a JSON array; write one object per line"),
     ],
 )
 def test_what_is_no_table_is_refused_with_advice(tmp_path, text, words):
     with pytest.raises(BadData, match=words):
         rows_of(tmp_path, text)
+
+
+def test_a_workbook_is_refused_as_one(tmp_path):
+    with zipfile.ZipFile(tmp_path / "book.xlsx", "w") as book:
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(BadData, match="save the sheet of a workbook as CSV"):
+        next(iter(streamsieve.read(tmp_path / "book.xlsx", target="y")))
+
+
+def kinds_of(frame):
+    stream = streamsieve.read(frame, target="y")
+    next(iter(stream))
+    return {column.name: column.kind for column in stream.schema.columns}
+
+
+def test_numbers_with_signs_between_them_are_not_text():
+    order = [f"2015-{i // 2:06d}" for i in range(300)]
+    frame = pd.DataFrame({"order": order, "x": np.arange(300) % 7, "y": np.arange(300) % 5 + 0.5})
+    assert kinds_of(frame)["order"] == "identifier"
+
+
+def test_years_in_order_are_a_feature_and_row_numbers_are_not():
+    names = {"Year": 1900, "time": -6000, "n": 1, "from0": 0, "visit_id": 500}
+    frame = pd.DataFrame({name: np.arange(100) + start for name, start in names.items()})
+    shuffled = {"rownames": np.random.default_rng(0).permutation(1000)[:100]}
+    frame = frame.assign(**shuffled, y=np.arange(100) % 7 + 0.5)
+    found = kinds_of(frame)
+    assert found["Year"] == "number"
+    assert {found[name] for name in ("n", "from0", "visit_id", "rownames")} == {"identifier"}
+
+
+def test_a_new_word_among_numbers_is_refused_with_advice():
+    x = np.arange(60) % 7
+    model = streamsieve.SieveRegressor().fit(pd.DataFrame({"x": x.astype(str), "z": x[::-1]}), x + 0.5)
+    with pytest.raises(BadData, match="1 word so far; replace it by a number or a missing value"):
+        model.predict(pd.DataFrame({"x": ["rotary"], "z": [1]}))
 
 
 def test_a_second_column_with_the_name_of_the_target_is_noted(tmp_path):

@@ -16,6 +16,7 @@ ROWS = 100  # rows, at most
 BINARIES = {
     b"PK\x03\x04": "a zip archive or a workbook of a spreadsheet; save its sheet as CSV",
     b"\xd0\xcf\x11\xe0": "a workbook of Excel; save its sheet as CSV",
+    b"[{": "a JSON array; write one object per line, as pandas does by to_json(lines=True, orient='records')",
     b"PAR1": "a Parquet file",
     b"%PDF": "a PDF",
     b"SQLite format 3\0": "an SQLite database",

@@ -43,7 +43,9 @@ MOST_WORDS = 5000  # words of a text column that have a feature each; others sha
 BUCKETS = 1024  # features, by their hash
 
 #: Names of whole numbers that are identifiers, where nearly all differ: id, user_id, PassengerId, ...
-_IDENTIFIER = re.compile(r"(?i:(?:^|[^a-z])(?:id|key|index|idx|nr|no|uuid|guid)$)|[a-z](?:Id|ID|Key|Nr|No)$")
+_IDENTIFIER = re.compile(
+    r"(?i:(?:^|[^a-z])(?:id|key|index|idx|nr|no|uuid|guid|row_?names?)$)|[a-z](?:Id|ID|Key|Nr|No)$"
+)
 
 
 @dataclass
@@ -346,9 +348,12 @@ class _Inference:
             return Column(name, "index", "whole numbers without a name, as pandas writes its index")
         with np.errstate(over="ignore"):
             steps = np.diff(known)
-        if len(distinct) == len(known) and (steps == steps[0]).all():
+        named = _IDENTIFIER.search(name) is not None
+        # row numbers count from 0 or 1; years and times do not, and may have a trend
+        counts = abs(steps[0]) == 1 and distinct[0] in (0, 1)
+        if len(distinct) == len(known) and (steps == steps[0]).all() and (counts or named):
             return Column(name, "identifier", f"whole numbers in steps of {digits(float(steps[0]))}")
-        if len(distinct) >= UNIQUE * len(known) and _IDENTIFIER.search(name):
+        if len(distinct) >= UNIQUE * len(known) and named:
             return Column(name, "identifier", f"{counted(len(distinct), 'number')} in {len(known):,} rows")
         return None
 
@@ -463,7 +468,9 @@ class _Inference:
             if counts[rarely].sum() < TEXT_SHARE * rows:
                 return None
             some = words.values[:1000]
-            if sum(len(words_of(text)) for text in some) < TEXT_WORDS * len(some):
+            # 2015-000123, 12:30:05 and 192.168.0.1 have no words
+            words_in = sum(not word.isdigit() for text in some for word in words_of(text))
+            if words_in < TEXT_WORDS * len(some):
                 return None
         cells = [Counter(words_of(text)) for text in words.values]
         frequency: Counter[str] = Counter()

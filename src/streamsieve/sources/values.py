@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.params import Advice
+from ..core.words import counted
 from .bad_data import BadData
 from .cells import Array, as_numbers, is_missing
 from .examples import Examples
@@ -120,8 +122,8 @@ def make_rows(
     if over is not None and error is None:
         i = int(np.argmax(numbers[over][1])) if over in numbers else 0
         error = BadData(
-            f"a word among numbers, one of {int(reader.odd[over]):,} in its column so far", file, line(i),
-            table.columns[over],
+            f"a word in a column of numbers, {counted(int(reader.odd[over]), 'word')} so far", file, line(i),
+            table.columns[over], advice=Advice("replace it by a number or a missing value"),
         )  # fmt: skip
     keep = ~(bad | unlabelled)
     examples = table.examples(features[keep], others[keep], codes[keep], met)

@@ -277,6 +277,10 @@ def _reason(path: str, error: Exception) -> str:
         if begins:
             return "it is truncated: the list of its arrays is missing at the end; copy or save it again"
         return "it is not a zip archive written by numpy.savez; save it again, or pass its format"
+    if isinstance(error, KeyError) and zipfile.is_zipfile(path):
+        return (
+            "it is a zip archive without arrays of NumPy; save the sheet of a workbook as CSV, or unpack it"
+        )
     return str(error) or type(error).__name__
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ... import _core
 from ...core.params import Advice, ParamError
+from ...core.words import counted
 from ..bad_data import MISSING_VALUE, NOT_A_NUMBER, BadData, shortened
 from ..cells import STYLES, Array, as_numbers
 from ..dialect import (
@@ -321,7 +322,7 @@ class Csv(TableReader, Files):
             error = self._error(
                 file, dialect, chunk, NOT_A_NUMBER, int(parsed.odd[column, 1]), column,
                 Advice("pass {} for words, {} to read words as missing", "categorical", "numeric"),
-                as_before=f", like {many:,} cells of its column so far",
+                as_before=f"; {counted(many, 'word')} so far in this column of numbers",
             )  # fmt: skip
         examples = self.table.examples(*parsed.numbers)
         return Batch(chunk.place, examples, parsed.bad + chunk.bad, chunk.read, error, parsed.unlabelled)
