@@ -115,11 +115,11 @@ def test_contests_are_counted_and_listed_by_outcome(tmp_path, monkeypatch):
     )
     assert "equal in 1 and worse in 1; 1 are undecided, and 2 were run only once" in text
     assert "Our best method in the contests that are better or equal: A 2." in text
-    assert "| [coin](all/coin/results.md) | Shows coin | 3 | 1 | 1 | 1 | 1 | 2 | 0 |" in text
+    assert "| [coin](all/coin/results.md) | Shows coin | 1 to 3 | 1 | 1 | 1 | 1 | 2 | 0 |" in text
     lost, undecided = text.index("## Lost"), text.index("## Undecided")
-    assert lost < text.index("| coin | Found | n = 3 | A | 9.1 ± 0.1 (20.0 ▼) |") < undecided
-    assert undecided < text.index("| coin | Found | n = 4 | A | 5.0 ± 4.0 (5.0 ?) |")
-    assert "| n = 5 | A | 3.0 (5.0 ?) |" in text  # run once, and behind
+    assert lost < text.index("| coin | Found | n = 3 | A | 9.1 ± 0.1 (20.0 ▼) | 3 |") < undecided
+    assert undecided < text.index("| coin | Found | n = 4 | A | 5.0 ± 4.0 (5.0 ?) | 2 |")
+    assert "| n = 5 | A | 3.0 (5.0 ?) | 1 |" in text  # run once, and behind
     assert "n = 6" not in text
 
 

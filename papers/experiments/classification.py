@@ -26,6 +26,7 @@ EXTRACTORS: dict[str, Any] = {
     "OMCP": extract.omcp,
 }
 METHODS = (*online_methods("classification", K), *EXTRACTORS)
+SHORT, MORE = 30_000, 4  # rows up to which there are so many times as many runs: they take seconds
 LONGEST = {"OPG": 100_000, "RDA": 100_000}
 
 
@@ -33,10 +34,10 @@ def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
     return [
         {
             "signal": signal,
-            "ns": [n for s, n in PUBLISHED if s == signal and not (quick and n > 30_000)],
+            "ns": [n for s, n in PUBLISHED if s == signal and (n <= SHORT or (r < runs and not quick))],
             "seed": r,
         }
-        for r in range(runs)
+        for r in range(runs if quick else MORE * runs)
         for signal in dict.fromkeys(signal for signal, _ in reversed(PUBLISHED))
     ]
 
@@ -86,7 +87,7 @@ def report(outcomes: Outcomes) -> list[Part]:
             METHODS,
             1,
             "more",
-            f"p = {P:,}, k = {K}, {outcomes.runs()} runs; published: 100.",
+            f"p = {P:,}, k = {K}, {outcomes.describe_runs(100)}",
         ),
         "auc": ("Test AUC", METHODS, 3, "more", ""),
         "seconds": (

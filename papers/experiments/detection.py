@@ -7,6 +7,7 @@ were kept; the largest of 200 models with at most k features. SGD does not selec
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ LEARNERS: dict[str, Any] = {
     "SADMM": lambda k: SADMMRegressor(k, standardize=False),
 }
 METHODS = ("Lasso", *LEARNERS, *EXTRACTORS)
+SHORT, MORE = 10_000, 4  # rows up to which there are so many times as many runs: they take seconds
 # The longest streams, by p, of the methods that would take hours on the others.
 LONGEST = {
     1_000: {"Lasso": 10_000, "SADMM": 100_000},
@@ -49,11 +51,13 @@ LONGEST = {
 
 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
-    return streams(1_000, 10_000 if quick else 1_000_000, runs)
+    if quick:
+        return streams(1_000, SHORT, range(runs))
+    return streams(1_000, 1_000_000, range(runs)) + streams(1_000, SHORT, range(runs, MORE * runs))
 
 
-def streams(p: int, longest: int, runs: int) -> list[dict[str, Any]]:
-    """A stream each, the longest first."""
+def streams(p: int, longest: int, seeds: Iterable[int]) -> list[dict[str, Any]]:
+    """A stream for each signal and seed."""
     signals = dict.fromkeys(signal for q, signal, _ in reversed(PUBLISHED) if q == p)
     return [
         {
@@ -63,7 +67,7 @@ def streams(p: int, longest: int, runs: int) -> list[dict[str, Any]]:
             "seed": r,
         }
         for s in signals
-        for r in range(runs)
+        for r in seeds
     ]
 
 
@@ -122,7 +126,7 @@ def report(outcomes: Outcomes) -> list[Part]:
             [m for m in METHODS if m != "SGD"],
             1,
             "more",
-            f"k = p / 10, {outcomes.runs()} runs; published: 20 to 100.",
+            f"k = p / 10, {outcomes.describe_runs('20 to 100')}",
         ),
         "rmse": ("Test RMSE (noise 1)", list(METHODS), 3, "less", ""),
         "seconds": (

@@ -199,16 +199,8 @@ def report(outcomes: Outcomes) -> list[Part]:
 
 def _runs(outcomes: Outcomes) -> str:
     """How many runs there were, and of what fewer."""
-
-    def count(jobs: list[dict[str, Any]]) -> int:
-        return len({job["seed"] for job in jobs})
-
-    every = [job for job, _ in outcomes]
-    lengths = sorted({n for job in every for n in job.get("ns", [])})
-    fewer = {f"n = {n:,}": count([job for job in every if n in job.get("ns", [])]) for n in lengths}
-    fewer["OPG and RDA"] = count([job for job, by in outcomes if "OPG" in by])
-    runs = [f"{count(every)} runs", *(f"{what}: {n}" for what, n in fewer.items() if 0 < n < count(every))]
-    return f"{', '.join(runs)}; published: 20."
+    ladders = len({job["seed"] for job, by in outcomes if "OPG" in by})
+    return outcomes.describe_runs(20, **{"OPG and RDA": ladders})
 
 
 def _rows(

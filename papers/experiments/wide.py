@@ -14,4 +14,4 @@ __all__ = ["jobs", "measure", "report"]
 
 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
-    return streams(10_000, 30_000 if quick else 100_000, runs)
+    return streams(10_000, 30_000 if quick else 100_000, range(runs))

@@ -47,6 +47,17 @@ class Outcomes:
             counts[key] = counts.get(key, 0) + job.get("runs", 1)
         return max(counts.values(), default=0)
 
+    def describe_runs(self, published: int | str, **fewer: int) -> str:
+        """How many seeds there were, of which lengths `ns` fewer, and what else had `fewer`."""
+
+        def count(n: int | None = None) -> int:
+            return len({job["seed"] for job, _ in self.pairs if n is None or n in job.get("ns", ())})
+
+        lengths = sorted({n for job, _ in self.pairs for n in job.get("ns", ())})
+        by = {f"n = {n:,}": count(n) for n in lengths} | fewer
+        runs = [f"{count()} runs", *(f"{what}: {n}" for what, n in by.items() if 0 < n < count())]
+        return f"{', '.join(runs)}; published: {published}."
+
     def __bool__(self) -> bool:
         return bool(self.pairs)
 

@@ -155,6 +155,12 @@ class Summary:
         return [contest for table in self.tables for contest in table.contests()]
 
     @property
+    def all_runs(self) -> str:
+        """How many runs the contests have, or else the experiment."""
+        runs = {contest.ours.runs for contest in self.contests} or {self.runs}
+        return str(*runs) if len(runs) == 1 else f"{min(runs)} to {max(runs)}"
+
+    @property
     def minutes(self) -> float | None:
         """On two cores: of the outcomes where it was recorded, else as known."""
         return self.seconds / 120 if self.seconds else EXPERIMENTS[self.name].paper_minutes
@@ -251,7 +257,7 @@ def _group(kind: str, summaries: Sequence[Summary], folder: str) -> str:
     contested = any(summary.contests for summary in summaries)
     rows = []
     for s in summaries:
-        row = [f"[{s.name}]({folder}/{s.name}/results.md)", EXPERIMENTS[s.name].shows, str(s.runs or "-")]
+        row = [f"[{s.name}]({folder}/{s.name}/results.md)", EXPERIMENTS[s.name].shows, s.all_runs]
         if contested:
             counts = Counter("earlier" if c.ours.earlier else _outcome(c) for c in s.contests)
             row += [str(counts[o]) if s.contests else "-" for o in outcomes]
@@ -266,12 +272,16 @@ def _group(kind: str, summaries: Sequence[Summary], folder: str) -> str:
 def _listed(summaries: Sequence[Summary], outcome: str, behind: bool = False) -> str:
     """A table of the contests with this outcome, or of those in which our figure is behind; "" for none."""
     rows = [
-        [s.name + " (earlier)" * c.ours.earlier, c.measure, c.setting, c.method, unbroken(c.ours)]
+        [
+            *(s.name + " (earlier)" * c.ours.earlier, c.measure, c.setting, c.method),
+            *(unbroken(c.ours), str(c.ours.runs)),
+        ]
         for s in summaries
         for c in s.contests
         if _outcome(c) == outcome and (c.behind or not behind)
     ]
-    return _table(["experiment", "measured", "setting", "our best", "ours (published)"], rows) if rows else ""
+    columns = ["experiment", "measured", "setting", "our best", "ours (published)", "runs"]
+    return _table(columns, rows, columns[-1:]) if rows else ""
 
 
 def _lost(summaries: Sequence[Summary]) -> Iterator[str]:
