@@ -37,7 +37,7 @@ struct RowCount {
 // Squared norm of a row in the units its step is taken in, how many of its values are not zero, and the
 // largest of the squares.
 struct Norm {
-    double square = 0, count = 0, largest = 0, reach = 0;  // reach: see units.hpp
+    double square = 0, count = 0, largest = 0;
     void add(double s) {
         square += s;
         count += 1;
@@ -48,9 +48,9 @@ struct Norm {
     // hard thresholding converges by the isometry of any 3 k features (Blumensath and Davies 2009). These
     // have their share of the row, or, where that is more, what the k have.
     Norm truncated(Index k, double kept) const {
-        if (!(square > 0)) return {0, 0, largest, reach};
+        if (!(square > 0)) return {0, 0, largest};
         const double part = std::max(std::min(1.0, 3 * double(k) / count), kept / square);
-        return {part * square, part * count, largest, reach};
+        return {part * square, part * count, largest};
     }
 };
 

@@ -42,6 +42,7 @@ struct Values {
     }
     // `total` times the variance. It never falls, whatever rows come.
     double scatter(double total) const { return square() * variance_share(total); }
+    double mean_square() const { return square() / n; }
 };
 
 // For who does not ask for units that change.
@@ -50,19 +51,18 @@ struct NoRenewal {
 };
 
 // Takes the values of a row of weight r in, zeros aside. Of each entry, its `direction` x / (mean square of
-// its feature), and its `reach`, the direction squared times the sum of squares. The mean is over rows of
-// weight `total`, or, where that is 0, over the values of the feature. While a unit is settling,
-// and where a value outweighs all before it, renew(j, old unit over new) is called; with 0 where squares
-// underflow.
+// its feature). The mean is over rows of weight `total`, or, where that is 0, over the values of the feature.
+// While a unit is settling, and where a value outweighs all before it, renew(j, old unit over new) is called;
+// with 0 where squares underflow.
 template <class Row, class F>
 STREAMSIEVE_CLONES Norm add_values(const Row& row, double r, Values* values, double total, double* direction,
-                                   double* reach, F renew) {
+                                   F renew) {
     constexpr bool renews = !std::is_same_v<F, NoRenewal>;
     Norm norm;
     Index e = 0;
 #if defined(STREAMSIEVE_FOUR)
     // Four entries at a time, in registers: a feature is four numbers, four of them a square.
-    Four square_sum{}, count_sum{}, largest{}, furthest{};
+    Four square_sum{}, count_sum{}, largest{};
     const Four none{}, weight = none + r, one = none + 1.0;
     for (; e + 4 <= row.length; e += 4) {
         Four n, first, sum, squares, x;
@@ -84,12 +84,11 @@ STREAMSIEVE_CLONES Norm add_values(const Row& row, double r, Values* values, dou
         const Four square = squares + first * (2 * sum + n * first);
         const Four over = square >= none + least_square ? 1 / square : none;
         const Four count = total > 0 ? none + total : n;
-        const Four u = x * count * over, part = u * x, far = part * count;
-        store_four(u, direction + e), store_four(far, reach + e);
+        const Four u = x * count * over, part = u * x;
+        store_four(u, direction + e);
         square_sum += part;
         count_sum += there ? one : none;
         largest = part > largest ? part : largest;
-        furthest = far > furthest ? far : furthest;
         transpose(n, first, sum, squares);
         store_four(n, at[0]), store_four(first, at[1]), store_four(sum, at[2]), store_four(squares, at[3]);
         if constexpr (renews) {
@@ -106,13 +105,12 @@ STREAMSIEVE_CLONES Norm add_values(const Row& row, double r, Values* values, dou
         norm.square += square_sum[lane];
         norm.count += count_sum[lane];
         norm.largest = std::max(norm.largest, largest[lane]);
-        norm.reach = std::max(norm.reach, furthest[lane]);
     }
 #endif
     for (; e < row.length; ++e) {
         const Index j = row.index(e);
         const double x = row.value(e);
-        direction[e] = reach[e] = 0;
+        direction[e] = 0;
         if (x == 0) continue;
         const Values old = values[j];
         Values now = old;
@@ -122,9 +120,7 @@ STREAMSIEVE_CLONES Norm add_values(const Row& row, double r, Values* values, dou
         const double count = total > 0 ? total : now.n;
         direction[e] = x * count * over;
         const double part = direction[e] * x;
-        reach[e] = part * count;
         norm.add(part);
-        norm.reach = std::max(norm.reach, reach[e]);
         if constexpr (renews)
             if ((old.n < settled || 2 * (r * x * x) > square) && old.square() > 0)
                 renew(j, std::sqrt(old.square() / old.n * now.n * over));
@@ -133,9 +129,8 @@ STREAMSIEVE_CLONES Norm add_values(const Row& row, double r, Values* values, dou
 }
 
 // Units offer `pass(row, r)`: one walk over the row that takes its moments in and returns its norm; then,
-// entry by entry, `direction(row, e)`, the step's direction u. A weight w of feature j ranks, after rows of
-// total weight n, by w^2 `scatter(j, n)`, n times the variance; a weight that is u by `rank(row, e, n)`,
-// which is at most `reach(row, e)`, and that at most the reach of the norm.
+// entry by entry, `direction(row, e)`, the step's direction u. A weight w of feature j ranks by w^2
+// `mean_square(j)`, if the feature `varies` in rows of total weight n; a weight that is u by u x.
 class Raw {
   public:
     template <class Row>
@@ -145,65 +140,39 @@ class Raw {
             const double x = row.value(e);
             if (x != 0) norm.add(x * x);
         }
-        norm.reach = norm.largest;
         return norm;
     }
     template <class Row>
     double direction(const Row& row, Index e) const {
         return row.value(e);
     }
-    template <class Row>
-    double reach(const Row& row, Index e) const {
-        return row.value(e) * row.value(e);
-    }
-    template <class Row>
-    double rank(const Row& row, Index e, double) const {
-        return reach(row, e);
-    }
-    double scatter(Index, double) const { return 1; }
+    double mean_square(Index) const { return 1; }
+    bool varies(Index, double) const { return true; }
 };
 
 // State: (p, 4), the Values of each feature.
 class Moments {
   public:
     Moments(double* state, Index longest, const Clock* clock = nullptr)
-        : clock_(clock),
-          values_(reinterpret_cast<Values*>(state)),
-          direction_(std::size_t(longest)),
-          reach_(std::size_t(longest)) {}
+        : clock_(clock), values_(reinterpret_cast<Values*>(state)), direction_(std::size_t(longest)) {}
 
     template <class Row, class F = NoRenewal>
     Norm pass(const Row& row, double r, F renew = {}) {
         const double total = clock_ ? clock_->weight + r : 0;
-        Norm norm = add_values(row, r, values_, total, direction_.data(), reach_.data(), renew);
-        norm.reach *= slack;
-        return norm;
+        return add_values(row, r, values_, total, direction_.data(), renew);
     }
     template <class Row>
     double direction(const Row&, Index e) const {
         return direction_[std::size_t(e)];
     }
     const double* directions() const { return direction_.data(); }
-    template <class Row>
-    double reach(const Row&, Index e) const {
-        return reach_[std::size_t(e)] * slack;
-    }
-    // Ties as `variance_share` does.
-    template <class Row>
-    double rank(const Row& row, Index e, double n) const {
-        const Values& feature = values_[row.index(e)];
-        const double x = row.value(e);
-        return x * (feature.n * x) / feature.square() * feature.n * feature.variance_share(n);
-    }
-    double scatter(Index j, double n) const { return values_[j].scatter(n); }
+    double mean_square(Index j) const { return values_[j].mean_square(); }
+    bool varies(Index j, double n) const { return values_[j].variance_share(n) > 0; }
 
   private:
-    static constexpr double slack = 1 + 1e-12;  // an upper bound in spite of rounding
-    const Clock* clock_;                        // as of the row before
+    const Clock* clock_;  // as of the row before
     Values* values_;
-    // of the entries of a row: x over the mean square of its feature, and its square times the sum of
-    // squares, of which the scatter is a part
-    std::vector<double> direction_, reach_;
+    std::vector<double> direction_;  // of the entries of a row: x over the mean square of its feature
 };
 
 }  // namespace streamsieve

@@ -3,9 +3,7 @@
 //
 // Only k weights are not zero, so the candidates of a row are the kept features and the row's own. A heap of
 // the kept ones, worst first, makes that O(nnz q + touched log k) per row, whatever p is. Ranks are by
-// scatter_j |w_j|^2; the scatter, a sum of squares over all rows, can only grow, so the stale score of a
-// weight that did not move is a lower bound, and the worst is exact once the top of the heap is brought up to
-// date.
+// |w_j|^2 times the mean square of the feature's values, which only rows that have the feature change.
 #pragma once
 #include <vector>
 
@@ -37,9 +35,7 @@ Index siht(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, 
         for (Index o = 0; o < q; ++o) s += w[o] * w[o];
         return s;
     };
-    auto fresh = [&](Index s) {
-        return ranked(square(v + s * q) * units.scatter(kept.feature(s), clock.weight));
-    };
+    auto fresh = [&](Index s) { return ranked(square(v + s * q) * units.mean_square(kept.feature(s))); };
     for (Index i = 0; i < X.rows; ++i) {
         const auto row = X[i];
         const double r = weight ? weight[i] : 1;
@@ -67,7 +63,13 @@ Index siht(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, 
                 for (Index s = 0; s < kept.size(); ++s) kept.rescore(s, fresh(s));
             }
         }
-        if (slope == 0) continue;
+        if (slope == 0) {
+            for (Index h = 0; h < hits; ++h) {
+                const Index s = slots[std::size_t(touched[std::size_t(h)])];
+                kept.rescore(s, fresh(s));
+            }
+            continue;
+        }
         for (Index o = 0; o < q; ++o) {
             bias[o] -= eta.bias * d[o];
             d[o] *= -eta.weights / *scale;
@@ -76,26 +78,21 @@ Index siht(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, 
         for (Index h = 0; h < hits; ++h) {
             const Index e = touched[std::size_t(h)], s = slots[std::size_t(e)];
             const double u = units.direction(row, e);
-            if (u == 0) continue;
             for (Index o = 0; o < q; ++o) v[s * q + o] += u * d[o];
             kept.rescore(s, fresh(s));
         }
         const double far = square(d);
-        if (kept.full() && ranked(all.reach * far) < kept.score(kept.worst())) continue;  // as below, for all
+        if (kept.full() && ranked(all.largest * far) < kept.score(kept.worst())) continue;
         for (Index e = 0; e < row.length; ++e) {
-            // a stale score of the worst is a lower bound, and reach an upper one: below it, no is no
-            if (kept.full() && ranked(units.reach(row, e) * far) < kept.score(kept.worst())) continue;
             if (slots[std::size_t(e)] >= 0) continue;
             const Index j = row.index(e);
-            const double u = units.direction(row, e), score = ranked(units.rank(row, e, clock.weight) * far);
-            if (!(score > 0)) continue;  // a constant feature is never selected
+            const double u = units.direction(row, e), score = ranked(u * row.value(e) * far);
+            if (!(score > 0) || !units.varies(j, clock.weight)) continue;  // constant: never selected
             Index s;
             if (!kept.full()) {
                 s = kept.push(j, score);
             } else {
                 s = kept.worst();
-                for (double now = fresh(s); now > kept.score(s); s = kept.worst(), now = fresh(s))
-                    kept.rescore(s, now);
                 if (!kept.beats(j, score, s)) continue;
                 kept.replace_worst(j, score);
             }

@@ -25,7 +25,7 @@ def fade(schedule, rows):
 
 
 def descend(X, y, loss, eta, schedule, alpha, r, standardize, intercept=True, truncate=None, start=None):
-    """Weights, intercept and variances after the rows; `truncate(w, variance)` after every step, if given.
+    """Weights, intercept and variances after the rows; `truncate(w, square)` after every step, if given.
 
     Where `truncate` keeps k features, a derived step (eta = None) has squared norms of 3 k values, by their
     share of the row, or of the features kept if these are larger. With `start`, a tuple (C, w, b), the first
@@ -76,19 +76,20 @@ def descend(X, y, loss, eta, schedule, alpha, r, standardize, intercept=True, tr
         d = r[t] * slope(x @ w + b, y[t])
         w = w - step * (d * u + alpha * w)
         b = b - step_b * d
-        if truncate:
-            w = truncate(w, variance)
+        if truncate:  # in the units of the step; a constant feature never
+            square = before**2 if standardize else variance
+            w = truncate(w, np.where(variance > 1e-12 * square, square, 0.0))
     return w, b, variance
 
 
 class Truncate:
-    """All but the k largest sigma_j |w_j| are zero; ties to the lower index, sigma = 0 never."""
+    """All but the k largest by |w_j|^2 times a square are zero; ties to the lower index, 0 never."""
 
     def __init__(self, k):
         self.k = k
 
-    def __call__(self, w, variance):
-        score = np.array([float(f"{s:.10e}") for s in variance * w**2])  # what rounding tells apart is a tie
+    def __call__(self, w, square):
+        score = np.array([float(f"{s:.10e}") for s in square * w**2])  # what rounding tells apart is a tie
         best = [j for j in np.lexsort([np.arange(len(w)), -score]) if score[j] > 0][: self.k]
         out = np.zeros(len(w))
         out[best] = w[best]

@@ -154,6 +154,18 @@ def variance(state: State) -> Array | float:
     return spread
 
 
+def mean_square(state: State) -> Array | float:
+    """Mean square of each feature's non-zero values, 0 for constant features; 1 for all without
+    `standardize`."""
+    if state.moments is None:
+        return 1.0
+    n, first, total, squares = state.moments.T
+    out: Array = np.divide(
+        squares + first * (2 * total + n * first), n, out=np.zeros(len(n)), where=variance(state) > 0
+    )
+    return out
+
+
 def squares(weight: Array) -> Array:
     """Sum of the squared weights (p, q) of each feature, scaled so that squares do not overflow."""
     most = np.abs(weight).max(initial=0.0)
