@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.losses import softmax
-from ...core.outliers import ENOUGH, SUSPECT, Outlier, find_outlier, warn_of_outlier
-from ...core.rows import Array, Rows
+from ...core.rows import Array
 from .read import folds_of, full_ridge
 from .solve import KEPT, Problem, Start, solve
 from .store import Ints
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 def make_room(sieve: Sieve) -> None:
     """What is done depends on the rows so far alone, not on how they were cut into calls."""
-    check_columns(sieve)
+    sieve.check_columns()
     s, store = sieve.state, sieve.state.store
     w, squared = store.width, sieve.loss == "squared"
     if store.n and sieve.summary_fits(w) and (squared or s.rows >= 20 * w or w <= sieve.least_width):
@@ -114,29 +113,3 @@ def quadratic(problem: Problem, margins: Array, rows: slice) -> tuple[Array, Arr
         slope, curve = loss.derivative(eta, y), loss.bend(eta, y)
     curve = np.maximum(curve, 1e-6)
     return weight * curve, weight * (curve * eta - slope)
-
-
-def check_columns(sieve: Sieve) -> None:
-    """Warn, once, of a value among the rows held that outweighs all others of its column.
-
-    O(p); values are read only of columns whose largest squared distance from the mean is much of the sum.
-    """
-    s, store = sieve.state, sieve.state.store
-    if getattr(s, "_warned", False) or store.n < ENOUGH:
-        return
-    mean, deviation = store.moments()
-    low, high = store.limits(s.rows)
-    far = np.maximum(high - store.shift - mean, mean + store.shift - low)
-    largest = float(store.weight[: store.n].max()) * far**2
-    some = np.flatnonzero((deviation > 0) & (largest > SUSPECT * store.total * deviation**2)).astype(np.int32)
-    if store.layout == "csr":
-        some = some[store.present[some] > ENOUGH]
-    for part, X in store.by_columns(some):
-        at = some[part]
-        rows = Rows(np.ascontiguousarray(X.T))
-        found = find_outlier(rows, mean[at], store.total * deviation[at] ** 2, sieve.p)
-        if found is not None:
-            at = at[found.feature]
-            s._warned = True
-            warn_of_outlier(sieve, Outlier(int(store.columns[at]), found.value + float(store.shift[at])))
-            return

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ... import _core
 from ...core import linalg
 from ...core.losses import LOSSES, loss_names
-from ...core.method import Extent, Method
+from ...core.method import Method
+from ...core.outliers import warn_of_outlier
 from ...core.params import Bool, Bytes, Int, Kind, OneOf, Or, Param, ParamError, Real, size_of
 from ...core.rows import Array, Rows, threads
 from ...core.state import State, check_array, optional, zeros
@@ -509,7 +510,7 @@ class Sieve(Method):
             elif self.labels and (s.strata > 0).sum() < 2:
                 answer = Reading(*none, self._prior(), 0.0, {})
             else:
-                room.check_columns(self)
+                self.check_columns()
                 with linalg.limit_threads(1):  # matrices are small: threads would wait for each other
                     answer = read(self)
             s._errors = None
@@ -520,6 +521,15 @@ class Sieve(Method):
 
     def _prior(self) -> Array:
         """Log-odds of the classes so far, half a row of each added."""
+    def check_columns(self) -> None:
+        """Warn, once, of a value among the rows held that outweighs all others of its column."""
+        s = self.state
+        if not getattr(s, "_warned", False):
+            found = s.store.outlier(s.rows, self.p)
+            if found is not None:
+                s._warned = True
+                warn_of_outlier(self, found)
+
         count = self.state.strata[: max(self.q, 2)] + 0.5
         return np.log([count[1] / count[0]]) if self.q == 1 else np.log(count / count.sum())
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
+from ...core.outliers import ENOUGH, SUSPECT, Outlier, find_outlier
 from ...core.rows import Array, Rows
 from ...core.state import State, Undo, array, zeros
 
@@ -381,6 +382,31 @@ class Store(State):
             zero = np.where(self.present < rows, 0.0, np.nan)  # some rows lack the column
             low, high = np.fmin(low, zero), np.fmax(high, zero)
         return low + self.shift, high + self.shift
+
+    def outlier(self, rows: int, p: int) -> Outlier | None:
+        """A value of the rows held that outweighs all others of its column, one of p; `rows` rows came.
+
+        O(p); values are read only of columns whose largest squared distance from the mean is much of the sum.
+        """
+        if self.n < ENOUGH:
+            return None
+        mean, deviation = self.moments()
+        low, high = self.limits(rows)
+        far = np.maximum(high - self.shift - mean, mean + self.shift - low)
+        largest = float(self.weight[: self.n].max()) * far**2
+        suspect = (deviation > 0) & (largest > SUSPECT * self.total * deviation**2)
+        some = np.flatnonzero(suspect).astype(np.int32)
+        if self.layout == "csr":
+            some = some[self.present[some] > ENOUGH]
+        for part, X in self.by_columns(some):
+            at = some[part]
+            found = find_outlier(
+                Rows(np.ascontiguousarray(X.T)), mean[at], self.total * deviation[at] ** 2, p
+            )
+            if found is not None:
+                at = at[found.feature]
+                return Outlier(int(self.columns[at]), found.value + float(self.shift[at]))
+        return None
 
     # ---------------------------------------------------------------- making room
 
