@@ -114,7 +114,11 @@ class Method:
     pairs: Any = None
     drift: Any = None
     note: str = ""
+    #: Where `fit` of rows in memory starts; with "gradient" the method has `begin_fit`, called with all rows.
+    init: Any = "zero"
 
+    #: The approximate size of the data, if it is known before the first row.
+    extent: Extent | None = None
     #: Names of the features, and the number of the first feature if features are only numbered.
     feature_names: Any = None
     first_index: int = 0
@@ -166,12 +170,6 @@ class Method:
         self.p = p
 
     # ---------------------------------------------------------------- some methods override these
-
-    def plan(self, extent: Extent) -> None:
-        """Called before the first row if the approximate size of the data is known."""
-
-    def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
-        """Called with all rows before the first pass of `fit` over data in memory."""
 
     def end_pass(self) -> None:
         """Learn the buffered rows at the end of a pass."""

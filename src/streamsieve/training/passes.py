@@ -109,17 +109,17 @@ def begin_passes(model: Model, rows: Rows, y: Array, w: Array | None) -> tuple[P
 
     Returns the rows and targets with far values replaced.
     """
-    method = model.method
-    method.plan(Extent.of(rows))
+    method: Any = model.method
+    method.extent = Extent.of(rows)
     model.begin(rows.p, y.shape[1])
     model.check_magnitude(rows)
     stage = model.prepare
     if stage is not None:
         stage.begin(method, rows, y, w)
         rows, y = stage.near(rows, y)
-        method.begin_fit(stage.apply(rows), stage.targets(y), w)
-    else:
-        method.begin_fit(rows, y, w)
+    if method.init == "gradient":
+        start = (rows, y) if stage is None else (stage.apply(rows), stage.targets(y))
+        method.begin_fit(*start, w)
     return Passes(method), rows, y
 
 

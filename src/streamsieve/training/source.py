@@ -156,7 +156,7 @@ class SourceRun:
             fits = bytes_joined(values, last.sparse) <= self.row_memory
             self.mode = "memory" if fits else "passes"
         else:
-            self.model.method.plan(Extent(rows, values, last.p, last.sparse))
+            self.model.method.extent = Extent(rows, values, last.p, last.sparse)
 
     @property
     def row_memory(self) -> float:

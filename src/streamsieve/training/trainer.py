@@ -231,7 +231,7 @@ class Trainer:
             self._fit_passes(rows, y, w, resumed)
             return
         if resumed is None:
-            model.method.plan(Extent.of(rows))
+            model.method.extent = Extent.of(rows)
             model.begin(rows.p, y.shape[1])
             self._learn_rows(rows, y, w, cluster)
         while (again := model.method.next_pass()) is not None:
@@ -355,7 +355,7 @@ class Trainer:
         check_size(model.method)
         method: Any = model.method
         if resumed is None:
-            method.plan(extent)
+            method.extent = extent
             model.begin(extent.p, model.task.q)
         if not has_passes(method):
             self._fit_in_turn(source, resumed)

@@ -71,8 +71,6 @@ class BAMD(Budgeted):
         return _core.bamd(rows.kernel, self.loss_function, y, w, adaptive_rule(self), self.state)
 
     def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
-        if self.init == "zero":
-            return
         start_by_gradient(self, rows, y, w)
         s = self.state
         if not s.weight[:, 1:].any():

@@ -72,8 +72,7 @@ class OFS(Budgeted):
         return _core.ofs(rows.kernel, self.loss_function, y, w, rule, self.state)
 
     def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
-        if self.init == "gradient":
-            start_by_gradient(self, rows, y, w)
+        start_by_gradient(self, rows, y, w)
 
     def set_weights(self, coef: Array, intercept: Array) -> None:
         """Begin with weights (q, p) of at most k features, and intercepts (q,)."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.method import Extent, Method
+from ...core.method import Method
 from ...core.params import Bool, Int, OneOf, Or, Param, ParamError, Real
 from ...core.rows import Array, Rows
 from ...core.state import State, optional
@@ -153,11 +153,10 @@ class SFSA(Method):
                 "maturity", "auto", "with ladder=False a single model needs its maturity, in mini-batches."
             )
 
-    _planned_rows: float = 0  # if `fit` knows the number of rows
-
     def start(self, p: int, q: int) -> State:
+        n = 0.0 if self.extent is None else self.extent.rows
         return State(
-            growing=self._new_model(p, q, self._first_maturity(self._planned_rows)),  # the next to mature
+            growing=self._new_model(p, q, self._first_maturity(n)),  # the next to mature
             following=optional(),  # with a ladder: the one after it, from where `growing` loses features
             answer=optional(),
             averages=StreamRefit() if self.refit and self.loss == "squared" else None,  # of mature models
@@ -167,9 +166,6 @@ class SFSA(Method):
 
     def set_intercept(self, constant: Array) -> None:
         self.state.growing.bias[0] = constant
-
-    def plan(self, extent: Extent) -> None:
-        self._planned_rows = extent.rows
 
     def _first_maturity(self, n_rows: float) -> int:
         if self.maturity != "auto":

@@ -77,8 +77,6 @@ class SIHT(Method):
         return _core.siht(rows.kernel, self.loss_function, y, w, step_rule(self), self.state)
 
     def begin_fit(self, rows: Rows, y: Array, w: Array | None) -> None:
-        if self.init == "zero":
-            return
         for at, part in rows.in_row_order():
             self.measure(part, None if w is None else w[at])
         start_by_gradient(self, rows, y, w)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.method import Extent, Method
+from ...core.method import Method
 from ...core.params import Int, OneOf, Or, Param, ParamError, Real
 from ...core.rows import Array, Rows, threads
 from ...core.state import RowBuffer, State, Undo
@@ -193,8 +193,6 @@ class StabilizedSGD(Method):
     estimator_methods = (as_printed,)
 
     prepare = "centre"
-    _pass_rows: float = np.inf  # of a pass of `fit`, within which the first stage ends
-
     selects_last = True  # of the stable features; the loss rises as others are purged
 
     def start(self, p: int, q: int) -> State:
@@ -259,7 +257,9 @@ class StabilizedSGD(Method):
             "seed": self.random_state,
             "threads": threads(self.n_jobs),
         }
-        return paths.learn(rows, self.loss_function, y, w, rule, self._pass_rows)
+        extent = self.extent if self.burst_size == "auto" else None
+        pass_rows = np.inf if extent is None else extent.rows  # of `fit`, within which the first stage ends
+        return paths.learn(rows, self.loss_function, y, w, rule, pass_rows)
 
     def changed_by(self, rows: Rows) -> None:  # noqa: ARG002
         return None  # the end of a stage purges features that its rows do not have
@@ -273,10 +273,6 @@ class StabilizedSGD(Method):
         return len(self.state.buffer) + len(rows) < self.block_size
 
     # ---------------------------------------------------------------- passes of `fit`
-
-    def plan(self, extent: Extent) -> None:
-        if self.burst_size == "auto":
-            self._pass_rows = extent.rows
 
     def end_pass(self) -> None:
         """Learn the buffered rows as a block of their own."""

@@ -201,7 +201,7 @@ class Sieve(Method):
             rows=0,
             values=0,  # that are not zero
             chosen=optional(),  # columns to keep, where a first pass has chosen them
-            first_pass=new_marginals(p, q) if self.two_passes else optional(),
+            first_pass=new_marginals(p, q) if self.two_passes or self._needs_two else optional(),
             store=optional(),
             H=optional(),
             h=optional(),
@@ -414,11 +414,15 @@ class Sieve(Method):
         self.two_passes = True
         return self
 
-    def plan(self, extent: Extent) -> None:
-        if self.loss != "squared" or not self.summary_fits(extent.p):
-            dense = 4 * extent.rows * extent.p
-            kept = min(8 * extent.values, dense) if extent.sparse else dense
-            self.two_passes = extent.rows * 32 + kept > self.bytes
+    @property
+    def _needs_two(self) -> bool:
+        """Whether the memory does not hold the rows to come, if their number is known."""
+        extent = self.extent
+        if extent is None or (self.loss == "squared" and self.summary_fits(extent.p)):
+            return False
+        dense = 4 * extent.rows * extent.p
+        kept = min(8 * extent.values, dense) if extent.sparse else dense
+        return bool(extent.rows * 32 + kept > self.bytes)
 
     def next_pass(self) -> Sieve | None:
         """A sieve for the same rows again that keeps all of them, of the best features; None where this one
