@@ -15,7 +15,8 @@ from .. import _core
 from ..core.method import Method
 from ..core.rows import Array, Rows, from_scipy
 from ..core.state import State, check_array, optional
-from ..methods.sieve.sieve import Sieve, count_values
+from ..methods.sieve.screen import row_bytes
+from ..methods.sieve.sieve import Sieve, stored_sparse
 from ..methods.sieve.store import Ints, Store
 
 
@@ -66,8 +67,8 @@ class KeptRows(Method):
         """Store validated rows, while they fit into the memory of the sieve."""
         self.resize(rows.p)
         s, key = self.state, np.empty(len(rows), dtype=np.uint32)
-        if not s.rows:  # as a sieve decides it, by the first row
-            s.sparse = rows.sparse and 2 * count_values(rows[:1].tight()) < rows.p
+        if not s.rows:
+            s.sparse = stored_sparse(rows)
         for at, part in rows.in_row_order():
             s.values += _core.sieve_row_keys(part.kernel, key[at])
         weight = np.ones(len(rows)) if w is None else np.asarray(w, dtype=np.float64)
@@ -82,11 +83,10 @@ class KeptRows(Method):
         if s.X is not None:
             X = Rows.concat([s.X, X])
             y, w, key = (np.concatenate(pair) for pair in ((s.y, y), (s.w, w), (s.key, key)))
-        cost = 8 * y.shape[1] + 4 * self.q + 24  # of a row, as `Sieve` estimates it
         cells = (
             8 * X.n_values if s.sparse else 4 * len(X) * (X.p if self.chosen is None else len(self.chosen))
         )
-        s.full = s.full or len(X) * cost + cells > self.sieve.bytes
+        s.full = s.full or len(X) * row_bytes(y.shape[1], self.q) + cells > self.sieve.bytes
         s.X, s.y, s.w, s.key = (None,) * 4 if s.full else (X, y, w, key)
 
     def merge(

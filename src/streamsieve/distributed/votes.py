@@ -18,7 +18,7 @@ from ..core.rows import Array, Rows
 from ..core.state import array, zeros
 from ..methods.averages.ols import OLS
 from ..methods.sieve.read import deal, strengths
-from ..methods.sieve.screen import marginal, measure, new_marginals, rank
+from ..methods.sieve.screen import below_one, best_columns, marginal, measure, most_columns, new_marginals
 from ..methods.sieve.sieve import Sieve
 from ..methods.sieve.store import Ints, Store
 from ..statistics.fold_averages import FoldAverages
@@ -122,22 +122,12 @@ class Votes(Method):
 
     def elected(self, most: int) -> Ints:
         """The features with the most votes, or the best marginal statistics; increasing."""
-        score, votes = self.marginal(), self.state.votes
-        varies = np.flatnonzero(score > 0)
-        if len(varies) <= most:
-            return varies.astype(np.int32)
-        by_margin, by_votes = rank(score), rank(votes + score / (1 + score.max(initial=0.0)))
-        best = np.where(score > 0, np.minimum(by_margin, by_votes), len(score))
-        return np.sort(np.lexsort((by_votes, best))[:most]).astype(np.int32)
+        score = self.marginal()
+        return best_columns(score, self.state.votes + below_one(score), most)
 
     def most_columns(self) -> int:
-        """Columns of which the memory of a sieve holds all rows, as `Sieve` estimates them."""
-        s = self.state
-        cost = 8 * len(s.sum_y) + 4 * self.q + 24
-        if self.sparse:
-            share = max(s.values, 1) / max(len(s.sum), 1)  # values of a mean column
-            return int(max(self.sieve.bytes - s.rows * cost, 0) // (8 * share))
-        return int(max(self.sieve.bytes // max(s.rows, 1) - cost, 0) // 4)
+        """Columns of which the memory of the sieve holds all rows."""
+        return most_columns(self.state, self.q, self.sieve.bytes, self.sparse)
 
     def __copy__(self) -> Votes:
         other = Votes(self.sieve, self.most)

@@ -86,17 +86,34 @@ def marginal(s: State) -> Array:
     return out
 
 
-def best_columns(score: Array, candidates: Ints, strength: Array, most: int) -> Ints:
-    """At most so many columns, increasing: the best by marginal `score`, or by weight among candidates."""
-    joint = score / (1 + score.max(initial=0.0))  # below all candidates
-    joint[candidates] = 1 + strength
+def row_bytes(targets: int, q: int) -> int:
+    """Bytes of a row that a sieve stores, besides its values."""
+    return 8 * targets + 4 * q + 24
+
+
+def most_columns(s: State, q: int, memory: int, sparse: bool) -> int:
+    """Columns of which the memory of a sieve holds all rows measured, in float32."""
+    cost = row_bytes(len(s.sum_y), q)
+    if sparse:
+        share = max(s.values, 1) / max(len(s.sum), 1)  # values of a mean column
+        return int(max(memory - s.rows * cost, 0) // (8 * share))
+    return int(max(memory // max(s.rows, 1) - cost, 0) // 4)
+
+
+def below_one(score: Array) -> Array:
+    """The scores, in the same order, all below 1."""
+    return score / (1 + score.max(initial=0.0))
+
+
+def best_columns(score: Array, joint: Array, most: int) -> Ints:
+    """At most so many columns that vary, increasing: the best by marginal `score`, or by `joint` scores."""
     varies = np.flatnonzero(score > 0)
     if len(varies) <= most:
         return varies.astype(np.int32)
-    by_sieve = rank(joint)
-    best = np.minimum(rank(score), by_sieve)
+    by_joint = rank(joint)
+    best = np.minimum(rank(score), by_joint)
     best[score <= 0] = len(score)
-    order = np.lexsort((by_sieve, best))
+    order = np.lexsort((by_joint, best))
     return np.sort(order[:most]).astype(np.int32)
 
 

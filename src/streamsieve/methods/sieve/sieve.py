@@ -24,7 +24,7 @@ from .. import EFFECTS
 from ..effects.effect import Component, effect
 from . import errors, room
 from .read import Reading, read, strengths
-from .screen import best_columns, check_marginals, marginal, measure, new_marginals
+from .screen import below_one, best_columns, check_marginals, marginal, measure, most_columns, new_marginals
 from .solve import KEPT, POSITIVE
 from .store import EXTRA, Ints, SieveUndo, Store
 
@@ -32,9 +32,15 @@ WIDER = 0.5  # of the range of a feature, on each side: predicted as learned up 
 BLOCK = 4096  # rows after which squared loss goes into the summary, where correlations are formed anyway
 
 
-def count_values(row: Rows) -> int:
-    """Columns of a sparse row that are not zero; stored zeros and repeats do not count."""
-    return len(np.unique(row.indices[row.data != 0]))
+def stored_sparse(rows: Rows) -> bool:
+    """Whether a sieve stores these rows as sparse: by the first one, so that cuts do not matter.
+
+    From half of the values on dense takes less memory. Stored zeros and repeats do not count.
+    """
+    if not rows.sparse:
+        return False
+    row = rows[:1].tight()
+    return 2 * len(np.unique(row.indices[row.data != 0])) < rows.p
 
 
 class Sieve(Method):
@@ -357,10 +363,8 @@ class Sieve(Method):
         s._answer = None
         self.loss_function.check_targets(y)
         if s.store is None:
-            # by the first row, so that cuts do not matter; from half of the values on dense takes less memory
-            sparse = rows.sparse and 2 * count_values(rows[:1].tight()) < rows.p
             targets = 1 if self.labels else y.shape[1]
-            s.store = Store.of(self.p, targets, self.q, self.bytes, sparse, s.chosen)
+            s.store = Store.of(self.p, targets, self.q, self.bytes, stored_sparse(rows), s.chosen)
         # a part at a time: what is copied of it (imputed, densified) stays small
         cells = rows.n_values // len(rows) if s.store.layout == "csr" and rows.sparse else rows.p
         step = min(max(1, (4 << 20) // max(cells, 1)), 1 << 16)
@@ -433,11 +437,14 @@ class Sieve(Method):
         lost_rows = s.H is not None and self.loss != "squared"
         if s.store.width == self.p and not lost_rows:
             return None
-        most = self._most_columns()
+        most = most_columns(s.first_pass, self.q, self.bytes, s.store.layout == "csr")
         if most < self.least_width:
             return None
         again = self.with_values().begin(self.p, self.q)
-        again.state.chosen = best_columns(marginal(s.first_pass), *strengths(self), most)
+        score = marginal(s.first_pass)
+        joint, (candidates, strength) = below_one(score), strengths(self)
+        joint[candidates] = 1 + strength  # above all others
+        again.state.chosen = best_columns(score, joint, most)
         return again
 
     @property
@@ -446,15 +453,6 @@ class Sieve(Method):
             f"Memory is short: a second pass keeps all rows of the {len(self.state.chosen):,} best of "
             f"{self.p:,} features. --memory holds more, --passes 1 leaves it out."
         )
-
-    def _most_columns(self) -> int:
-        """Columns of which the memory holds all rows, in float32."""
-        s, first = self.state, self.state.first_pass
-        cost = 8 * len(first.sum_y) + 4 * self.q + 24
-        if s.store.layout == "csr":
-            share = max(first.values, 1) / max(self.p, 1)  # values of a mean column
-            return int(max(self.bytes - first.rows * cost, 0) // (8 * share))
-        return int(max(self.bytes // max(first.rows, 1) - cost, 0) // 4)
 
     # ---------------------------------------------------------------- reading
 
@@ -523,8 +521,6 @@ class Sieve(Method):
             s._answer = answer
         return answer
 
-    def _prior(self) -> Array:
-        """Log-odds of the classes so far, half a row of each added."""
     def check_columns(self) -> None:
         """Warn, once, of a value among the rows held that outweighs all others of its column."""
         s = self.state
@@ -534,6 +530,8 @@ class Sieve(Method):
                 s._warned = True
                 warn_of_outlier(self, found)
 
+    def _prior(self) -> Array:
+        """Log-odds of the classes so far, half a row of each added."""
         count = self.state.strata[: max(self.q, 2)] + 0.5
         return np.log([count[1] / count[0]]) if self.q == 1 else np.log(count / count.sum())
 
