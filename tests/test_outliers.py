@@ -109,6 +109,15 @@ def test_a_target_that_decides_the_model_of_olst_is_said():
         streamsieve.OLSTRegressor(2).fit(X, y)
 
 
+@pytest.mark.parametrize("effects", ["linear", "auto"])
+def test_a_target_that_decides_the_model_of_a_sieve_is_said_once(effects):
+    X, y = rows()
+    y[700] = 1e12
+    with pytest.warns(UserWarning, match="alone decides the model") as found:
+        streamsieve.SieveRegressor(2, effects=effects).partial_fit(X, y)
+    assert len(found) == 1
+
+
 def test_how_much_outweighs_the_others():
     x = np.tile([-1.0, 1.0], 50)  # the sum of squares is 100
     for factor, place in ((0.9, None), (1.2, 100)):

@@ -112,7 +112,6 @@ class Effects(Sieve):
         if not rows.sparse and rows.p < self.p:
             raise ValueError(f"Rows have {rows.p} features, and there are edges of {self.p}.")
         s, levels, step = self.state, self.state.levels, None
-        self.loss_function.check_targets(y)
         if s.chosen is None:  # in the second pass of the sieve the levels are known
             levels = levels if rows.p <= self.p else levels.widened(rows.p)
             code = (
@@ -126,6 +125,7 @@ class Effects(Sieve):
             if self.by_sieve:
                 super().update(rows, y, w)
             else:
+                self.loss_function.check_targets(y)
                 if rows.p > self.p:
                     self.resize(rows.p)
                 s.rows += len(rows)
