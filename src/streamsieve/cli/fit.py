@@ -34,7 +34,7 @@ More than one machine: --shard 1/64 to 64/64 in a batch queue, then `merge`; or 
 def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
     from ..training.saved import save
     from .learning import fit_source, print_schema
-    from .model_files import note_selection, note_unused_columns
+    from .model_files import note_selection
     from .output import Console, emit
 
     if options.pop("schema_only"):
@@ -73,7 +73,6 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
 
         write_report(report, model, trace=trace, test=test)
     note_selection(model, Console(quiet))
-    note_unused_columns(model, Console(quiet))
     result = {
         "model": output,
         "method": model.method_name.lower(),

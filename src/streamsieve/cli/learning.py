@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -167,12 +168,13 @@ def read_source(files: tuple[str, ...], options: dict[str, Any]) -> Source:
 
 
 def _learn(run: SourceRun, signals: Signals, console: Console) -> None:
-    if run.checkpoint.resume and not _exists(run.checkpoint.file):
-        console.note(f"There is no checkpoint {run.checkpoint.file} yet: starting at the first row.")
+    file = run.checkpoint.file
+    if run.checkpoint.resume and not (file is not None and os.path.exists(file)):
+        console.note(f"There is no checkpoint {file} yet: starting at the first row.")
     run.begin()
     check_names(run)
     if run.resumed:
-        console.note(f"Resumed {run.checkpoint.file} after {counted(run.trainer.rows, 'row')}.")
+        console.note(f"Resumed {file} after {counted(run.trainer.rows, 'row')}.")
     if run.grown:
         console.note("The source has grown since the checkpoint: learning the rows that were added.")
     note_schema(run, console)
@@ -191,12 +193,6 @@ def meter_of(run: SourceRun, quiet: bool) -> ProgressMeter:
     return ProgressMeter(
         run.model.method_name.lower(), run.bytes_total(), run.bytes_read, quiet, run.trainer.rows
     )
-
-
-def _exists(file: str | None) -> bool:
-    import os
-
-    return file is not None and os.path.exists(file)
 
 
 def _interrupt(run: SourceRun, console: Console) -> None:

@@ -138,12 +138,13 @@ def note_unused_columns(model: Model, console: Console) -> None:
 
 
 def note_selection(model: Model, console: Console) -> None:
-    """Print a note if nothing was selected, with the size that a sieve's other criterion would choose."""
+    """Say whether nothing was selected, what a sieve's other criterion would select, and what is unused."""
     if not len(model.support):
         console.note(
             "No feature was selected: on these rows, no feature predicts the target better than a constant."
         )
     console.note(model.method.note)
+    note_unused_columns(model, console)
 
 
 def averages_of(model: Model, file: str) -> Any:

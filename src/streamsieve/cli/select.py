@@ -31,7 +31,7 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
     from ..persist import is_checkpoint
     from ..training.saved import save
     from .learning import fit_source, print_schema
-    from .model_files import feature_table, note_selection, note_unused_columns, select_from_file
+    from .model_files import feature_table, note_selection, select_from_file
     from .output import Console, check_outputs, emit
 
     if options.pop("schema_only"):
@@ -62,7 +62,6 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
     }
     linear = model.method.linear_model()
     note_selection(model, Console(quiet))
-    note_unused_columns(model, Console(quiet))
     for name in ("q", "expected_false", "expected_false_unimodal"):
         if linear is not None and name in linear.info:
             about["fdr" if name == "q" else name] = linear.info[name]

@@ -142,16 +142,13 @@ def task(
         rows += examples.n
         if rows >= _FIRST_ROWS:
             break
-    found = np.concatenate(labels) if classes is None and _classifies(estimator) else classes
-    like = prepare(estimator, None, found)
+    if classes is None and estimator._task_name == "classification":
+        classes = np.concatenate(labels)
+    like = prepare(estimator, None, classes)
     table = stream.layout()
     options.pop("schema", None)
     made = Task(like, table=table, options=options, estimator=estimator)
     return replace(made, leaf=leaf_rows(len(made.names or ())))
-
-
-def _classifies(estimator: Any) -> bool:
-    return estimator._task_name == "classification"
 
 
 def fit(

@@ -142,8 +142,9 @@ def formula_of(model: Any, *, lookups: bool = False) -> Formula:
         name = f"x{j}" if names is None else str(list(names)[j])
         fill = None if fills is None else float(fills[j])
         terms.append(Term(name, name, "number", weight, fill, **bounds))
+    classes = () if held.classes is None else tuple(held.classes.tolist())
     return Formula(
-        tuple(terms), tuple(intercept.tolist()), _link(held), _classes(held), _lookups(held, support, terms)
+        tuple(terms), tuple(intercept.tolist()), _link(held), classes, _lookups(held, support, terms)
     )
 
 
@@ -160,10 +161,6 @@ def _lookups(model: Model, support: Any, terms: list[Term]) -> tuple[Lookup, ...
     return tuple(
         Lookup(tuple(term[j] for j in at), tuple(edges[j] for j in at), table) for at, table in shapes + pairs
     )
-
-
-def _classes(model: Model) -> tuple[Any, ...]:
-    return () if model.classes is None else tuple(model.classes.tolist())
 
 
 def _link(model: Model) -> str:

@@ -189,7 +189,7 @@ def learn(method: Any, kernel: Any, rows: Rows, y: Array, w: Array | None, move:
         done += learned
         if learned < len(part):
             break
-        if is_due(s):
+        if moves_within(s, 0):
             move()
     return done
 
@@ -205,11 +205,6 @@ def parts(state: State, rows: Rows, y: Array, w: Array | None) -> Iterator[tuple
 
 def _rows_left(state: State) -> int:
     return int(state.ladder.next_move) - int(state.clock["rows"])
-
-
-def is_due(state: State) -> bool:
-    """Whether the penalties move now."""
-    return bool(state.ladder.next_move) and _rows_left(state) == 0
 
 
 def moves_within(state: State, n: int) -> bool:
