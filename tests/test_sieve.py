@@ -154,9 +154,10 @@ def test_pickled_mid_stream_equals_uninterrupted(loss, memory):
     assert_array_equal(again.weights()[0], whole.weights()[0])
 
 
-@pytest.mark.parametrize("q", [1, 8])
-def test_threads_change_no_bit(q):
-    X, y, _ = data(2000, 200, q)
+@pytest.mark.parametrize(("q", "sparse"), [(1, False), (8, False), (1, True)])
+def test_threads_change_no_bit(q, sparse):
+    X, y, _ = data(2000, 200, q, sparse=sparse)
+    X = csr_array(X) if sparse else X  # copied, so that each thread takes eliminations
     one, two = (learned(X, y, k=5, loss="logistic", n_jobs=jobs) for jobs in (1, 3))
     assert_array_equal(one.weights()[0], two.weights()[0])
 

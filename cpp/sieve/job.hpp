@@ -87,6 +87,7 @@ class Job {
 
     Index columns() const { return count(); }
     bool done() const { return phase_ == Phase::done; }
+    bool has_copy() const { return copy_ != nullptr; }
     const std::vector<Fit>& fits() const { return fits_; }
     Index work() const {
         return std::visit([](const auto& rows) { return rows.work(); }, *rows_);

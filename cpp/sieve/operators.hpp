@@ -145,10 +145,15 @@ class SparseRows {
         if (c_ == 1) {
             for (Index i = first; i < last; ++i) {
                 if (left_out(i)) continue;
-                double s = 0;
-                for (std::int64_t at = indptr_[i]; at < indptr_[i + 1]; ++at)
-                    s += double(data_[at]) * double(beta_[std::size_t(indices_[at])]);
-                e[i - first] += s;
+                double s[4] = {};  // of which none waits for the one before
+                const auto product = [&](std::int64_t at) {
+                    return double(data_[at]) * double(beta_[std::size_t(indices_[at])]);
+                };
+                std::int64_t at = indptr_[i];
+                for (; at + 4 <= indptr_[i + 1]; at += 4)
+                    for (std::int64_t q = 0; q < 4; ++q) s[q] += product(at + q);
+                for (; at < indptr_[i + 1]; ++at) s[0] += product(at);
+                e[i - first] += (s[0] + s[1]) + (s[2] + s[3]);
             }
             return;
         }

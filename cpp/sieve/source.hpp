@@ -105,8 +105,8 @@ class Copy {
             copy->source.arrays = TileArrays{copy->cells_.data()};
         } else {
             copy->start_.resize(std::size_t(from.n + 1));
-            copy->columns_.resize(std::size_t(nnz));
-            copy->cells_.resize(std::size_t(nnz));
+            copy->columns_.resize(std::size_t(nnz) + 1);
+            copy->cells_.resize(std::size_t(nnz) + 1);
             select_csr(x.indptr, x.indices, x.data, from.n, place.data(), copy->start_.data(),
                        copy->columns_.data(), copy->cells_.data());
             copy->source.arrays = CsrArrays{copy->start_.data(), copy->columns_.data(), copy->cells_.data()};

@@ -270,7 +270,7 @@ Index append_csr(const Csr<T, I>& X, const std::int32_t* place, const Columns& c
     return X.rows;
 }
 
-// The entries whose column has a place >= 0, into the arrays of `to` (which may be the same).
+// The entries whose column has a place >= 0, into arrays that have room for one more, or that are the same.
 inline std::int64_t select_csr(const std::int64_t* indptr, const std::int32_t* indices, const float* data,
                                Index n, const std::int32_t* place, std::int64_t* to_indptr,
                                std::int32_t* to_indices, float* to_data) {
@@ -279,10 +279,10 @@ inline std::int64_t select_csr(const std::int64_t* indptr, const std::int32_t* i
     for (Index i = 0; i < n; ++i) {
         const std::int64_t stop = indptr[i + 1];
         for (std::int64_t e = start; e < stop; ++e) {
-            const std::int32_t j = place[indices[e]];
-            if (j < 0) continue;
+            const std::int32_t j = place[indices[e]];  // no branch: it could not be predicted
             to_indices[end] = j;
-            to_data[end++] = data[e];
+            to_data[end] = data[e];
+            end += j >= 0;
         }
         start = stop;
         to_indptr[i + 1] = end;

@@ -356,8 +356,10 @@ class Store(State):
             some = slice(at, min(at + step, len(columns)))
             if self.layout == "tiles":
                 in_tiles = cells[: tiles * self.width * self.tile_rows].reshape(tiles, self.width, -1)
-                rows = in_tiles[:, columns[some]].swapaxes(0, 1).reshape(some.stop - at, -1)[:, : self.n]
-                yield some, rows.astype(np.float64)
+                here, m = columns[some], some.stop - at
+                run = here[-1] - here[0] == m - 1  # a slice is not copied before it is converted
+                picked = in_tiles[:, here[0] : here[0] + m] if run else in_tiles[:, here]
+                yield some, picked.swapaxes(0, 1).astype(np.float64, order="C").reshape(m, -1)[:, : self.n]
             else:
                 yield some, self.decode(0, self.n, columns[some]).T
 

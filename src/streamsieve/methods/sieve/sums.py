@@ -137,8 +137,10 @@ class Units:
             for J in self.groups:
                 loss[self.number[J[0]]] = (B[J] * np.linalg.solve(M[np.ix_(J, J)], B[J])).sum() / len(J)
         loss[self.number[self.kept | ~self.on]] = np.inf
-        weakest = len(loss) - 1 - np.argsort(loss[::-1], kind="stable")[:count]  # of equal ones the last
-        columns = np.flatnonzero(np.isin(self.number, weakest))
+        last = np.partition(loss, count - 1)[count - 1] if count else -np.inf
+        weakest, equal = loss < last, np.flatnonzero(loss == last)
+        weakest[equal[len(equal) - count + np.count_nonzero(weakest) :]] = True  # of equal ones the last
+        columns = np.flatnonzero(weakest[self.number])
         self.on[columns], self.left = False, self.left - count
         return columns
 
