@@ -8,6 +8,7 @@ percent. A comment before a block changes this:
 
 - `<!-- skip: why -->` leaves the block out;
 - `<!-- varies -->`, before a `text` block, leaves out the comparison;
+- `<!-- terminal -->` prints to a terminal of 80 letters a line, where commands show tables for readers;
 - `<!-- data: NAME -->` puts a file of ../shared/tables or ../shared/data into the folder, or says that the
   package NAME is needed. Where it is absent, this block and those after it are left out.
 """
@@ -102,15 +103,7 @@ class Runner:
         for name in re.findall(r"<!-- data: (\S+) -->", block.note):
             self.fetch(name)
         if block.kind == "shell":
-            done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", block.text], cwd=self.folder, env=self.environment,
-                capture_output=True, text=True, check=False,
-            )  # fmt: skip
-            if done.returncode:
-                raise AssertionError(
-                    f"exit code {done.returncode}:\n{block.text}\n{done.stdout}{done.stderr}"
-                )
-            return done.stdout
+            return self._run_shell(block.text, terminal="<!-- terminal -->" in block.note)
         before, out = os.getcwd(), io.StringIO()
         os.chdir(self.folder)
         try:
@@ -125,6 +118,18 @@ class Runner:
         finally:
             os.chdir(before)
         return out.getvalue()
+
+    def _run_shell(self, text: str, *, terminal: bool) -> str:
+        words = ["bash", "-euo", "pipefail", "-c", text]
+        if terminal:
+            words[0:0] = [sys.executable, "-c", "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"]
+        done = subprocess.run(
+            words, cwd=self.folder, env=self.environment | ({"TERM": "dumb"} if terminal else {}),
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise AssertionError(f"exit code {done.returncode}:\n{text}\n{done.stdout}{done.stderr}")
+        return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n") + "\n"
 
 
 def run_page(file: Path, *, write: bool = False) -> list[str]:

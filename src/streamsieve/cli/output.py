@@ -61,7 +61,11 @@ def _print_table(columns: Sequence[str], rows: Sequence[Row], title: str, about:
         table.add_row(*(escape(short(value)) for value in row))
     terminal = Terminal()
     terminal.print(table)
-    facts = (f"[dim]{name.replace('_', ' ')}[/dim] {escape(short(value))}" for name, value in about.items())
+    facts = (
+        f"[dim]{name.replace('_', ' ')}[/dim] {escape(short(value))}"
+        for name, value in about.items()
+        if not name.startswith("test_")  # a note says it in words
+    )
     terminal.print(" [dim]·[/dim] ".join(facts), highlight=False)
 
 
