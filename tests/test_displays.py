@@ -122,6 +122,19 @@ def test_a_prequential_display_draws_the_points_of_the_curve():
         PrequentialDisplay([])
 
 
+def test_rows_of_a_curve_have_few_labels_and_a_point_is_not_drawn_alone():
+    points = [{"rows": 12_000 * 2**i, "drift": 0.5, "recent_loss": None} for i in range(6)]
+    points[-1]["recent_loss"] = 1.0
+    display = PrequentialDisplay(points)
+    assert display.panels == ["drift"]
+    (ax,) = display.plot().axes_
+    display.figure_.canvas.draw()
+    low, high = ax.get_xlim()
+    labels = [t.get_text() for t in ax.get_xticklabels() if low <= t.get_position()[0] <= high]
+    assert labels == ["10k", "30k", "100k", "300k"]
+    assert not len(ax.xaxis.get_minorticklocs())
+
+
 def test_stability_shows_how_often_features_are_selected():
     display = StabilityDisplay.from_supports([[0, 1], [0, 1], [0, 2]], p=10)
     assert_allclose(display.ax_.lines[0].get_ydata(), [1, 2 / 3, 1 / 3])

@@ -17,6 +17,7 @@ from ..core.words import printable
 from ..persist import CheckpointError
 from ..training.model import Model
 from ..training.saved import read_plain
+from ..training.trace import MOST
 from .pages import report_html
 
 #: Seconds for a request and its answer; ample on one machine.
@@ -46,6 +47,7 @@ class CheckpointPage:
         self.lock = threading.Lock()
         self.seen: Any = None
         self.html = ""
+        self.selections: list[tuple[int, set[int]]] = []  # rows and features of the checkpoints shown so far
 
     def read(self) -> str:
         """The page; while there is no checkpoint, one that says so."""
@@ -66,12 +68,31 @@ class CheckpointPage:
             if not isinstance(held.object, Model) or not held.object.started:
                 return _notice("No model yet", f"{self.file} has not learned a row.", self.refresh)
             refresh = None if run.get("done", True) else self.refresh
-            return report_html(held.object, trace=run.get("trace"), refresh=refresh)
+            return report_html(held.object, trace=self._trace(held.object, run), refresh=refresh)
         except (CheckpointError, OSError) as error:
             return _notice("No checkpoint", str(error), self.refresh)
         except Exception as error:  # the notes of a forged file may hold anything
             reason = f"{type(error).__name__}: {error}"
             return _notice("No page", f"{self.file} cannot be shown ({reason}).", self.refresh)
+
+    def _trace(self, model: Model, run: dict[str, Any]) -> dict[str, Any] | None:
+        """What the run recorded, and the selections of the checkpoints shown, which cost the run nothing."""
+        trace: dict[str, Any] | None = run.get("trace")
+        if trace is None or model.n_rows is None:
+            return trace
+        if self.selections and self.selections[-1][0] > model.n_rows:  # another run
+            self.selections.clear()
+        self.selections = [*self.selections[-MOST:], (model.n_rows, set(model.support.tolist()))]
+        known = {point["rows"] for point in trace["points"] if point.get("support") is not None}
+        points = list(trace["points"])
+        before: set[int] | None = None
+        for rows, support in self.selections:
+            if rows not in known:
+                changed = (None, None) if before is None else (len(support - before), len(before - support))
+                names = ("rows", "support", "entered", "left")
+                points.append(dict(zip(names, (rows, len(support), *changed))))
+            before = support
+        return {**trace, "points": sorted(points, key=lambda point: point["rows"])}
 
 
 def _notice(title: str, text: str, refresh: int) -> str:

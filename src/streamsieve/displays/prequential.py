@@ -77,10 +77,11 @@ class PrequentialDisplay:
     @property
     def panels(self) -> list[str]:
         """The panels to draw: measures, selection, drift."""
+        least = min(2, len(self.points))  # a point alone is drawn only if the curve has no other
         found = {
-            "measures": any(self._column(name)[1].size for name in MEASURES),
-            "selection": self._column("support")[1].size > (len(self.points) > 1),
-            "drift": self._column("drift")[1].size > 0,
+            "measures": any(self._column(name)[1].size >= least for name in MEASURES),
+            "selection": self._column("support")[1].size >= least,
+            "drift": self._column("drift")[1].size >= least,
         }
         return [name for name, there in found.items() if there]
 
@@ -98,8 +99,7 @@ class PrequentialDisplay:
         for each, panel in zip(self.axes_, panels):
             getattr(self, f"_{panel}")(each)
             each.set_xlabel("rows")
-            if len(rows) > 2 and rows[-1] > 20 * rows[0]:
-                each.set_xscale("log")
+            _label_rows(each, rows)
         return self
 
     def _column(self, name: str) -> tuple[Any, Any]:
@@ -112,7 +112,7 @@ class PrequentialDisplay:
             rows, values = self._column(name)
             if values.size and not (name == "recent_loss" and self._column("recent_rmse")[1].size):
                 ax.plot(rows, values, color=colour, marker="o", ms=3.5, lw=1.8, label=label)
-        title(ax, "test-then-train, rows since the last point")
+        title(ax, "test-then-train, recent rows")
         ax.legend(frameon=False, fontsize=9)
 
     def _selection(self, ax: Any) -> None:
@@ -133,3 +133,17 @@ class PrequentialDisplay:
         reach = max(4.0, float(np.abs(values).max()) * 1.1)
         ax.set_ylim(-reach, reach)
         title(ax, "drift of the targets, in standard errors")
+
+
+def _label_rows(ax: Any, rows: list[int]) -> None:
+    """An axis of rows with few short labels (30k); logarithmic if the rows grow by a factor above 20."""
+    from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
+
+    if len(rows) > 2 and rows[-1] > 20 * rows[0]:
+        ax.set_xscale("log")
+        ax.set_xlim(rows[0] / 1.2, rows[-1] * 1.2)
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if rows[-1] > 1000 * rows[0] else (1.0, 3.0)))
+        ax.xaxis.set_minor_locator(NullLocator())
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    ax.xaxis.set_major_formatter(EngFormatter(sep=""))

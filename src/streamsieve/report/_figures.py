@@ -78,7 +78,8 @@ def _style() -> Any:
 def _axes(columns: int) -> list[Any]:
     from matplotlib.figure import Figure  # no pyplot: no display, and nothing global
 
-    figure = Figure(figsize=(4.7 * columns, 3.3), layout="constrained")
+    width = min(4.7 * columns, 10.0)  # as wide as the page: letters keep their size
+    figure = Figure(figsize=(width, 3.3), layout="constrained")
     return list(figure.subplots(1, columns, squeeze=False)[0])
 
 
@@ -86,7 +87,7 @@ def _svg(figure: Any, label: str, features: dict[int, str] | None = None) -> str
     out = io.StringIO()
     figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     text = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.DOTALL)
-    text = re.sub(r"(\d\.\d{2})\d+", r"\1", text)  # hundredths of a point are enough
+    text = re.sub(r"<[^>]*>", _rounded, text)  # not the labels between the tags
     for colour, name in VARIABLES.items():
         text = re.sub(rf"(fill|stroke): {colour}", rf"\1: var({name})", text)
     for feature, name in (features or {}).items():
@@ -97,3 +98,8 @@ def _svg(figure: Any, label: str, features: dict[int, str] | None = None) -> str
     width = figure.get_size_inches()[0] * 6.2  # letters as large as those of the page
     head = f'<svg role="img" aria-label="{label}" class="figure" style="max-width:{width:.0f}rem"'
     return text[text.index("<svg") :].replace("<svg", head, 1)
+
+
+def _rounded(tag: re.Match[str]) -> str:
+    """A tag with coordinates in hundredths of a point."""
+    return re.sub(r"(\d\.\d{2})\d+", r"\1", tag[0])

@@ -17,8 +17,9 @@ GROWTH = 1.25  # of the rows, from one point to the next
 FIRST = 100  # rows before the first point
 MOST = 200  # points; beyond that every second one is dropped
 COPIED = 32 << 20  # bytes of a state that is copied to extract a model: beyond that none is
-FIXED = 1e-2  # seconds of any reading, and
-GUESS = 2e-9  # seconds an operation, for a first point, whose cost nobody has measured yet
+PLAIN = 2e-3  # seconds, expected of the first reading of weights as they are: 1 to 2 ms up to 2,000 features,
+FIXED = 1e-2  # and of a model that is computed from averages or rows,
+GUESS = 2e-9  # plus this for each operation; later the last reading is the estimate
 
 
 @dataclass
@@ -89,7 +90,7 @@ class Trace:
             return GROWTH * self._cost
         if model.method.on_averages:
             return FIXED + GUESS * (model.p**3 + 200 * model.p**2)
-        return FIXED + GUESS * size * (1000 if model.method.extracts else 1)
+        return FIXED + 1000 * GUESS * size if model.method.extracts else PLAIN + GUESS * size
 
     def _read(self, model: Model, block: Any, point: dict[str, Any]) -> None:
         found = measure_next(model, block)
