@@ -79,7 +79,35 @@ def test_a_report_begins_with_quality_and_says_what_was_left_out_and_why(tmp_pat
     assert "<td>always<td>constant" in left_out
     assert "size" not in left_out
     assert "calibration of yes" in html
-    assert html.count("<svg") == 1  # no chart of a single point
+    assert html.count('role="img"') == 1  # the calibration; no chart of a single point
+
+
+def test_a_report_shows_how_the_selection_depends_on_the_rows_and_the_values_of_features(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["size,kind,y", *(f"{x:.3f},{rng.choice(['a', 'b', 'b'])},{x + rng.normal():.3f}"
+                              for x in rng.exponential(size=500))]  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    words = [tmp_path / "t.csv", "--target", "y", "-k", 2, "-q", "--report", tmp_path / "r.html"]
+    good("fit", *words, "-o", tmp_path / "m")
+    html = (tmp_path / "r.html").read_text()
+    assert "2 of the 2 features were selected every time" in html
+    assert html.count("<td>5 of 5") == 2
+    assert html.count("<td class=values><svg") == 1  # bars of the number
+    assert re.search("<td class=values>[36]. %", html)  # share of the category
+    found = read_checkpoint(tmp_path / "m").about["selection"]
+    assert found["folds"] == [[0, 1]] * 5
+    assert sum(found["histograms"]["0"]) == 500
+    good("select", *words, "--hold-out", 0)  # asks for no second model
+    assert "selected every time" not in (tmp_path / "r.html").read_text()
+
+
+def test_a_report_names_features_that_only_some_repetitions_select():
+    model = learn("SFSA", None)  # selects 1 and 4
+    model.about["selection"] = {"folds": [[1, 4], [1, 3], [1, 4], [1, 2], [1, 3]], "histograms": {}}
+    html = page(model)
+    assert "1 of the 2 features were selected every time" in html
+    assert "3 (2 of 5), 2 (1 of 5)" in html
+    assert "<td>2 of 5" in html
 
 
 def test_bars_show_intervals_in_their_own_unit(rows, tmp_path):
@@ -260,6 +288,21 @@ def test_watch_serves_what_the_checkpoint_holds(rows, tmp_path, served):
             get(served + "/", Host=host)
     for host in ("localhost", "127.0.0.1", "localhost:80"):  # of port 80, browsers send none
         assert get(served + "/", Host=host) == html
+
+
+def test_watch_shows_first_and_without_help_of_the_run_how_the_selection_changes(tmp_path, served):
+    Trainer(model := Model(method_class("sfsa")(k=2), "regression")).learn(blocks(4))
+    trace = {"points": [{"rows": 500, "recent_loss": None, "support": None}], "weight": 1.0, "missing": 0}
+    model.about["rows"] = 2000
+    save(model, tmp_path / "c", about={"run": {"done": False, "trace": trace}})
+    get(served + "/")
+    Trainer(model, rows=2000).learn(blocks(8, shift_at=0))
+    model.about["rows"] = 6000
+    save(model, tmp_path / "c", about={"run": {"done": False, "trace": trace}})
+    html = get(served + "/")
+    assert html.index("Along the run") < html.index("What was selected")
+    assert "<tr><td>2,000<td><td>2" in html
+    assert re.search(r"<tr><td>6,000<td><td>2<td>\d<td>\d", html)
 
 
 def test_no_page_of_watch_can_be_framed_or_loads_anything(served):

@@ -497,7 +497,7 @@ def test_the_quality_of_a_model_is_always_said_beside_a_constant(tmp_path):
     file = write(tmp_path / "t.csv", frame())
     for verb in (("select",), ("fit", "-o", tmp_path / "m")):
         done = good(verb[0], file, "--target", "price", *verb[1:])
-        assert "On 80 rows held out from a model of 320 others: R2 0.9" in done.stderr
+        assert "On 80 held-out rows (model of the 320 other rows): R2 0.9" in done.stderr
     done = good("select", file, "--target", "price", "--hold-out", 4, "--json")
     result = json.loads(done.stdout)
     assert (result["test_rows"], result["rows_learned"]) == (100, 300)

@@ -65,7 +65,7 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
             output
         ):  # what was written to a pipe cannot be replaced
             save(model, output)  # before it is measured, which may be interrupted
-        test = fitted.measure(Console(quiet))
+        test = fitted.measure(Console(quiet), for_report=report is not None)
     selected = len(model.support)
     save(model, output, about=about)
     if report is not None:

@@ -31,9 +31,14 @@ class FittedRun(NamedTuple):
     model: Model
     run: SourceRun
 
-    def measure(self, console: Console) -> dict[str, float]:
-        """The quality of the model on held-out rows: print it, store it in the model's notes, return it."""
+    def measure(self, console: Console, *, for_report: bool = False) -> dict[str, float]:
+        """The quality of the model on held-out rows: print it, store it in the model's notes, return it.
+
+        For a report, also note how the selection depends on the rows.
+        """
         quality = self.run.quality()
+        if for_report:
+            self.model.about["selection"] = self.run.selection_notes()
         if quality is None:
             return {}
         self.model.about["quality"] = quality.plain()

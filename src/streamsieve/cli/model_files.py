@@ -138,11 +138,13 @@ def note_unused_columns(model: Model, console: Console) -> None:
 
 
 def note_selection(model: Model, console: Console) -> None:
-    """Say whether nothing was selected, what a sieve's other criterion would select, and what is unused."""
+    """Say what signs mean or that nothing was selected, what another criterion selects, and what is unused."""
     if not len(model.support):
         console.note(
             "No feature was selected: on these rows, no feature predicts the target better than a constant."
         )
+    elif model.classes is not None and model.method.q == 1:
+        console.note(f"Positive effects and weights make {model.classes[-1]} more likely.")
     console.note(model.method.note)
     note_unused_columns(model, console)
 
@@ -177,12 +179,12 @@ def select_from_file(file: str, options: dict[str, Any], console: Console) -> Mo
             name = choice.averages_method()
     if METHODS[method_entry(name).name].family != "averages":
         raise click.UsageError(
-            f"--method {name} needs rows; from the averages of {file} come {', '.join(AVERAGES)}."
+            f"--method {name} needs rows; the averages of {file} are enough only for {', '.join(AVERAGES)}."
         )
     method = choice.make(name, model.task_name, like=model.method)
     method.adopt(model.method)  # type: ignore[attr-defined]
     rows = counted(int(averages.n_samples_), "row")
-    console.note(f"Extracted from the averages of {rows}; none was read.")
+    console.note(f"Extracted from the averages of {rows}; no row was read again.")
     return dataclasses.replace(model, method=method)
 
 

@@ -45,7 +45,7 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
     else:
         fitted = fit_source(source, options, output, quiet)
         model, trace = fitted.model, fitted.trace()
-        test = fitted.measure(Console(quiet))
+        test = fitted.measure(Console(quiet), for_report=report is not None)
     columns, table = feature_table(model)
     if output is not None:
         save(model, output)

@@ -16,6 +16,7 @@ from ..training.model import Model
 from . import _figures
 
 _CELLS = 40_000  # weights in the table, of several classes; beyond that the largest of each feature is shown
+OTHERS = 12  # features named that only the folds select: two lines
 _WIDE = 2_500  # features up to which a path is drawn: it costs p^3
 
 
@@ -71,6 +72,11 @@ def page(
         honest=bool(features) and features[0].honest,
         on_averages=fitted.method.merges,
         selects="k" in fitted.method.params,
+        stable=_stability(fitted),
+        positive=None
+        if fitted.classes is None or fitted.method.q > 1
+        else printable(str(fitted.classes[-1])),
+        histograms=any(kind == ("values", "text") for kind in head),
         effects=any(kind == ("effect", "number") for kind in head),
         quality=_quality(fitted),
         schema=_schema(fitted),
@@ -108,6 +114,9 @@ def table(fitted: Model, features: list[Feature]) -> tuple[list[tuple[str, str]]
     head += [("std. error", "number"), ("t", "number")] if errors else []
     grouped = any(feature.group_effect is not None for feature in features) and not several
     head += [("column effect", "number")] if grouped else []
+    folds, bars = _folds(fitted), _selection_notes(fitted).get("histograms") or {}
+    head += [("folds", "number")] if folds else []
+    head += [("values", "text")] if bars else []
     effects = not several and bool(features) and features[0].effects is not None
     if effects:
         head[2:2] = [("effect", "number")]
@@ -133,6 +142,10 @@ def table(fitted: Model, features: list[Feature]) -> tuple[list[tuple[str, str]]
             cells += [f"<td>{number(feature.stderr)}", f"<td>{number(feature.tvalue)}"]
         if grouped:
             cells += [f"<td>{number(feature.group_effect)}"]
+        if folds:
+            cells += [f"<td>{sum(feature.index in fold for fold in folds)} of {len(folds)}"]
+        if bars:
+            cells += [f"<td class=values>{_histogram(bars.get(str(feature.index)) or [])}"]
         lines.append("<tr>" + "".join(cells))
     return head, "\n".join(lines)
 
@@ -152,6 +165,44 @@ def _bar(side: str, size: float, ends: tuple[float, float] | None, largest: floa
         low, high = (50 + 50 * x / largest for x in sorted(ends))
         return f'<td class={side} style="{style}"><i style="left:{low:.1f}%;width:{high - low:.1f}%"></i>'
     return f"<td class={side} style={style}>"
+
+
+def _selection_notes(fitted: Model) -> dict[str, Any]:
+    found = fitted.about.get("selection")
+    return found if isinstance(found, dict) else {}
+
+
+def _folds(fitted: Model) -> list[set[int]]:
+    """The features that each model without a fifth of the rows selects."""
+    return [set(fold) for fold in _selection_notes(fitted).get("folds") or []]
+
+
+def _histogram(counts: list[float]) -> str:
+    """The distribution of a feature: bars, or the share of rows that have a 0/1 feature."""
+    if len(counts) < 2:
+        return f"{100 * counts[0]:.2g} %" if counts else ""
+    most = max(counts) or 1
+    bars = "".join(f"M{5 * i + 2} 16v-{max(1.0, 16 * n / most):.0f}" for i, n in enumerate(counts) if n)
+    return f'<svg viewBox="0 0 {5 * len(counts)} 16" aria-hidden=true><path d="{bars}"/></svg>'
+
+
+def _stability(fitted: Model) -> dict[str, Any] | None:
+    """How the selection depends on the rows: what all folds select, and what only some of them do."""
+    folds = _folds(fitted)
+    if not folds:
+        return None
+    support, name = set(fitted.support.tolist()), feature_namer(fitted)
+    count = {j: sum(j in fold for fold in folds) for j in set().union(support, *folds)}
+    others = sorted((j for j in count if j not in support), key=lambda j: (-count[j], j))
+    return {
+        "folds": len(folds),
+        "always": sum(count[j] == len(folds) for j in support),
+        "never": sum(count[j] == 0 for j in support),
+        "selected": len(support),
+        "sizes": sorted(len(fold) for fold in folds),
+        "others": [(printable(name(j)), count[j]) for j in others[:OTHERS]],
+        "more": max(0, len(others) - OTHERS),
+    }
 
 
 _TITLES = {
@@ -210,7 +261,7 @@ def number(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float | np.floating):
         real = float(value)
-        if 1e4 <= abs(real) < 1e15 and real.is_integer():
+        if 1e4 <= abs(real) < 1e12:
             return f"{real:,.0f}".replace("-", "−")
         return "∞" if math.isinf(value) else f"{value:.4g}".replace("-", "−")
     return ", ".join(map(number, value)) if isinstance(value, list | tuple) else printable(str(value))

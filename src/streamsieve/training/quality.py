@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ HELD = 5  # every fifth of the first rows is held out, if the user holds out non
 VALUES = 1 << 23  # of the first rows that are learned for it: some seconds
 LABELS = 30  # classes up to which confusions are counted
 BINS = 10  # of probabilities, for the calibration
+BARS = 12  # of the histogram of a feature, which is some 70 pixels wide
+DRAWN = 500  # features with a histogram: each adds some 200 bytes to the page
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,10 @@ class Quality:
                 shown.append(f"{title} {_shown(found[name])}{beside}")
         what = "the mean" if "rmse" in found else "the most frequent class"
         if self.learned is None:
-            head = f"On {self.rows:,} rows held out"
+            head = f"On {self.rows:,} held-out rows"
         else:
-            head = f"On {self.rows:,} rows held out from a model of {self.learned:,} others"
-        return f"{head}: {', '.join(shown)}; in brackets {what}."
+            head = f"On {self.rows:,} held-out rows (model of the {self.learned:,} other rows)"
+        return f"{head}: {', '.join(shown)}; in brackets: always predicting {what}."
 
 
 def _shown(x: float) -> str:
@@ -149,21 +151,73 @@ def of_first_rows(model: Model, blocks: list[Block], *, once: bool) -> Quality |
 
     `model` has a task and is not fitted; `once` learns the rows as a stream.
     """
+    whole, fold = _first_rows(blocks)
+    held = _where(whole, fold == HELD - 1)
+    learned = _learn_without(model, whole, fold, HELD - 1, once=once)
+    return None if learned is None else quality_of(model, [held], learned)
+
+
+def supports_of_folds(model: Model, blocks: list[Block], *, once: bool) -> list[list[int]]:
+    """The features that models fitted without each fifth of the first rows select; empty if rows are few.
+
+    The last one is the model that `of_first_rows` measures.
+    """
+    whole, fold = _first_rows(blocks)
+    supports = []
+    for j in range(HELD):
+        part = replace(model.with_values(), about={})
+        if _learn_without(part, whole, fold, j, once=once) is None:
+            return []
+        supports.append(part.support.tolist())
+    return supports
+
+
+def histograms(blocks: list[Block], features: NDArray[np.integer[Any]]) -> dict[str, list[float]]:
+    """For each feature, the number of values in bins, or the share of ones if it has the values 0 and 1 only.
+
+    The bins are of equal width from the percentile 1 to 99; values outside are counted in the outer bins.
+    """
+    rows = _first_rows(blocks)[0].rows
+    found = {}
+    for j in features[features < rows.p][:DRAWN].tolist():
+        column = rows.columns(np.array([j])).materialized()
+        x = column.to_scipy().toarray().ravel() if column.values is None else column.values.ravel()
+        x = x[np.isfinite(x)]
+        if not len(x):
+            continue
+        if np.isin(x, (0, 1)).all():
+            found[str(j)] = [float(x.mean())]
+            continue
+        low, high = np.percentile(x, (1, 99))
+        if low == high:
+            low, high = x.min(), x.max()
+        found[str(j)] = np.histogram(np.clip(x, low, high), BARS, (low, high))[0].tolist()
+    return found
+
+
+def _first_rows(blocks: list[Block]) -> tuple[Block, NDArray[np.int64]]:
+    """As many of the rows as are learned in some seconds, and the fold of each."""
     rows, y, w, cluster = join(blocks)
     n = len(rows)
     if rows.n_values > VALUES:
         n = max(2 * HELD, int(n * VALUES / rows.n_values))
     at = np.arange(min(n, len(rows)))
-    held, kept = at[at % HELD == HELD - 1], at[at % HELD != HELD - 1]
-    if len(held) < 2:
-        return None
-    part = Block(rows.take(kept), y[kept], *(None if each is None else each[kept] for each in (w, cluster)))
-    if isinstance(model.task, Classification) and len(np.unique(part.y)) < 2:
+    return _where(Block(rows, y, w, cluster), at), at % HELD
+
+
+def _where(block: Block, at: NDArray[Any]) -> Block:
+    vectors = (None if each is None else each[at] for each in (block.weight, block.cluster))
+    return Block(block.rows.take(at), block.y[at], *vectors)
+
+
+def _learn_without(model: Model, whole: Block, fold: NDArray[Any], j: int, *, once: bool) -> int | None:
+    """Fit a model to the rows outside of fold j: their number; None if there are too few rows or classes."""
+    part = _where(whole, fold != j)
+    if np.sum(fold == j) < 2 or (isinstance(model.task, Classification) and len(np.unique(part.y)) < 2):
         return None
     trainer = Trainer(model)
     if once:
         trainer.learn([part])
     else:
         trainer.fit(*model.encode(*part[:4]))
-    other = Block(rows.take(held), y[held], None if w is None else w[held])
-    return quality_of(model, [other], len(kept))
+    return len(part.rows)

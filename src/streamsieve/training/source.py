@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -22,7 +23,7 @@ from ..sources.schema import Schema
 from .checkpoint import CheckpointPolicy
 from .history import History
 from .model import Model, TooManyFeatures
-from .quality import Quality, of_first_rows, quality_of
+from .quality import Quality, histograms, of_first_rows, quality_of, supports_of_folds
 from .trace import Trace
 from .trainer import (
     Block,
@@ -402,6 +403,19 @@ class SourceRun:
             return of_first_rows(model, blocks, once=not self.as_fit)
         except ValueError:  # too few rows for the method
             return None
+
+    def selection_notes(self) -> dict[str, Any]:
+        """For a report: histograms of features, and the selections without each fifth of the first rows."""
+        if not self.looked_at:
+            return {}
+        model = replace(self.model.with_values(), about={})
+        blocks = [checked_block(model, block, 0) for block in self.looked_at]
+        notes: dict[str, Any] = {"histograms": histograms(blocks, self.model.support)}
+        if self.source.options.get("hold_out") == 0:
+            return notes
+        with suppress(ValueError):  # too few rows for the method
+            notes["folds"] = supports_of_folds(model, blocks, once=not self.as_fit)
+        return notes
 
 
 class _Reopened:
