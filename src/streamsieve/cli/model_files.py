@@ -138,7 +138,7 @@ def note_unused_columns(model: Model, console: Console) -> None:
 
 
 def note_selection(model: Model, console: Console) -> None:
-    """Say what signs mean or that nothing was selected, what another criterion selects, and what is unused."""
+    """Say what signs mean or that nothing is selected, what another criterion selects, what is unused."""
     if not len(model.support):
         console.note(
             "No feature was selected: on these rows, no feature predicts the target better than a constant."
