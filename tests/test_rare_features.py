@@ -33,6 +33,15 @@ def test_rare_features_are_found_in_one_pass(name, task, layout):
     assert rare >= 6.5  # of SFSA and labels 7; all were 0 in units of the non-zero values
 
 
+@pytest.mark.parametrize("name", ["FOBOS", "RDA", "L1ARDA"])
+def test_penalties_on_sums_of_gradients_miss_rare_features_of_labels(name):
+    """As the docstrings say."""
+    for seed in range(2):
+        X, y = rows("Classifier", seed)
+        model = getattr(streamsieve, name + "Classifier")(20).partial_fit(X, y, classes=[False, True])
+        assert model.get_support()[1:20:2].sum() <= 2
+
+
 def test_fit_of_fobos_finds_rare_features_where_a_stream_does_not():
     """As its docstring says."""
     for seed in range(2):

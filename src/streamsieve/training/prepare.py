@@ -8,7 +8,11 @@ centred.
 
 A common step size does not suit columns of different units. For learners whose kernels have no units, each
 column is divided by the root mean square of its non-zero values about the centre, over the same rows; a rare
-column with too few values is divided by the typical root mean square. Budgeted learners assume rows of norm
+column with too few values is divided by the typical root mean square. Zeros are not counted. Counted, one
+pass of FOBOS, RDA and L1ARDA finds rare 0/1 columns (5, 8 and 9 of 10 for labels in place of 0), but the ten
+columns that they select predict worse on text: 55 to 61 % in place of 81 to 83 on dexter in one pass, and 65
+in place of 79 on basehock by `fit` of FOBOS, because a column seen two or three times then outweighs all
+others. Budgeted learners assume rows of norm
 1: their rows are divided by the root mean square of the norm that k values of a row can have.
 
 Values far outside the range of these rows are not learned, unless the column stays there: see `far.py`.

@@ -34,8 +34,8 @@ class FOBOS(Regularised):
 
     *Rare features.* One step length serves all features, and the penalty shrinks a weight with every row,
     also with those in which its feature is zero. One pass finds few features that are rarely non-zero: of 10
-    in 1 % of 3,000 rows 0 to 2, `fit` 7 to 10. `AdaFOBOS`, whose steps follow each feature's own gradients,
-    finds all of them in one pass.
+    in 1 % of 3,000 rows 0 to 2, `fit` 7 to 10 for targets and 1 to 5 for labels. `AdaFOBOS`, whose steps
+    follow each feature's own gradients, finds all of them in one pass.
     """
 
     l1_ratio, schedule = ladder.L1_RATIO, ladder.SQRT_SCHEDULE

@@ -31,6 +31,10 @@ class L1ARDA(Regularised):
     weights at the next penalty. With several outputs, whose union of k features would have few of each, it is
     the k largest weights at the penalty with the smallest progressive loss.
 
+    *Rare features.* The penalty is a threshold for the sum of the gradients, which is small for features that
+    are rarely non-zero. One pass finds 5 to 8 of 10 in 1 % of 3,000 rows for targets, and none for labels;
+    `AdaFOBOS` finds all of them.
+
     Differences from the paper: there is an intercept, learned by adaptive gradient steps and never penalised.
     """
 

@@ -34,6 +34,10 @@ class RDA(Regularised):
     weights at the next penalty. With several outputs, whose union of k features would have few of each, it is
     the k largest weights at the penalty with the smallest progressive loss.
 
+    *Rare features.* The penalty is a threshold for the sum of the gradients, which is small for features that
+    are rarely non-zero. One pass finds 0 or 1 of 10 in 1 % of 3,000 rows, `fit` 0 to 6; `AdaFOBOS` finds all
+    of them.
+
     Differences from the paper: eta stands for 1 / gamma, and beta_t = 1 / eta_t for any schedule; a derived
     step never grows, because beta_t must not fall. There is an intercept, learned by plain gradient steps and
     never penalised.
