@@ -69,7 +69,7 @@ def test_the_model_after_every_row_is_the_explicit_one(case, options):
 def test_constant_and_repeated_columns_are_harmless_after_every_row():
     X, y = data(200)
     X[:, 0], X[:, 5] = 1e6, 0.1
-    X[:, 9] = X[:, 7]  # ties go to the lower index
+    X[:, 9] = X[:, 7]  # ties go to the lower index, and from row 64 on copies are left out
     model = OLSTRegressor(2, ridge=1.0)
     for i in range(len(y)):
         model.partial_fit(X[i : i + 1], y[i : i + 1])
@@ -77,8 +77,8 @@ def test_constant_and_repeated_columns_are_harmless_after_every_row():
         assert_allclose(model.coef_, coef[0], rtol=1e-6, atol=1e-6, err_msg=f"row {i}")
     assert not model.coef_[[0, 5]].any()
     assert_array_equal(OLSTRegressor(1).fit(X[:, 5:], y).get_support(indices=True), [2])
-    both = OLSTRegressor(12).fit(X, y)  # even where all of them must stay
-    assert_array_equal(np.flatnonzero(both.coef_ == 0), [0, 5])
+    both = OLSTRegressor(12).fit(X, y)  # even where all others must stay
+    assert_array_equal(np.flatnonzero(both.coef_ == 0), [0, 5, 9])
     assert np.abs(both.coef_).max() < 10
 
 
@@ -337,3 +337,15 @@ def test_without_a_ridge_the_first_step_is_least_squares():
             coef, bias = olst(X[: i + 1], y[: i + 1], 3, 1e-12)
             assert_allclose(np.atleast_2d(model.coef_), coef, rtol=1e-5, atol=1e-6 * np.abs(coef).max())
             assert_allclose(model.intercept_, bias[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("eps", [0.0, 1e-10])
+def test_a_copy_takes_no_place_among_the_k(eps):
+    """Each pair of copies shared its weight: 3 of 5 features that matter were selected, two of them twice."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 10))
+    y = X[:, :5] @ np.array([3.0, -2.0, 1.5, 2.5, -1.0]) + 0.5 * rng.normal(size=500)
+    Z = np.hstack([X, X + eps * rng.normal(size=X.shape)])
+    model = OLSTRegressor(k=5).fit(Z, y)
+    assert set(model.get_support(indices=True) % 10) == set(range(5))
+    assert_allclose(model.predict(Z), OLSTRegressor(k=5).fit(X, y).predict(X), atol=1e-6)

@@ -50,7 +50,12 @@ def olst(X, y, k, ridge, r=None, intercept=True, standardize=True):
     beta = first_step(X, y, ridge, r, intercept)
     score = np.linalg.norm(beta, axis=1) * (sigma if standardize else sigma > 0)
     score = np.array([float(f"{x:.7e}") for x in score])  # what rounding tells apart is a tie
-    kept = sorted(j for j in np.lexsort([np.arange(len(score)), -score])[:k] if score[j] > 0)
+    kept = []
+    for j in np.lexsort([np.arange(len(score)), -score]):
+        copy = any(S[i, j] ** 2 > (1 - 1e-10) * S[i, i] * S[j, j] for i in kept)
+        if score[j] > 0 and len(kept) < k and not (len(X) >= 64 and copy):  # fewer may be equal by chance
+            kept.append(j)
+    kept.sort()
     coef = np.zeros((y.shape[1], X.shape[1]))
     if kept:
         A, b = S[np.ix_(kept, kept)], s[kept]

@@ -13,6 +13,7 @@ from ...core.rows import Array, Rows
 from ...core.state import State, optional, square, zeros
 from ...statistics.linear_model import TIE, largest_rows
 from ...statistics.ridge import block, cholesky, likeliest_ridge
+from ...statistics.standardize import COPY
 from ..averages.olsth import CROWDED
 
 BLOCK = 64  # rows between two updates of the p x p matrices: BLAS adds 64 for the price of a dozen
@@ -253,20 +254,34 @@ class InverseMoments(State):
     def _extract(self, k: int, standardize: bool) -> tuple[Array, Array]:
         scale = self.deviation()
         beta = self.ridge_weights()
-        support = best_rows(beta * scale[:, None] if standardize else beta, scale > 0, k)
+        beta, usable = beta * scale[:, None] if standardize else beta, scale > 0
+        support = best_rows(beta, usable, k)
+        R = self._correlation(support, scale)
+        while self.moments is not None:  # before row 64 columns may be equal by chance
+            copies = support[(np.triu(R, 1) ** 2 > 1 - COPY["float64"]).any(axis=0)]
+            if not len(copies):
+                break
+            usable[copies] = False  # it shares the weight of its column, and would take a place among the k
+            support = best_rows(beta, usable, k)
+            R = self._correlation(support, scale)
         coef = np.zeros(self.xy.shape)
         if len(support):
             weight, unit = float(self.total[0]), 1.0 / scale[support]
-            B = self.block[: self.filled].take(support, axis=1)
-            A = B.T @ B
-            if self.moments is not None:
-                A += self.moments.T.take(support, axis=0).take(support, axis=1)
-            A *= unit[:, None] * (unit / weight)
             ridge = self.ridge() if self.rows - self.intercept <= CROWDED * len(support) else 0.0
-            L, _ = cholesky(A, ridge)
+            L, _ = cholesky(R, ridge)
             solved, _ = linalg.dpotrs(L, self.xy.T[support] * (unit / weight)[:, None], lower=1)
             coef[:, support] = (solved * unit[:, None]).T
         return coef, self.mean_y - coef @ self.mean if self.intercept else np.zeros(len(self.mean_y))
+
+    def _correlation(self, features: NDArray[np.int64], scale: Array) -> Array:
+        """Correlations of these features (upper triangle), about zero without an intercept."""
+        B = self.block[: self.filled].take(features, axis=1)
+        A: Array = B.T @ B
+        if self.moments is not None:
+            A += self.moments.T.take(features, axis=0).take(features, axis=1)
+        unit = 1.0 / scale[features]
+        A *= unit[:, None] * (unit / float(self.total[0]))
+        return A
 
 
 def times(A: Array | None, B: Array) -> Array:

@@ -32,7 +32,8 @@ class OLST(Method):
     where the inverse is computed again (O(p^3); rounding errors cannot accumulate either), and at the current
     row before row 64; a feature that begins to vary in between has the sigma of that row. Step 3 keeps the
     ridge while there are at most 4 rows for each of the k features: around n = k least squares interpolates
-    noise. The paper has no intercept (`fit_intercept=False`) and ranks by ``|beta_j|``
+    noise. From row 64 on, a column that equals one of higher rank up to its unit and rounding is left out in
+    step 2. The paper has no intercept (`fit_intercept=False`) and ranks by ``|beta_j|``
     (`standardize=False`).
     """
 
