@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import r2_score
 
 import streamsieve
@@ -294,3 +295,25 @@ def test_a_count_that_outweighs_all_others_is_said(name):
     counts[7] = 1e12
     with pytest.warns(UserWarning, match="A count of 1e.12 is more than 100 times the sum of all others"):
         model.fit(X, counts)
+
+
+@pytest.mark.filterwarnings("ignore:A count of:UserWarning")
+@pytest.mark.parametrize("count", [1e3, 1e4, 1e6, 1e12])
+@pytest.mark.parametrize("name", ["OLSRegressor", "OLSthRegressor", "OLassoRegressor", "SieveRegressor"])
+def test_one_huge_count_does_not_overflow(name, count):
+    """Steps of the averages overshot, by 1e6 at a count of 1e4; Sieve predicted 1 for all rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 6))
+    y = rng.poisson(np.exp(1 + X[:, :3] @ [0.5, -0.5, 0.3])).astype(float)
+    y[700] = count
+    kind = getattr(streamsieve, name)
+    model = kind(loss="poisson", **({"k": 6} if "k" in kind._params else {})).fit(X, y)
+    best = PoissonRegressor(alpha=0, max_iter=1000, solver="newton-cholesky").fit(X, y)
+
+    def loss(predicted):
+        return np.mean(predicted - y * np.log(predicted))
+
+    constant = np.full(len(y), y.mean())
+    gain = loss(constant) - loss(best.predict(X))
+    assert loss(constant) - loss(model.predict(X)) > (0.9 if "Sieve" not in name else 0.2) * gain
+    assert model.predict(X).max() < 2 * max(y.max(), best.predict(X).max())

@@ -19,6 +19,7 @@ from .params import Param, Parameter, Real
 
 Array = NDArray[np.float64]
 
+UNLIKELY = 10.0  # deviations of a count above its mean: if the model is right, less than one row in 1e12
 MAD = 1.4826  # standard deviation of a normal variable divided by its median absolute deviation
 
 
@@ -65,6 +66,10 @@ class Loss:
         """The second derivative. If the loss has corners, that of a parabola that touches the loss at the
         margin and is nowhere below it."""
         raise NotImplementedError  # pragma: no cover
+
+    def parabola(self, margin: Any, y: Any) -> Array:
+        """The second derivative of the parabola that a step of Newton's method without a line search uses."""
+        return self.bend(margin, y)
 
     def means(self, margin: Array) -> Array:
         """Predicted targets."""
@@ -296,6 +301,19 @@ class Poisson(Loss):
     def bend(self, margin: Any, y: Any) -> Array:
         mean = np.exp(np.minimum(margin, 50.0))
         return np.broadcast_to(mean, np.broadcast_shapes(np.shape(margin), np.shape(y)))
+
+    def parabola(self, margin: Any, y: Any) -> Array:
+        """Where a count is far above its mean exp(m), the parabola whose minimum is at log(y).
+
+        That of the second derivative has its minimum at y / exp(m) - 1 above m, where the exponential
+        function may overflow. Counts are far above if by `UNLIKELY` deviations; for others it is not used,
+        because it makes steps shorter, and with counts of the model hardly any is so far.
+        """
+        mean = np.exp(np.minimum(margin, 50.0))
+        above = np.subtract(y, mean)
+        far = above > UNLIKELY * np.sqrt(mean + 1)
+        ahead = np.log(np.where(far, y, 1.0)) - np.where(far, margin, -1.0)
+        return np.where(far, above / ahead, mean)
 
     def means(self, margin: Array) -> Array:
         return np.exp(np.minimum(margin, 700.0))

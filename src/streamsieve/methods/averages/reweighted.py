@@ -118,7 +118,7 @@ def reweighted(loss: Loss, around: State, rows: Rows, y: Array, w: Array | None)
     if joint:
         return Reweighted(eta + 2 * ((y > 0) - softmax(eta)), weight)
     margin, target = eta / around.spread, y / around.spread
-    D = np.maximum(loss.bend(margin, target).max(axis=1), FLOOR * around.unit)
+    D = np.maximum(loss.parabola(margin, target).max(axis=1), FLOOR * around.unit)
     z = eta - around.spread * loss.derivative(margin, target) / D[:, None]
     squares = weight @ np.minimum(np.square(margin - target), FAR**2)
     return Reweighted(z, weight * (D / around.unit), float(weight.sum()), float(weight @ D), squares)

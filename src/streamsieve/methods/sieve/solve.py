@@ -98,7 +98,10 @@ class Problem:
         return np.ascontiguousarray([(m - s.offset) / unit, t / unit, m, t, (self.deviation / t) ** 2])
 
     def zero(self, columns: Ints) -> Fit:
-        return Fit(columns, np.zeros((self.c, len(columns))), np.zeros(self.c))
+        b = np.zeros(self.c)
+        if self.intercept and self.store.n and not np.isfinite(self.loss_function.curvature):
+            b += self.loss_function.constant(self.y, self.weight)  # a step from far away would overflow
+        return Fit(columns, np.zeros((self.c, len(columns))), b)
 
     def distinct(self, columns: Ints) -> Ints:
         """Columns that are not linear functions of one before them, by their random sums up to a sign."""
