@@ -37,11 +37,12 @@ def support(model):
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("k", "criterion"), [(4, "cv"), ("auto", "cv"), ("auto", "1se")])
 def test_reading_equals_the_slow_twin(seed, k, criterion):
-    X, y = data(60 + 20 * seed, 12 + 4 * seed, seed, noise=1 + seed)
+    n = 60 + 20 * seed if seed < 4 else 420  # these have one partition into folds
+    X, y = data(n, 12 + 4 * seed, seed, noise=1 + seed)
     X[:, 1], X[:, 2] = 3 - 2 * X[:, 0], 5.0  # a copy, and a column that does not vary
     X = X.astype(np.float32).astype(float)
     model = fitted(X, y, k, criterion=criterion)
-    columns, coef, intercept = twin.read(X, y, twin.folds(X), k, criterion)
+    columns, coef, intercept = twin.read(X, y, k, criterion)
     assert_array_equal(model.get_support(indices=True), columns)
     assert_allclose(model.coef_[columns], coef, rtol=1e-4)
     assert_allclose(model.intercept_, intercept, rtol=1e-4, atol=1e-5)
@@ -99,8 +100,24 @@ def test_folds_are_those_of_the_slow_twin(labels):
     X, y = data(150, 12)
     X = (X * (X > -0.5)).astype(np.float32).astype(float)
     model = fitted(X, y, 3, labels=labels)
-    wanted = twin.folds(X, y > np.median(y) if labels else None)
-    assert_array_equal(read.folds_of(model.method_)[0], wanted)
+    for partition in range(read.PARTITIONS):
+        wanted = twin.folds(X, y > np.median(y) if labels else None, partition)
+        assert_array_equal(read.folds_of(model.method_, partition)[0], wanted)
+
+
+def test_two_rows_share_a_fold_in_one_of_the_partitions_at_most():
+    X, y = data(25)
+    model = fitted(X, y, 3, labels=True)
+    folds = [read.folds_of(model.method_, partition)[0] for partition in range(read.PARTITIONS)]
+    together = sum((fold[:, None] == fold).astype(int) for fold in folds)
+    assert np.isin(together[~np.eye(25, dtype=bool)], [0, 1]).all()
+
+
+@pytest.mark.parametrize("votes", [1, 2])
+def test_most_partitions_of_few_rows_decide_whether_anything_is_selected(votes, monkeypatch):
+    better = iter([t < votes for t in range(3)])
+    monkeypatch.setattr(read, "better_than_constant", lambda *_: next(better))
+    assert fitted(*data(100)).get_support().any() == (votes == 2)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "words"])
@@ -315,7 +332,7 @@ def test_each_refit_is_chosen_somewhere():
     for seed in range(24):
         _, engine, columns, folds = entries_of(seed, 5, noise=0.5 + seed % 12, p=20)
         entries = read.finalists([engine], columns, read.RIDGES, [5], folds, read.REFITS)
-        chosen.add(read.REFITS[read.choose(entries, [5], "cv")[2]])
+        chosen.add(read.REFITS[read.choose([entries], [5], "cv")[2]])
     assert chosen == {read.OWN, 0.1, 1.0, 10.0}
 
 
@@ -404,16 +421,16 @@ def test_a_model_that_overflows_is_not_chosen():
     wild = read.with_losses(one._replace(engine=Overflows(), losses=np.zeros((1, 1, 5))), [0], (read.OWN,))
     assert read.least(wild) > 1e99
     fine = one._replace(losses=np.ones((1, 1, 5)))
-    assert read.choose([wild, fine], [5], "cv")[0] is fine
+    assert read.choose([[wild, fine]], [5], "cv")[0] is fine
 
 
 def test_of_equal_losses_the_stronger_ridge_is_taken():
     one = entries_of(0, 5, noise=1)[0][0]
     losses = np.full((1, 3, 5), 2.0)
     stronger = one._replace(ridge=0.1, losses=losses * (1 + 1e-7))
-    assert read.choose([stronger, one._replace(ridge=0.01, losses=losses)], [5], "cv")[0].ridge == 0.1
+    assert read.choose([[stronger, one._replace(ridge=0.01, losses=losses)]], [5], "cv")[0].ridge == 0.1
     assert (
-        read.choose([stronger, one._replace(ridge=0.01, losses=losses * 0.999)], [5], "cv")[0].ridge == 0.01
+        read.choose([[stronger, one._replace(ridge=0.01, losses=losses * 0.999)]], [5], "cv")[0].ridge == 0.01
     )
 
 

@@ -19,13 +19,14 @@ def keys(X):
     return ((total ^ (total >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(32)
 
 
-def folds(X, label=None):
+def folds(X, label=None, partition=0):
     """The fold of each row, of which there are no copies."""
     if label is None:
-        return (keys(X) % 5).astype(int)
-    fold = np.empty(len(X), dtype=int)
-    fold[np.lexsort((keys(X), label))] = np.arange(len(X)) % 5
-    return fold
+        number = (keys(X) % 25).astype(int)
+    else:
+        number = np.empty(len(X), dtype=int)
+        number[np.lexsort((keys(X), label))] = np.arange(len(X)) % 25
+    return (number + partition * (number // 5)) % 5
 
 
 def originals(Z):
@@ -67,26 +68,30 @@ def eliminate(Z, t, columns, ridge, sizes):
         columns = np.delete(columns, np.argmin(B**2 / np.diag(M)))
 
 
-def read(X, y, fold, k="auto", criterion="cv"):
-    """Columns, weights and intercept; `fold` of each row is given."""
+def read(X, y, k="auto", criterion="cv"):
+    """Columns, weights and intercept."""
     Z = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
     t = (y - y.mean()) / y.std()
     columns = originals(Z)
     sizes = [min(k, len(columns))] if k != "auto" else ladder(min(len(columns), 2 * len(y)))
 
-    def measure(ridge, f):
-        """Adds the losses of a fold, left out of an elimination, at each size and refit."""
-        rest, held = fold != f, fold == f
+    partitions = [folds(X, partition=t) for t in range(3 if k == "auto" and len(y) <= 400 else 1)]
+
+    def measure(ridge, j, f):
+        """Adds the losses of a fold of partition j, left out of an elimination, at each size and refit."""
+        rest, held = partitions[j] != f, partitions[j] == f
         for size, S in eliminate(Z[rest], t[rest], columns, ridge, sizes).items():
             for factor in FACTORS:
                 B, b = model(Z[rest], t[rest], S, ridge, factor)
                 error = t[held] - Z[held][:, S] @ B - b
-                losses.setdefault((ridge, size, factor), np.zeros(5))[f] = 0.5 * (error**2).sum()
+                losses.setdefault((ridge, size, factor), np.zeros((len(partitions), 5)))[j, f] = (
+                    0.5 * (error**2).sum()
+                )
 
     losses, first, worse = {}, {}, 0
     for ridge in RIDGES:
-        measure(ridge, 0)
-        loss = min(loss[0] for (r, _, _), loss in losses.items() if r == ridge)
+        measure(ridge, 0, 0)
+        loss = min(loss[0, 0] for (r, _, _), loss in losses.items() if r == ridge)
         worse = 0 if loss < min(first.values(), default=np.inf) else worse + 1
         first[ridge] = loss
         if worse == 2:
@@ -96,16 +101,20 @@ def read(X, y, fold, k="auto", criterion="cv"):
     finalists.sort(reverse=True)
     losses = {at: loss for at, loss in losses.items() if at[0] in finalists}
     for ridge in finalists:
-        for f in range(1, 5):
-            measure(ridge, f)
-    if k == "auto":
+        for j, f in [(j, f) for j in range(len(partitions)) for f in range(5)][1:]:
+            measure(ridge, j, f)
+
+    def better_than_constant(j, fold):
         constant = np.array([0.5 * ((t[fold == f] - t[fold != f].mean()) ** 2).sum() for f in range(5)])
-        all_losses = np.array(list(losses.values()))
+        all_losses = np.array([loss[j] for loss in losses.values()])
         others = all_losses.sum(axis=1)[:, None] - all_losses
         gain = constant - all_losses[others.argmin(axis=0), np.arange(5)]
         clearly = gain.sum() > 1.53 * gain.std(ddof=1) * 5**0.5
-        if gain.sum() <= 3 or not (clearly or (gain > 0).sum() >= 4):
-            return np.empty(0, dtype=int), np.empty(0), y.mean()
+        return gain.sum() > 3 and (clearly or (gain > 0).sum() >= 4)
+
+    votes = [better_than_constant(j, fold) for j, fold in enumerate(partitions)]
+    if k == "auto" and sum(votes) <= len(votes) / 2:
+        return np.empty(0, dtype=int), np.empty(0), y.mean()
 
     def tied(at):
         return losses[at].sum() * (1 + 1e-5 * finalists.index(at[0]))
@@ -115,7 +124,7 @@ def read(X, y, fold, k="auto", criterion="cv"):
     if criterion == "1se":
         for s in sorted(sizes):
             d = losses[curve[s]] - losses[curve[size]]
-            if d.sum() <= d.std(ddof=1) * 5**0.5:
+            if d.sum(axis=1).mean() <= (5 * d.var(axis=1, ddof=1).mean()) ** 0.5:
                 size = s
                 break
     ridge, _, factor = curve[size]
