@@ -32,6 +32,7 @@ myst_heading_anchors = 3
 autodoc_typehints = "none"  # the docstrings name the types
 autodoc_mock_imports = [name for name in ("mlflow", "pyarrow", "pyspark", "ray") if find_spec(name) is None]
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"  # the contents on the right name methods, not their class again
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

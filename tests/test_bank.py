@@ -170,7 +170,7 @@ def test_estimators_adapt(name, tmp_path):
 def test_what_does_not_go_with_it_is_refused():
     X, y = stream(n=200)
     for wrong in ({"missing": "mean"}, {"decay": 0.1}, {"criterion": "cv"}, {"se": "folds"}, {"honest": 0.5}):
-        with pytest.raises(ParamError, match="half_life='auto'; expected a number or None beside"):
+        with pytest.raises(ParamError, match="half_life='auto'; expected a number or None with"):
             streamsieve.OLSthRegressor(half_life="auto", **wrong).fit(X, y)
     model = streamsieve.OLSthRegressor(2).fit(X, y)
     assert model.drift_ is None

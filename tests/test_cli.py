@@ -152,7 +152,7 @@ def test_a_target_of_arrays_is_asked_for_by_what_they_have(tmp_path):
     np.savez(tmp_path / "x.npz", X=np.ones((9, 4)))
     done = run("fit", tmp_path / "x.npz", "-o", tmp_path / "m")
     assert done.exit_code == 2
-    assert "--target: expected the name of the array to predict, saved beside the rows." in done.stderr
+    assert "--target: expected the name of the array to predict, saved with the rows." in done.stderr
 
 
 @pytest.mark.parametrize("quiet", [False, True])

@@ -192,7 +192,7 @@ def test_any_time_since_a_snapshot(table, tmp_path):
         (("--stability", "0.7", "--method", "sieve"), "--stability is not for --method sieve"),
         (("--se", "folds", "--method", "sgd"), "--se is not for --method sgd"),
         (("--se", "hc1", "--method", "sieve"), "--se hc1: sieve expected"),
-        (("--se", "hc1", "--honest", "0.5"), "--se hc1: expected 'folds' beside honest"),
+        (("--se", "hc1", "--honest", "0.5"), "--se hc1: expected 'folds' with honest"),
         (("--cluster", "shop", "--se", "classical"), "--cluster needs --se folds"),
         (("--stability", "0.5"), "--stability"),
     ],

@@ -13,7 +13,7 @@ from .jobs import learn_blocks, stream_partial
 from .partial import Partial, Task
 from .parts import finish, fresh, named
 
-TARGET, WEIGHT = "target of streamsieve", "weight of streamsieve"  # columns beside those of the frame
+TARGET, WEIGHT = "target of streamsieve", "weight of streamsieve"  # columns added to those of the frame
 
 
 def block_part(task: Task, number: int, X: Any, y: Any, weight: Any) -> Partial:

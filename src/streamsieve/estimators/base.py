@@ -443,7 +443,7 @@ def first_call(estimator: Estimator) -> RLock:
 
 
 def check_columns(target: str, weight: Any, cluster: Any) -> None:
-    """Raise ValueError unless weights, beside the name of the column of targets, are a column of X, too."""
+    """Raise ValueError unless weights are a column of X, as the targets are."""
     for name, value in (("sample_weight", weight), ("cluster", cluster)):
         if value is not None and (name == "cluster" or not isinstance(value, str)):
             expected = "the name of one" if name == "sample_weight" else "None"

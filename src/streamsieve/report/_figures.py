@@ -1,4 +1,4 @@
-"""The displays as SVG text, to stand in a page: in its fonts and colours, each line with its name."""
+"""The displays as SVG text for a page, in its fonts and colours, each line with its name."""
 
 from __future__ import annotations
 

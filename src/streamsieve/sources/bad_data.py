@@ -17,7 +17,7 @@ FAULTS = (
     "{text} is infinite or too large for a double",
     "a missing value, {text}",
     "the row ends here, with fewer cells than the {columns} columns of the header",
-    "the row goes on with {text}, with more cells than the {columns} columns of the header",
+    "the row continues with {text}: more cells than the {columns} columns of the header",
     "a quoted cell that is not closed, or goes on after its closing quote: {text}",
     "a NUL byte in {text}",
     "the weight {text} is negative",

@@ -69,7 +69,7 @@ class Model:
     refitted: Refitted | None = None
     lock: Any = field(default_factory=RLock, init=False, repr=False)
     _seen_value: bool = field(default=False, init=False, repr=False)  # of TINY or above
-    #: Whether a user was told of rows that lie outside of those learned: once is enough.
+    #: Whether the warning about rows outside the range of the training rows was given.
     warned_of_outside: bool = field(default=False, init=False, repr=False)
     reach: Any = field(default=None, init=False, repr=False)  # a cache of `outside.reach_of`
 

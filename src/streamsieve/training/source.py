@@ -194,7 +194,7 @@ class SourceRun:
             some = ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
             return f"expected the column to predict, out of {some}."
         if self.format == "npz":
-            return "expected the name of the array to predict, saved beside the rows."
+            return "expected the name of the array to predict, saved with the rows."
         return f"expected the column to predict, a number from 0 to {p - 1}."
 
     def _resume(self, model: Model, position: Any, done: bool) -> None:

@@ -203,7 +203,7 @@ class AveragesMethod(Method):
         name = next((name for name, given in wrong.items() if given), self._fold_reason)
         if name is not None:
             raise ParamError(
-                "half_life", "auto", f"expected a number or None beside {name}={getattr(self, name)!r}."
+                "half_life", "auto", f"expected a number or None with {name}={getattr(self, name)!r}."
             )
 
     def _check_errors(self) -> None:
@@ -229,10 +229,10 @@ class AveragesMethod(Method):
             return
         for name in ("grow", "interactions", "decay", "half_life"):
             if getattr(self, name):
-                raise ParamError("se", "hc1", f"expected 'folds' beside {name}={getattr(self, name)!r}.")
+                raise ParamError("se", "hc1", f"expected 'folds' with {name}={getattr(self, name)!r}.")
         if self._fold_reason is not None:
             raise ParamError(
-                "se", "hc1", f"expected 'folds' beside {self._fold_reason}: fourth moments are of all rows."
+                "se", "hc1", f"expected 'folds' with {self._fold_reason}: fourth moments need all rows."
             )
 
     @property

@@ -29,7 +29,7 @@ class Effects(Sieve):
     """
 
     name = "Sieve"
-    #: Whether parts are to be merged: then no sieve runs beside, whose rows could not be.
+    #: Whether parts will be merged: then no sieve learns the rows, because its rows cannot be merged.
     merges: bool = False  # type: ignore[misc]
 
     def check(self) -> None:
@@ -70,7 +70,7 @@ class Effects(Sieve):
 
     @property
     def by_sieve(self) -> bool:
-        """Whether a sieve runs beside."""
+        """Whether a sieve learns the same rows."""
         alone = self.merges if self.state is None else self.state.levels.alone
         return self.effects == "auto" and not alone
 

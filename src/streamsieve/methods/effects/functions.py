@@ -15,7 +15,7 @@ from .levels import LEVELS, Codes, Levels
 ORDER = 7  # functions of a feature while selecting: a line, its square and five cosines of its rank
 SIDE = 3  # functions of each feature of a pair while selecting: nine products find a 4 x 4 checkerboard
 BLOCK = 1 << 23  # values of the columns that are held at a time: 32 MB
-DEPENDENT = 1e-4  # share of its size that a function must keep beside those before it
+DEPENDENT = 1e-4  # share of its size that must remain after projection on the functions before it
 
 Floats = NDArray[np.float32]
 

@@ -21,7 +21,7 @@ LEVELS = 64  # the means within 63 levels keep 99.6 % of a normal variable's var
 EDGES = LEVELS - 1
 FIRST = 2000  # rows that set the edges: a level then holds 31 of them
 FINE = 1 << 20  # parts of a feature's unit in which its sums are counted
-CODES = 1 << 20  # bytes of levels made at a time: small beside the memory, many beside the cost of a call
+CODES = 1 << 20  # bytes of levels made at a time: small for the memory, large for a call
 SAMPLE = ("codes", "y", "weight", "hash")
 SHARD = (
     40  # bits for the number of a row within its part of the stream; the others are a hash of its first row
@@ -65,7 +65,7 @@ class Levels(State):
     n, shard : int
         Rows so far, and a number of this part of a stream.
     alone : bool
-        Whether no sieve runs beside: states that are merged have none.
+        Whether no sieve learns the same rows: states that are merged have none.
     codes : uint8 array (h, p)
     y, weight, hash : arrays (h, targets), (h,), (h,)
         The sample, by ascending hash.

@@ -19,7 +19,7 @@ from .store import Ints
 if TYPE_CHECKING:
     from .sieve import Sieve
 
-WORK_BYTES = 32 << 20  # working memory beside the store
+WORK_BYTES = 32 << 20  # working memory, in addition to the store
 SUM_BYTES = 8 << 20  # of the groups of rows that are summed apart, as the kernels have it
 CACHE_BYTES = 16 << 20  # what a cache holds of the store is read by all jobs at once, not copied by each
 PROBES = 8  # random sums of a column: equal to four digits, they tell that the correlation is 1 - 1e-9

@@ -27,7 +27,7 @@ LARGEST_CODE = 127
 RANGE = 5.0  # deviations from the mean that codes reach
 ESCAPE_BYTES = 17
 GROWTH = 1.25  # of arrays
-EXTRA = 32 << 20  # bytes for work, beside the memory of a sieve
+EXTRA = 32 << 20  # bytes for work, in addition to the memory of a sieve
 BLOCK_BYTES = 4 << 20  # of values that are decoded at a time
 
 
