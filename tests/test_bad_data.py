@@ -70,7 +70,7 @@ def test_bad_svmlight_is_named(folder, line):
 
 BAD_CSV = {
     "1,2": ("b", "fewer cells than the 3 columns"),
-    "1,2,3,4": ("y", "goes on with '4', with more cells than the 3"),
+    "1,2,3,4": ("y", "continues with '4': more cells than the 3"),
     "1,two,3": ("b", "'two' is not a number, as in the rows before; pass categorical for"),
     "1,,3": ("b", "a missing value, ''"),
     "1,2,NA": ("y", "a missing value, 'NA'"),
