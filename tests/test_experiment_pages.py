@@ -169,6 +169,10 @@ def test_earlier_rows_and_columns_stay_until_they_are_made_again(tmp_path):
     assert figure.name == "a"
     whole = table([["1", "x", new, new], ["", "y", new, new], ["2", "x", new, new]])
     assert rest.without([whole, picture]).parts == []
+    words = Table("Table 2", ["n", "A"], [["1", "0.5"], ["2", "0.6"]])
+    of_words = Earlier("0123456", 2, [words])
+    assert of_words.without([Table("Table 2", ["n", "A"], [["1", "0.4"]])]).parts == []
+    assert of_words.without([whole]).parts == [words]
     rest.without([whole, picture]).write(tmp_path / "earlier.json")
     assert not (tmp_path / "earlier.json").exists()
     assert Earlier.read(tmp_path / "earlier.json") == Earlier()

@@ -51,7 +51,8 @@ class Earlier:
         kept: list[Table | Figure] = []
         for part in self.parts:
             if isinstance(part, Table):
-                kept += _select(part, partial(_has_more, part, live.get(part.title)))
+                if _has_figures(part) or part.title not in live:
+                    kept += _select(part, partial(_has_more, part, live.get(part.title)))
             elif part.name not in drawn:
                 kept.append(part)
         return replace(self, parts=kept)
@@ -92,6 +93,11 @@ def _select(table: Table, keep: Callable[[Words, Row], bool]) -> list[Table | Fi
     """The table with the rows to keep, if any; each has all its words, since those above may be gone."""
     rows = [[*words, *row[len(words) :]] for words, row in _by_words(table).items() if keep(words, row)]
     return [replace(table, rows=rows)] if rows else []
+
+
+def _has_figures(table: Table) -> bool:
+    """Whether it has figures of runs; a table of words alone is replaced as a whole."""
+    return any(isinstance(cell, Cell) for row in table.rows for cell in row)
 
 
 def _by_words(table: Table) -> dict[Words, Row]:
