@@ -105,7 +105,7 @@ class Correlated(Stream):
         y = response(rng, X, self.support, self.coef[self.support], self.noise)
         if self.task == "classification":
             y = sign(y)
-        return X.astype(self.dtype, copy=False), y.astype(self.dtype, copy=False)
+        return X, y
 
 
 def design_parameters(alpha: Any, spacing: Any, noise: Any) -> tuple[float, int, float]:

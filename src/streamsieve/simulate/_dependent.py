@@ -97,4 +97,4 @@ class Dependent(Stream):
             if t:
                 X[t] = self.memory * X[t - 1] + fresh * X[t] + self.feedback * np.sign(y[t - 1])
             y[t] = np.sum(X[t, self.support] * self.signal) + noise[t]
-        return X.astype(self.dtype, copy=False), y.astype(self.dtype, copy=False)
+        return X, y

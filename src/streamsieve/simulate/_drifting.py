@@ -110,7 +110,7 @@ class Drifting(Stream):
     def _draw(self, rng: np.random.Generator, rows: NDArray[np.int64]) -> tuple[Array, ...]:
         X = design(rng, len(rows), self.p, self.alpha)
         y = response(rng, X, self.support, self._weights(rows[:, None] // self.rows_per_step + 1), self.noise)
-        return X.astype(self.dtype, copy=False), y.astype(self.dtype, copy=False)
+        return X, y
 
 
 def swing(t: Any, j: NDArray[np.int64], a: float, b: float, T: float, lag: float) -> Floats:

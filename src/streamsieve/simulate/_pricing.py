@@ -125,4 +125,4 @@ class Pricing(Drifting):
         X[:, 0] = rng.uniform(*self.price, len(rows))
         weights = self._weights(rows[:, None] // self.rows_per_step + 1)
         y = self.intercept + response(rng, X, self.support, weights, self.noise)
-        return X.astype(self.dtype, copy=False), y.astype(self.dtype, copy=False)
+        return X, y

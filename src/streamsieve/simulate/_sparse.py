@@ -116,7 +116,7 @@ class Sparse(Stream):
         y = (values * self.coef[places]).sum(axis=1) + self.noise * rng.standard_normal(len(rows))
         if self.task == "classification":
             y = sign(y)
-        return values.astype(self.dtype, copy=False), places, y.astype(self.dtype, copy=False)
+        return values, places, y
 
     def _pack(self, *arrays: Array) -> tuple[Any, Array]:
         values, places, y = arrays

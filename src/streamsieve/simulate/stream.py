@@ -151,7 +151,10 @@ class Stream:
                     index = row // rows
                     chunk = self._draw(self._generator(ROWS, index), index * rows + np.arange(rows))
                 first, last = row - index * rows, min(end - index * rows, rows)
-                block = block or tuple(np.empty((end - start, *a.shape[1:]), a.dtype) for a in chunk)
+                block = block or tuple(
+                    np.empty((end - start, *a.shape[1:]), self.dtype if a.dtype.kind == "f" else a.dtype)
+                    for a in chunk
+                )
                 for whole, part in zip(block, chunk):
                     whole[row - start : row - start + last - first] = part[first:last]
                 row += last - first
