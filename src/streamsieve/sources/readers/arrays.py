@@ -126,10 +126,7 @@ class _Packed(_Array):
 class Arrays(Files):
     """Rows of arrays: a place is a row."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if any(file.path is None for file in self.files):
-            raise ValueError(f"{self.options.format} cannot be read from standard input; pass a file.")
+    from_stdin = False
 
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
         assert file.path is not None  # standard input was refused

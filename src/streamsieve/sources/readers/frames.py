@@ -150,10 +150,7 @@ def ordered(values: list[str], codes: Any) -> tuple[list[str], NDArray[np.int32]
 class FrameFiles(Tabular, Files):
     """Parquet and Arrow files: a place is a row group (or record batch) and a row in it."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if any(file.path is None for file in self.files):
-            raise ValueError(f"{self.options.format} cannot be read from standard input; pass a file.")
+    from_stdin = False
 
     def read_file(self, file: File, at: dict[str, Any]) -> Iterator[Batch]:
         import narwhals as nw

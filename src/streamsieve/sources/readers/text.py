@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,8 +184,11 @@ class Files(Reader):
     """A reader of several files in order; `file` of a place is the number of the file."""
 
     files: list[File]
+    from_stdin: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        if not self.from_stdin and any(file.path is None for file in self.files):
+            raise ValueError(f"{self.options.format} cannot be read from standard input; pass a file.")
         self.again = all(file.path is not None and file.size is not None for file in self.files)
 
     def fingerprint(self) -> Any:
