@@ -5,6 +5,7 @@ A ridge fit on only the selected columns, with the loss of the task, by a `Sieve
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -62,19 +63,6 @@ class Refit:
             **{name: getattr(loss, name) for name in loss.params},
         ).begin(len(features), method.q)
 
-    @staticmethod
-    def of(method: Any) -> Refit:
-        """A refit of the selected features, or of more features from which k are chosen."""
-        used = method.weights()[0].any(axis=0)
-        k = int(used.sum())  # with groups more than the method's k
-        used = method.unselected().any(axis=0) if method.selects_last else used
-        return Refit(method, np.flatnonzero(used), k)
-
-    @staticmethod
-    def wanted(method: Any) -> bool:
-        """Whether the method selects features and refits them."""
-        return bool(method.refit) and method.k is not None
-
     def update(self, rows: Rows, y: Array, w: Array | None) -> None:
         """Add rows; values and targets that exceed single precision end the refit."""
         if not len(self.features):
@@ -102,3 +90,16 @@ class Refit:
         intercept = intercept if self.center is None else intercept + self.center
         kept = coef.any(axis=0)
         return Refitted(self.features[kept], np.ascontiguousarray(coef.T[kept]), intercept)
+
+
+def refit_selected(method: Any, parts: Iterable[tuple[Rows, Array, Array | None]]) -> Refitted | None:
+    """The new weights of the features that a method has selected, from all rows; None if it refits none."""
+    if not method.refit or method.k is None:
+        return None
+    used = method.weights()[0].any(axis=0)
+    k = int(used.sum())  # with groups more than the method's k
+    used = method.unselected().any(axis=0) if method.selects_last else used
+    refit = Refit(method, np.flatnonzero(used), k)
+    for part in parts:
+        refit.update(*part)
+    return refit.weights()

@@ -30,7 +30,7 @@ from .checkpoint import CheckpointPolicy
 from .history import History, Point, measure_next
 from .model import Model, TooManyFeatures, check_size, chooses_size, has_passes
 from .passes import MeanLoss, Passes, begin_passes, one_pass, shuffled
-from .refit import Refit
+from .refit import refit_selected
 from .size import check_constraints, choose_size
 from .trace import Trace
 
@@ -259,10 +259,7 @@ class Trainer:
                     loss = one_pass(model, rows, y, w, passes.made)
                     passes.end(model.method, loss)
                     self._end_pass(loss, passes.to_plain())
-            if Refit.wanted(model.method):
-                refit = Refit.of(model.method)
-                refit.update(rows, y, w)
-                model.refitted = refit.weights()
+            model.refitted = refit_selected(model.method, [(rows, y, w)])
         self.n_iter = passes.made
 
     def _until_checkpoint(self) -> Any:
@@ -372,11 +369,7 @@ class Trainer:
             passes.end(method, loss.mean())
             self._end_pass(loss.mean(), passes.to_plain())
         self.n_iter = passes.made
-        if Refit.wanted(method):
-            refit = Refit.of(method)
-            for block in source:
-                refit.update(*model.encode(*block[:3])[:3])
-            model.refitted = refit.weights()
+        model.refitted = refit_selected(method, (model.encode(*block[:3])[:3] for block in source))
 
     def _fit_in_turn(self, source: Iterable[Block], resumed: dict[str, Any] | None) -> None:
         """Learn the blocks of a source, and again while the method needs another pass."""
