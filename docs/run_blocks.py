@@ -129,6 +129,8 @@ class Runner:
         )  # fmt: skip
         if done.returncode:
             raise AssertionError(f"exit code {done.returncode}:\n{text}\n{done.stdout}{done.stderr}")
+        if not terminal:
+            return done.stdout
         return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n") + "\n"
 
 

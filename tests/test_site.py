@@ -205,6 +205,22 @@ def test_blocks_that_print_something_else_are_noticed(tmp_path):
     assert run_blocks.run_page(page) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_a_block_for_a_terminal_prints_a_table_for_readers(tmp_path):
+    page = tmp_path / "page.md"
+    block = "<!-- terminal -->\n```shell\n{}\n```\n\n```text\n{}\n```\n"
+    rows = "seq 1 6 | sed 's/.*/&,&3/' > t.csv; "
+    page.write_text(
+        block.format("test -t 1 && echo yes", "yes")
+        + block.format(rows + "streamsieve path t.csv --target 1 -q | head -n 1", "x")
+    )
+    (difference,) = run_blocks.run_page(page)
+    assert "k\trss" in difference  # of a pipe
+    page.write_text(block.format("exit 3", ""))
+    with pytest.raises(AssertionError, match="exit code 3"):
+        run_blocks.run_page(page)
+
+
 def test_blocks_before_missing_data_are_compared(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
