@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 import streamsieve
 from streamsieve.sources.bad_data import BadData
-from streamsieve.sources.cells import as_numbers, is_missing
+from streamsieve.sources.cells import as_days, as_numbers, is_missing
 from tests.hostile import written
 
 SPREADSHEET_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#N/A")
@@ -164,3 +164,24 @@ def test_the_command_line_prints_warnings_as_sentences(tmp_path):
     assert "Warning: 1 value of X will not be learned" in done.stderr
     assert "UserWarning" not in done.stderr
     assert ".py:" not in done.stderr
+
+
+@pytest.mark.filterwarnings("error")
+def test_time_zones_are_left_out_whatever_the_other_cells_are():
+    """NumPy warned of them and converted to UTC, but only if no cell had another format."""
+    noon = ["2020-01-01T12:00:00+02:00", "2020-01-01T12:00:00Z", "2020-01-01 12:00"]
+    assert as_days(noon, "year-month-day").tolist() == [18262.5] * 3
+    assert as_days([*noon, "?"], "year-month-day")[:3].tolist() == [18262.5] * 3
+
+
+def test_a_column_read_as_words_says_how_many_of_its_cells_are_numbers(tmp_path):
+    """'<0.1' in every ninth cell made a column of numbers one of rare words, without a word."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(5, 1, 200).round(3)
+    cells = [("<0.1" if i % 9 == 0 else str(v), str(v)) for i, v in enumerate(x)]
+    file = tmp_path / "a.csv"
+    file.write_text("level,y\n" + "\n".join(",".join(row) for row in cells) + "\n")
+    stream = streamsieve.read(file, target="y")
+    next(iter(stream))
+    told = str(stream.schema)
+    assert "'level' is read as words: 177 of 200 cells are numbers, others like '<0.1'" in told

@@ -1,8 +1,11 @@
 """One table written in many ways, as spreadsheets, typesetters and accountants do: each reads the same."""
 
+import warnings
+
 import numpy as np
 
 import streamsieve
+from streamsieve.sources.cells import as_days
 
 from .rules import Failure
 
@@ -62,3 +65,22 @@ def run(number_of_case, seed, folder):
         at = np.argwhere(found != X)[0] if found.shape == X.shape else None
         where = "" if at is None else f"; {lines[at[0] + 1]!r} became {found[at[0]]}"
         raise Failure(f"{style} in {encoding}, delimiter {delimiter!r}, {before!r} is misread{where}")
+    dates(rng)
+
+
+def dates(rng):
+    """Dates with times and zones: each is read the same whatever the other cells are, without a warning."""
+    cells, days = [], rng.integers(-9000, 30000, size=9)
+    for day in days:
+        text = str(np.datetime64(int(day), "D"))
+        if rng.random() < 0.7:
+            zone = str(rng.choice(["", "Z", "+02:00", "-0530", " UTC"]))
+            text += f"{rng.choice(['T', ' '])}12:00{rng.choice(['', ':00', ':00.000'])}{zone}"
+        cells.append(text)
+    odd = [str(rng.choice(["?", "2020-13-41", "soon"]))] if rng.random() < 0.5 else []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = as_days([*cells, *odd], "year-month-day")[: len(days)]
+    wanted = days + np.array([0.5 * (len(cell) > 10) for cell in cells])
+    if not np.array_equal(found, wanted):
+        raise Failure(f"the dates {cells} and {odd} are misread: {found - wanted} days off")

@@ -161,6 +161,7 @@ class _Inference:
         self.named = chosen | set(self.forced)
         self.comma = has_decimal_comma(sample.columns)
         self.refused: list[str] = []  # columns of words, where there may be none
+        self.mixed: dict[int, str] = {}  # columns of words most of which are numbers, and how many
 
     def schema(self) -> Schema:
         sample = self.sample
@@ -172,6 +173,12 @@ class _Inference:
                 notes.append(
                     f"two columns are called {shortened(sample.names[c], 40)!r}: the first is the {role}, "
                     f"the other one the feature {shortened(second, 40)!r}"
+                )
+        for c, how in self.mixed.items():
+            if columns[c].kind in ("category", "identifier"):
+                notes.append(
+                    f"{shortened(columns[c].name, 40)!r} is read as words: {how}; name it as numeric to read "
+                    "these as missing"
                 )
         if self.judges:
             target = next((c for c, role in self.special.items() if role == "target"), None)
@@ -305,6 +312,9 @@ class _Inference:
                 first = int(np.flatnonzero(found.word)[0])
                 raise MixedColumn(c, values.values[first], int(numbers), int(cells))
             if share < MIXED:
+                if 2 * numbers > cells:
+                    word = shortened(values.values[int(np.flatnonzero(found.word)[0])])
+                    self.mixed[c] = f"{numbers:,.0f} of {cells:,.0f} cells are numbers, others like {word!r}"
                 return None
         x = np.append(found.x, np.nan)[values.codes]
         return style, x, int(counts @ found.word)
