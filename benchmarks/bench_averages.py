@@ -2,8 +2,8 @@
 
     python benchmarks/bench_averages.py
 
-Prints ratios of rates (more is better), medians of repeats that take turns with the baseline, after checking
-that the answers agree.
+Prints ratios of rates by processor time (more is better), medians of repeats that take turns with the
+baseline, after checking that the answers agree.
 """
 
 import statistics
@@ -20,9 +20,9 @@ from streamsieve import RunningAverages
 
 
 def seconds(job):
-    start = time.perf_counter()
+    start = time.process_time()
     job()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def ratio(baseline, ours, repeats=7):
