@@ -47,7 +47,7 @@ ARGUMENTS = {
     "effects-designs": ["--parts", "designs"],
     "effects-real": ["--parts", "real"],
     "effects-growth": ["--parts", "growth,wide,slow"],
-    "cost": ["text", "wide", "sparse"],
+    "cost": ["text", "wide", "sparse", "--repeats", "3"],
     "drift": [],
     "select": [],
     "sieve": ["speed"],
