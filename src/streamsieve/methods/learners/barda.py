@@ -41,8 +41,8 @@ class BARDA(Budgeted):
     truncation = Param(
         "weighted",
         OneOf("weighted", "naive"),
-        "Weights to keep. 'weighted': those with the k largest H z^2 (step 10 of Algorithm 1); 'naive': those "
-        "with the k largest |z|, which prefers rare features; the paper uses it for comparison.",
+        "Weights to keep. 'weighted': the k largest by H z^2 (step 10 of Algorithm 1); 'naive': the k "
+        "largest by |z|, which prefers rare features; the paper uses it for comparison.",
     )
 
     losses = adaptive.LOSSES

@@ -27,8 +27,8 @@ class SFSA(Method):
     """Gradient steps by mini-batch while features are removed on a schedule ([Sun] Algorithm 1).
 
     Each row costs O(nnz), and memory is O(p). A model matures when only k features remain. Predictions come
-    from the last model that matured; until then, from the k largest weights. More than two classes are learned
-    jointly, one against the rest, and share the k features.
+    from the last model that matured; until then, from the k largest weights. More than two classes are
+    learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
