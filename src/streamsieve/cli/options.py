@@ -427,9 +427,10 @@ output = _all(
 def _methods() -> str:
     families: dict[str, list[str]] = {}
     for entry in METHODS.values():
-        families.setdefault(entry.family, []).append(entry.name.lower())
+        family = "default" if entry.family == "flagship" else entry.family
+        families.setdefault(family, []).append(entry.name.lower())
     return " ".join(f"{family.capitalize()}: {', '.join(names)}." for family, names in families.items())
 
 
 #: The end of the help of verbs that learn.
-METHOD_LIST = "Methods. " + _methods()
+METHOD_LIST = "Methods by family. " + _methods()

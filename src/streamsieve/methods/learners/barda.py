@@ -41,9 +41,8 @@ class BARDA(Budgeted):
     truncation = Param(
         "weighted",
         OneOf("weighted", "naive"),
-        "Which weights are kept: those with the k largest H z^2 (step 10 of Algorithm 1), or with the k "
-        "largest "
-        "|z|, the naive truncation that the paper compares with, which prefers rare features.",
+        "Weights to keep. 'weighted': the k largest by H z^2 (step 10 of Algorithm 1); 'naive': the k "
+        "largest by |z|, which prefers rare features; the paper uses it for comparison.",
     )
 
     losses = adaptive.LOSSES

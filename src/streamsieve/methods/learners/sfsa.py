@@ -26,9 +26,9 @@ _MOMENTS = {"plain": 0, "momentum": 1, "nesterov": 1, "adam": 2}
 class SFSA(Method):
     """Gradient steps by mini-batch while features are removed on a schedule ([Sun] Algorithm 1).
 
-    Each row costs O(nnz), and memory is O(p); a removed feature costs one look-up, a feature never seen costs
-    nothing. The model is the latest one that has matured; before any has, the k largest weights so far. More
-    than two classes are learned jointly, one against the rest, and share the k features.
+    Each row costs O(nnz), and memory is O(p). A model matures when only k features remain. Predictions come
+    from the last model that matured; until then, from the k largest weights. More than two classes are
+    learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
@@ -85,8 +85,8 @@ class SFSA(Method):
     maturity = Param(
         "auto",
         Or("auto", Int(1)),
-        f"Mini-batches after which k features remain. 'auto' starts the ladder at {_SHARE:.0%} of the rows "
-        f"in `fit`, which knows their number, else at {_FIRST}.",
+        f"Mini-batches after which k features remain, in the first model of the ladder. 'auto': {_SHARE:.0%} "
+        f"of the rows in `fit`; {_FIRST} in a stream, whose length is not known.",
         symbol="T",
     )
     ladder = Param(

@@ -57,9 +57,9 @@ class StabilizedSGD(Method):
     Each row costs O(nnz) per path, and purged features cost nothing; memory is proportional to the stable
     set, per path. Paths run on threads; their number does not change the model. Rows are buffered until there
     are `block_size` of them; then every path learns that block in its own order, so that the result does not
-    depend on how a stream is cut into calls. A model that is read in between is that of all rows so far, as
-    if the block and the burst had ended; for this the buffered rows are learned in a copy. More than two
-    classes are learned jointly, one against the rest, and share the features.
+    depend on how a stream is cut into calls. Reading a model uses all rows so far: a copy learns the
+    buffered rows as if the block and the burst had ended. More than two classes are learned jointly, one
+    against the rest, and share the features.
 
     Notes
     -----
