@@ -1,5 +1,7 @@
 """The displays draw what they say, on the axes that they are given."""
 
+import inspect
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -18,6 +20,7 @@ from streamsieve import (
     StabilityDisplay,
     StabilizedSGDClassifier,
     TSGDRegressor,
+    displays,
     extract,
     path,
     prequential,
@@ -187,3 +190,14 @@ def test_confusions_are_counted_by_class():
         ConfusionDisplay.from_predictions(["a", "c"], ["a", "a"], labels=["a", "b"])
     with pytest.raises(ValueError, match="expected"):
         ConfusionDisplay([[1, 2]], ["a", "b"])
+
+
+def test_every_display_takes_axes_and_returns_itself():
+    for name in displays.__all__:
+        kind = getattr(displays, name)
+        makers = [getattr(kind, made) for made in dir(kind) if made.startswith(("from_", "plot"))]
+        assert len(makers) >= 2
+        for maker in makers:
+            signature = inspect.signature(maker)
+            assert "ax" in signature.parameters, maker
+            assert signature.return_annotation == "Self", maker

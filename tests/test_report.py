@@ -95,6 +95,8 @@ def test_a_report_shows_how_the_selection_depends_on_the_rows_and_the_values_of_
     assert html.count("<td class=values><svg") == 1  # bars of the number
     assert re.search("<td class=values>[36]. %", html)  # share of the category
     found = read_checkpoint(tmp_path / "m").about["selection"]
+    done = good("fit", *words[:-3], "-o", tmp_path / "m")
+    assert "Selected: size, kind=a." in done.stderr
     assert found["folds"] == [[0, 1]] * 5
     assert sum(found["histograms"]["0"]) == 500
     good("select", *words, "--hold-out", 0)  # asks for no second model

@@ -34,7 +34,7 @@ More than one machine: --shard 1/64 to 64/64 in a batch queue, then `merge`; or 
 def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
     from ..training.saved import save
     from .learning import fit_source, print_schema
-    from .model_files import note_selection
+    from .model_files import note_names, note_selection
     from .output import Console, emit
 
     if options.pop("schema_only"):
@@ -65,6 +65,7 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
             output
         ):  # what was written to a pipe cannot be replaced
             save(model, output)  # before it is measured, which may be interrupted
+        note_names(model, Console(quiet))
         test = fitted.measure(Console(quiet), for_report=report is not None)
     selected = len(model.support)
     save(model, output, about=about)
@@ -81,5 +82,6 @@ def command(source: tuple[str, ...], output: str | None, as_json: bool, quiet: b
         "features": model.p,
         "selected": selected,
         **test,
+        **({} if report is None else {"report": report}),
     }
     emit(["name", "value"], list(result.items()), as_json=as_json, keyed=True)

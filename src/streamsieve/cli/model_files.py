@@ -21,6 +21,7 @@ from ..training.saved import read_plain
 from .method_choice import ERRORS, FIELDS, MethodChoice, expand, method_entry
 from .output import Console
 
+NAMED = 8  # features that a note names: one line or two
 AVERAGES = [name.lower() for name, entry in METHODS.items() if entry.family == "averages"]
 
 
@@ -135,6 +136,16 @@ def note_unused_columns(model: Model, console: Console) -> None:
     )
     more = ", ..." if len(linear.dropped) > 5 else ""
     console.note(f"Not used, as they are constant or copies of others: {few}{more}.")
+
+
+def note_names(model: Model, console: Console) -> None:
+    """Print the names of the strongest features."""
+    if console.quiet or not len(model.support):
+        return
+    features = selected_features(model)
+    names = ", ".join(feature.name for feature in features[:NAMED])
+    more = f" and {len(features) - NAMED:,} others" if len(features) > NAMED else ""
+    console.note(f"Selected: {names}{more}.")
 
 
 def note_selection(model: Model, console: Console) -> None:

@@ -408,7 +408,12 @@ units = _all(
 )
 
 report = _all(
-    click.option("--report", type=Output(), help="HTML file for a report about the model and the run."),
+    click.option(
+        "--report",
+        type=Output(),
+        help="HTML file for a report about the model and the run; the selection is repeated without each "
+        "fifth of the rows.",
+    ),
     click.option(
         "--history/--no-history",
         default=True,
