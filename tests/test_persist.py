@@ -617,3 +617,22 @@ def test_a_chosen_k_stays_chosen_in_a_file(tmp_path):
     again = streamsieve.load(tmp_path / "model")
     assert (again.k, again.k_) == ("auto", model.k_)
     again.partial_fit(X, X[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [("names", 7), ("names", "x1"), ("names", [[]]), ("rows", 10**400), ("rows", -(2**63) - 1)],
+)
+def test_forged_names_and_counts_are_refused_on_loading(where, value, tmp_path):
+    """They were loaded, and the first prediction raised a TypeError."""
+    file = tmp_path / "model"
+    save(forge.fitted("Sieve"), file)
+    tensors = safetensors.numpy.load_file(file)
+    tree = json.loads(tensors.pop("state.json").tobytes())
+    holder = tree["model"] if where == "names" else tree["model"]["state"]["fields"]
+    key = "feature_names" if where == "names" else "rows"
+    assert key in holder
+    holder[key] = value
+    forge.write(file, tree, tensors)
+    with pytest.raises(CheckpointError, match=r"names|64 bits|inconsistent"):
+        load(file)

@@ -15,7 +15,7 @@ import safetensors.numpy
 import scipy.sparse as sp
 
 import streamsieve
-from streamsieve import load, read_checkpoint, save
+from streamsieve import CheckpointError, load, read_checkpoint, save
 from streamsieve.core.rows import Rows
 from streamsieve.methods import METHODS
 from streamsieve.persist import files as model_files
@@ -194,6 +194,13 @@ def run_declared(rng, folder):
     peak, size = forge.peak_of_loading(file), file.stat().st_size
     if peak > least + times * size:
         raise Failure(f"{name}, {what}: {peak:,} bytes were taken to load a file of {size:,}")
+    try:
+        with np.errstate(all="ignore"):
+            load(file).predict(np.ones((2, forge.P)))
+    except (CheckpointError, ValueError, MemoryError):
+        return
+    except Exception as error:
+        raise Failure(f"{name}, {what}, is loaded: {type(error).__name__}: {error}") from error
 
 
 def run_header(rng, folder):

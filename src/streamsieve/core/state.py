@@ -201,6 +201,8 @@ class State:
                 self._axes[name] = fresh.axes(name)
             elif type(found) is not type(expected):
                 raise ValueError(f"{where} is {type(found).__name__}, not {type(expected).__name__}.")
+            elif type(found) is int and not -(2**63) <= found < 2**63:
+                raise ValueError(f"{where} is not of 64 bits.")
 
 
 class LockedState(State):

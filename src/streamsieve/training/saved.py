@@ -178,8 +178,11 @@ def _decode_model(node: dict[str, Any], decoder: Decoder, about: dict[str, Any],
     names, n_columns, first = decoder(node["feature_names"]), node["n_columns"], node["first_index"]
     if not all(type(n) is int and n >= 0 for n in (p, n_columns, first)):
         raise CheckpointError(f"it has {p!r} features, {n_columns!r} of them columns of a frame")
-    if n_columns and (not isinstance(names, list) or n_columns > len(names)):
+    if names is not None and not isinstance(names, list):
+        raise CheckpointError(f"the names of its features are {type(names).__name__}, not a list")
+    if n_columns > len(names or ()):
         raise CheckpointError("the names of its features are missing")
+    set(names or ())  # raises TypeError for names that cannot be looked up
     task = None if node["target"] is None else _task(decoder(node["target"]), task_name)
     model = Model(method, task_name, task, names, n_columns, first, about)
     state, extracted = decoder(node["state"]), decoder(node["extracted"])
