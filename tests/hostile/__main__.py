@@ -18,6 +18,7 @@ KINDS = {
     "limits": (2, 200),
     "resumes": (10, 60),
     "written": (60, LIMIT),
+    "sense": (20, LIMIT),
 }
 
 
