@@ -456,10 +456,11 @@ def test_exit_codes(files, tmp_path):
 def test_a_label_that_comes_late_is_named(tmp_path):
     lines = [f"{i % 2} 1:{i % 7}" for i in range(15_000)] + ["2 1:3"]
     (tmp_path / "rows.svm").write_text("\n".join(lines))
-    done = run("select", tmp_path / "rows.svm", "-k", 1)
-    assert done.exit_code == 1
-    assert "the label 2" in done.stderr
-    assert "--classes 0,1,2" in done.stderr
+    for verb in (["select", "-k", 1], ["evaluate", "-k", 1], ["compare", "--methods", "sgd"]):
+        done = run(*verb, tmp_path / "rows.svm")
+        assert done.exit_code == 1
+        assert "the label 2" in done.stderr
+        assert "name all labels in --classes 0,1,2, or pass --task regression." in done.stderr
     result = json.loads(good("select", tmp_path / "rows.svm", "-k", 1, "--classes", "0,1,2", "--json").stdout)
     assert "weight 2" in result["rows"][0]
 

@@ -55,9 +55,8 @@ def command(
     import json
 
     from ..training.history import History
-    from ..training.source import UnknownLabel
     from ..training.trainer import Interrupted, Signals
-    from .learning import label_text, meter_of, prepare_evaluation
+    from .learning import meter_of, prepare_evaluation
     from .output import emit, leave, plain, writing
 
     history = History(at)
@@ -71,8 +70,6 @@ def command(
             code = 128 + signal.number
             if not history.points:
                 leave(code)
-        except UnknownLabel as error:
-            raise ValueError(label_text(error)) from None
     about = {"method": run.model.method_name.lower(), "task": run.model.task_name, "features": run.model.p}
     curve = [point.as_dict() for point in history.points]
     if output is not None:

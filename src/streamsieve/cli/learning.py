@@ -14,7 +14,7 @@ from ..sources import read
 from ..training.checkpoint import CheckpointPolicy
 from ..training.history import History
 from ..training.model import Model, TooManyFeatures
-from ..training.source import Source, SourceRun, UnknownLabel, input_files
+from ..training.source import Source, SourceRun, input_files
 from ..training.trainer import Interrupted, Signals
 from .method_choice import ERRORS, FIELDS, MethodChoice, expand
 from .model_files import schema_of_model
@@ -96,8 +96,6 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
         except Interrupted as signal:
             _interrupt(run, console)
             leave(128 + signal.number)
-        except UnknownLabel as error:
-            raise ValueError(label_text(error)) from None
     note_rows(run, console)
     return FittedRun(run.model, run)
 
@@ -208,15 +206,6 @@ def _interrupt(run: SourceRun, console: Console) -> None:
         console.note("Interrupted before a row was learned.")
     else:
         console.note(f"Interrupted after {counted(run.trainer.rows, 'row')}; --resume continues from {file}.")
-
-
-def label_text(error: UnknownLabel) -> str:
-    """What to do about a label that appears late."""
-    labels = ",".join(map(str, [*error.classes, error.label]))
-    return (
-        f"After {counted(error.rows, 'row')} comes the label {error.label!s}, which the first rows did not "
-        f"show; name all labels in --classes {labels}, or pass --task regression."
-    )
 
 
 def prepare_evaluation(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.method import Extent, Method
-from ..core.params import ParamError
+from ..core.params import Advice, ParamError
 from ..core.tasks import Classification
 from ..core.words import counted
 from ..persist.files import CheckpointError
@@ -60,11 +60,16 @@ class UnknownLabel(ValueError):
     """A label that does not occur in the first rows."""
 
     def __init__(self, rows: int, label: Any, classes: NDArray[Any]) -> None:
-        super().__init__(
-            f"After {counted(rows, 'row')} comes the label {label!s}, which the first rows did not show; "
-            "name all labels."
+        self.reason = (
+            f"After {counted(rows, 'row')} comes the label {label!s}, which the first rows did not show"
         )
-        self.rows, self.label, self.classes = rows, label, classes
+        labels = ",".join(map(str, [*classes, label]))
+        self.advice = Advice("name all labels in {}, or pass {}", ("classes", labels), ("task", "regression"))
+        super().__init__(self.message(str(self.advice)))
+
+    def message(self, advice: str) -> str:
+        """The problem, with advice in terms of the caller's options."""
+        return "; ".join(filter(None, [self.reason, advice])) + "."
 
 
 class SourceRun:
