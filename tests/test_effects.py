@@ -87,16 +87,19 @@ def test_few_values_have_a_level_each_and_many_are_cut_at_quantiles():
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_the_scan_is_that_of_the_twin_whatever_the_threads(order, outputs):
     g = rng()
-    n, p = 300, 140  # two tiles of nine products, the last ones incomplete
-    codes = g.integers(0, LEVELS, size=(n, p)).astype(np.uint8)
+    p = 300  # two tiles of nine products, the last one incomplete
+    every = g.integers(0, LEVELS, size=(400, p)).astype(np.uint8)
+    rows = np.flatnonzero(np.arange(400) % 4)  # a panel of 256 of them, and an incomplete one
+    n, codes = len(rows), every[rows]
     table = g.normal(size=(p, LEVELS, order)).astype(np.float32)
     R = g.normal(size=(n, outputs)).astype(np.float32)
     F = table[np.arange(p), codes].astype(float)
     T = twin.scan(F, R.astype(float))
     cut = np.sort(T, axis=None)[-200]
     features, r = np.arange(p, dtype=np.int32), np.ascontiguousarray(R.T)
-    found = _core.effects_scan(codes, features, table, r, cut, 50, 1)
-    assert found == _core.effects_scan(codes, features, table, r, cut, 50, 3)
+    by_level = np.ascontiguousarray(table.swapaxes(1, 2))
+    found = _core.effects_scan(every, rows, features, by_level, r, cut, 50, 1)
+    assert found == _core.effects_scan(every, rows, features, by_level, r, cut, 50, 3)
     strongest = np.argsort(-T, axis=None)[:50]
     assert [(i, j) for i, j, _ in found] == [divmod(int(at), p) for at in strongest]
     assert_allclose([t for *_, t in found], T.ravel()[strongest], rtol=1e-4)
@@ -307,6 +310,16 @@ def test_shapes_and_pairs_are_found_where_lines_are_not():
     pairs = [term for term in model.terms_ if len(term.features) == 2]
     assert [term.features for term in pairs[:2]] in ([(0, 1), (2, 3)], [(2, 3), (0, 1)])
     assert all(term.pvalue < 1e-6 for term in pairs[:2])
+
+
+def test_the_last_fit_has_as_many_pairs_as_its_products_allow():
+    g = rng()
+    X = np.sign(g.normal(size=(8000, 32))) + 0.3 * g.normal(size=(8000, 32))
+    y = sum(X[:, i] * X[:, (i + step) % 32] for i in range(32) for step in (1, 2, 3, 4)) + g.normal(size=8000)
+    model = SieveRegressor(32, effects="pairs").fit(X, y)
+    pairs = [term for term in model.terms_ if len(term.features) == 2]
+    assert 115 <= len(pairs) <= 222  # of 128, with nine products each, 2,000 in all
+    assert model.score(X, y) > 0.9
 
 
 def without_pairs(kind, seed):

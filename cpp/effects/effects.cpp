@@ -39,11 +39,13 @@ const Binding bindings([](nb::module_& m) {
         "codes"_a.noconvert(), "order"_a.noconvert(), NoGil());
     m.def(
         "effects_level_sums",
-        [](Codes codes, Matrix<const double> r, LevelTable<double> sums, unsigned threads) {
-            level_sums(codes.data(), Index(codes.shape(0)), Index(codes.shape(1)), r.data(),
+        [](Codes codes, Vector<const std::int64_t> rows, Matrix<const double> r, LevelTable<double> sums,
+           unsigned threads) {
+            level_sums(codes.data(), rows.data(), Index(rows.shape(0)), Index(codes.shape(1)), r.data(),
                        Index(r.shape(1)), sums.data(), threads);
         },
-        "codes"_a.noconvert(), "r"_a.noconvert(), "sums"_a.noconvert(), "threads"_a, NoGil());
+        "codes"_a.noconvert(), "rows"_a.noconvert(), "r"_a.noconvert(), "sums"_a.noconvert(), "threads"_a,
+        NoGil());
     m.def(
         "effects_columns",
         [](Codes codes, Matrix<const std::int64_t> terms, Vector<const float> table,
@@ -56,28 +58,22 @@ const Binding bindings([](nb::module_& m) {
         "out"_a.noconvert(), NoGil());
     m.def(
         "effects_scan",
-        [](Codes codes, Vector<const std::int32_t> features, LevelTable<const float> table,
-           Matrix<const float> r, double cut, Index most, unsigned threads) {
-            const Sample x{codes.data(),
-                           Index(codes.shape(0)),
-                           Index(codes.shape(1)),
-                           features.data(),
-                           Index(features.shape(0)),
-                           table.data(),
-                           Index(table.shape(2)),
-                           r.data(),
-                           Index(r.shape(0))};
+        [](Codes codes, Vector<const std::int64_t> rows, Vector<const std::int32_t> features,
+           LevelTable<const float> table, Matrix<const float> r, double cut, Index most, unsigned threads) {
+            const Sample x{codes.data(),    Index(codes.shape(1)),    rows.data(),   Index(rows.shape(0)),
+                           features.data(), Index(features.shape(0)), table.data(),  Index(table.shape(1)),
+                           r.data(),        Index(r.shape(0)),        Index(threads)};
             std::vector<Pair> found;
             {
                 nb::gil_scoped_release free;
-                found = scan(x, cut, most, threads, check_signals);
+                found = scan(x, cut, most, check_signals);
             }
             nb::list out;
             for (const Pair& pair : found) out.append(nb::make_tuple(pair.i, pair.j, double(pair.T)));
             return out;
         },
-        "codes"_a.noconvert(), "features"_a.noconvert(), "table"_a.noconvert(), "r"_a.noconvert(), "cut"_a,
-        "most"_a, "threads"_a);
+        "codes"_a.noconvert(), "rows"_a.noconvert(), "features"_a.noconvert(), "table"_a.noconvert(),
+        "r"_a.noconvert(), "cut"_a, "most"_a, "threads"_a);
 });
 
 }  // namespace streamsieve

@@ -91,15 +91,15 @@ inline void permute(std::uint8_t* codes, Index p, std::int64_t* order, Index n) 
     }
 }
 
-// sums (p, kLevels, c) of r (n, c) by feature and level. O(n p c).
-inline void level_sums(const std::uint8_t* codes, Index n, Index p, const double* r, Index c, double* sums,
-                       unsigned threads) {
+// sums (p, kLevels, c) of r (n, c) by feature and level, of n of the rows. O(n p c).
+inline void level_sums(const std::uint8_t* codes, const std::int64_t* rows, Index n, Index p, const double* r,
+                       Index c, double* sums, unsigned threads) {
     const Index blocks = (p + kColumns - 1) / kColumns;
     parallel(threads, [&](unsigned t) {
         for (Index b = share(blocks, t, threads); b < share(blocks, t + 1, threads); ++b)
             for (Index i = 0; i < n; ++i)
                 for (Index j = b * kColumns; j < std::min(p, (b + 1) * kColumns); ++j) {
-                    double* to = sums + (j * kLevels + codes[i * p + j]) * c;
+                    double* to = sums + (j * kLevels + codes[rows[i] * p + j]) * c;
                     for (Index a = 0; a < c; ++a) to[a] += r[i * c + a];
                 }
     });

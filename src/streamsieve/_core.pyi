@@ -391,7 +391,9 @@ def effects_bin(
     threads: int,
 ) -> None: ...
 def effects_permute(codes: NDArray[np.uint8], order: _Ints) -> None: ...
-def effects_level_sums(codes: NDArray[np.uint8], r: _Doubles, sums: _Doubles, threads: int) -> None: ...
+def effects_level_sums(
+    codes: NDArray[np.uint8], rows: NDArray[np.int64], r: _Doubles, sums: _Doubles, threads: int
+) -> None: ...
 def effects_columns(
     codes: NDArray[np.uint8],
     terms: _Ints,
@@ -401,6 +403,7 @@ def effects_columns(
 ) -> None: ...
 def effects_scan(
     codes: NDArray[np.uint8],
+    rows: NDArray[np.int64],
     features: NDArray[np.int32],
     table: NDArray[np.float32],
     r: NDArray[np.float32],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...core import linalg
 from ...core.method import Method
 from ...core.params import ParamError, size_of
-from ...core.rows import Array, Rows, threads
+from ...core.rows import Array, Rows
 from ...core.state import Deferred, State
 from ...statistics import constraints
 from ..sieve.sieve import Sieve
@@ -171,7 +171,7 @@ class Effects(Sieve):
             if not len(levels):
                 found = Answer.none(self.q, {})
             else:
-                with linalg.limit_threads(threads(self.n_jobs)):
+                with linalg.limit_threads(1):  # most products are small: threads would wait for each other
                     found = Reader(self, levels).read(self.effects)
             s._effects = found
         return found

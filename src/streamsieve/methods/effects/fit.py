@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,11 +47,12 @@ class Fit(NamedTuple):
 class Squares:
     """Least squares on some of the columns, from the products of all of them.
 
-    Products that `known`, of the same rows, has already are copied from it.
+    Products that `known`, of the same rows, has already are copied from it. Those of many columns use several
+    threads.
     """
 
-    def __init__(self, design: Design, data: Sample, known: Squares | None = None) -> None:
-        self.design, self.rows = design, data.rows
+    def __init__(self, design: Design, data: Sample, known: Squares | None = None, jobs: int = 1) -> None:
+        self.design, self.rows, self.jobs = design, data.rows, jobs
         d, Y, w = design.width, data.targets, data.weight
         self.n = float(w.sum())
         old, at_old = self._shared(known)
@@ -63,7 +64,8 @@ class Squares:
         self.centre = w @ Y / self.n
         root = np.sqrt(w)
         for at, Z in design.blocks(data.codes, data.rows, times=root):
-            G += Z.T @ Z if not len(old) else Z[:, new].T @ Z
+            with self._threads(d):
+                G += Z.T @ Z if not len(old) else Z[:, new].T @ Z
             self.b += Z.T @ ((Y[at] - self.centre) * root[at, None]).astype(np.float32)
             self.mean += Z.T @ root[at].astype(np.float32)
         self.mean /= self.n
@@ -76,6 +78,9 @@ class Squares:
             whole[np.ix_(old, old)] = known.G[np.ix_(at_old, at_old)]
             G = whole
         self.G: Array = G
+
+    def _threads(self, d: int) -> Any:
+        return linalg.limit_threads(self.jobs if d > linalg.NARROW else 1)
 
     def _shared(self, known: Squares | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The columns that another has, and where it has them."""
@@ -99,7 +104,8 @@ class Squares:
     def factor(self, keep: NDArray[np.intp], ridge: float) -> Array:
         """Cholesky's of the products plus a ridge."""
         A = self.G[keep][:, keep] if len(keep) < len(self.G) else self.G.copy()
-        return cholesky(A, self.n * ridge)
+        with self._threads(len(A)):
+            return cholesky(A, self.n * ridge)
 
     def inverse(self, ridge: float) -> Array:
         """Of the products plus a ridge."""

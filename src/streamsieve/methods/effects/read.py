@@ -39,7 +39,7 @@ MANY = 1000  # rows up to which each fifth is held out in turn
 LEAST = 25  # rows below which none is held out: then lines are the answer, or the ridge is .1
 RICH = 12  # main functions of the last fit, where they predict better; of pairs up to 8 a side
 TESTED = 50_000  # rows by which pairs are tested
-MOST = 1000  # products of pairs in the last fit, about
+MOST = 2000  # products of pairs in the last fit, about: the matrix of their products takes 32 MB
 LEVEL = 0.05  # of the scan, for all pairs together
 
 Ints = NDArray[np.int64]
@@ -164,18 +164,10 @@ class Reader:
 
     # ---------------------------------------------------------------- candidates
 
-    def _spread(self, data: Sample, R: Array) -> tuple[Any, Array]:
-        """The levels up to the last of these rows, and R with zeros for the others."""
-        n = int(data.rows[-1]) + 1
-        out = np.zeros((n, R.shape[1]))
-        out[data.rows] = R
-        return data.codes[:n], out
-
     def marginal(self, data: Sample, R: Array) -> Array:
         """(p, functions): squared products of residuals with the main functions, over rows and outputs."""
-        codes, r = self._spread(data, R * data.weight[:, None])
         sums = np.zeros((self.p, LEVELS, R.shape[1]))
-        _core.effects_level_sums(codes, r, sums, self.jobs)
+        _core.effects_level_sums(data.codes, data.rows, R * data.weight[:, None], sums, self.jobs)
         out = []
         for start in range(0, self.p, 1024):
             some = np.arange(start, min(self.p, start + 1024))
@@ -187,7 +179,7 @@ class Reader:
         """Least squares of a design; products are taken from those of the design before where it has them."""
         known = self.known
         if known is None or known.design is not design or known.rows is not data.rows:
-            known = self.known = Squares(design, data, known)
+            known = self.known = Squares(design, data, known, self.jobs)
         return known
 
     def residual(self, data: Sample, features: Ints) -> Array:
@@ -218,15 +210,15 @@ class Reader:
 
         if len(among) < 2:
             return []
-        codes, r = self._spread(data, R)
         n, m = len(data.rows), len(among)
         cut = chdtri(order**2 * R.shape[1], LEVEL / (m * (m - 1) / 2))
-        table = np.ascontiguousarray(self.basis.side(among, order), dtype=np.float32)
+        table = np.ascontiguousarray(self.basis.side(among, order).swapaxes(1, 2), dtype=np.float32)
         found = _core.effects_scan(
-            codes,
+            data.codes,
+            data.rows,
             among.astype(np.int32),
             table,
-            np.ascontiguousarray(r.T, dtype=np.float32),
+            np.ascontiguousarray(R.T, dtype=np.float32),
             cut * n,
             top,
             self.jobs,
@@ -329,7 +321,7 @@ class Reader:
         support = self.reduce(self.all, self.all, variant, (ridge,), max(k, 1)).variant.features
         pairs = list[tuple[int, int]]()
         if kind == "pairs":
-            pairs = self.pairs(self.all, self.residual(self.all, support), support, SIDE, 100)
+            pairs = self.pairs(self.all, self.residual(self.all, support), support, SIDE, MOST // SIDE**2)
         rich = min(8, int((MOST / max(len(pairs), 1)) ** 0.5))
         shapes = [(1, 1)] if kind == "linear" else [(ORDER, SIDE), (RICH, rich)]
         best = None
