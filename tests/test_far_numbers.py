@@ -317,3 +317,21 @@ def test_one_huge_count_does_not_overflow(name, count):
     gain = loss(constant) - loss(best.predict(X))
     assert loss(constant) - loss(model.predict(X)) > (0.9 if "Sieve" not in name else 0.2) * gain
     assert model.predict(X).max() < 2 * max(y.max(), best.predict(X).max())
+
+
+@pytest.mark.filterwarnings("ignore:.* will not be learned:UserWarning")
+@pytest.mark.parametrize(
+    "name", ["OFSClassifier", "SOFSClassifier", "SIHTRegressor", "SFSARegressor", "FOBOSRegressor"]
+)
+def test_a_column_that_falls_to_zero_keeps_its_unit(name):
+    """The unit of a column whose values are all 0 now was 0, and its inverse infinite."""
+    X, y = rows(6, 600)
+    X[:, 5] += 1e9
+    X[300:, 5] = 0.0
+    y = y > 0 if name.endswith("Classifier") else y
+    model = getattr(streamsieve, name)(k=K)
+    for at in range(0, 600, 100):
+        part = slice(at, at + 100)
+        model.partial_fit(X[part], y[part], **({"classes": [False, True]} if y.dtype == bool else {}))
+    assert np.isfinite(model.coef_).all()
+    assert model.score(X[300:], y[300:]) > 0.6

@@ -233,6 +233,7 @@ def _renew(stage: Prepare, method: Method) -> None:
         moved = far | (stage.center[at] != 0)
         stage.center[at] = np.where(far, moments.mean, 0.0)
         unit = np.where(constant, np.abs(moments.mean), np.sqrt(square))
+        unit = np.where(unit > 0, unit, stage.reach[at] / FAR)  # all are 0 now: that is no unit
         if stage.inverse is not None:
             same = np.abs(np.log(unit * (stage.inverse[at] * stage.length))) < np.log(SAME)
             stage.inverse[at] = np.where(same, stage.inverse[at], 1 / (unit * stage.length))
