@@ -61,6 +61,7 @@ def spelled():
         finite.map(repr),
         finite.map(lambda x: f"{x:.17g}"),
         st.floats(-10, 10).map(lambda x: f"{x:.16g}"),
+        st.floats(-0.01, 0.01).map(lambda x: f"{x:.19f}"),
         halfway,
     )
 
@@ -74,6 +75,9 @@ def test_numbers_equal_python_floats_to_the_last_bit(folder, texts):
     bits = [struct.pack("d", float(text)) for text in texts]
     (X, y, _), _ = rows_of(folder / "n.svm")
     assert [struct.pack("d", v) for v in y] == bits
+    assert [struct.pack("d", v) for v in X.data] == bits
+    (folder / "n.svm").write_text("0 " + " ".join(f"{j}:{text}" for j, text in enumerate(texts, 1)) + "\n")
+    (X, _, _), _ = rows_of(folder / "n.svm")
     assert [struct.pack("d", v) for v in X.data] == bits
     (X, y, _), _ = rows_of(folder / "n.csv", target="y", columns=["x"])
     assert [struct.pack("d", v) for v in X[:, 0]] == bits == [struct.pack("d", v) for v in y]

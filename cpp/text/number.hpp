@@ -184,15 +184,16 @@ inline double quotient(std::uint64_t w, unsigned q) {
 #endif
 
 // Reads the n bytes at p, [-] digits [. digits], into x; false for all other numbers, and for more than 8
-// digits before the point or 19 in all: `number` reads those. Where the number ends is known beforehand, so
-// that the processor begins with the next before this one is done.
+// digits before the point or 19 in all, a single 0 before it not counted: `number` reads those. Where the
+// number ends is known beforehand, so that the processor begins with the next before this one is done.
 inline bool plain_number(const char* p, std::ptrdiff_t n, double& x) {
-    if (n > 21) return false;
+    if (n > 22) return false;  // a minus, 0 and a point, 19 digits
     const unsigned minus = *p == '-', size = unsigned(n);
     const std::uint32_t other = ~digit_bits(p) & ((1u << size) - 1) & ~minus;
     const unsigned point = other ? unsigned(std::countr_zero(other)) : size;
     const unsigned whole = point - minus, part = other ? size - 1 - point : 0;
-    if (whole - 1 > 7 || whole + part > 19 || (other & (other - 1)) || (other && p[point] != '.'))
+    const unsigned counted = whole == 1 && p[minus] == '0' ? 0 : whole;
+    if (whole - 1 > 7 || counted + part > 19 || (other & (other - 1)) || (other && p[point] != '.'))
         return false;
     const char* const end = p + size;
     std::uint64_t w = eight_digits(load8(p + minus), whole);
