@@ -46,7 +46,6 @@ class Heap {
     Index entries(const Row& row, std::int32_t* to) const {
         Index n = 0;
         for (Index e = 0; e < row.length; ++e) {
-            prefetch_read(place_ + row.index(e + row.ahead(e)));
             to[n] = std::int32_t(e);
             n += place_[row.index(e)] * Sign > 0;
         }
