@@ -81,7 +81,7 @@ def test_a_weight_returns_to_exact_zero(eta):
     for x, t in zip(X, y):
         model.partial_fit(sp.csr_array(x[None]), [t], classes=[-1, 1])
         coef.append(model.coef_[0])
-        assert_array_equal(model.coef_[0] == 0, np.abs(model.method_.state.z[:, 0]) <= 5)
+        assert_array_equal(model.coef_[0] == 0, np.abs(model.method_.state.sums[:, 0]) <= 5)
     weight = np.array(coef)[:, 1]
     assert weight[79] > 0 > weight[-1]
     assert np.count_nonzero(weight[80:] == 0) >= 10  # each row moves z by one at most
@@ -121,11 +121,11 @@ def test_rows_at_the_limit_leave_finite_weights(standardize, beta):
     model = FTRLProximalRegressor(standardize=standardize, beta=beta, alpha=0.0).fit(X, y, r)
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(model.intercept_).all()
-    assert np.isfinite(model.method_.state.root).all()
+    assert np.isfinite(model.method_.state.sums).all()
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("root", -1.0), ("z", np.nan), ("targets", -1.0), ("bias_root", np.inf)]
+    ("name", "value"), [("sums", -1.0), ("sums", np.nan), ("targets", -1.0), ("bias_sums", np.inf)]
 )
 def test_state_that_no_stream_leads_to_is_refused(name, value):
     X, target, _ = rows(0)

@@ -10,10 +10,8 @@ const Binding bindings([](nb::module_& m) {
                             given.flag("fit_intercept")};
         const FtrlState state{f.record<Clock>("clock"),
                               f.table_or_none<double>("moments"),
-                              f.table<double>("z"),
-                              f.table<double>("root"),
-                              f.vector<double>("bias_z").data(),
-                              f.vector<double>("bias_root").data(),
+                              reinterpret_cast<FtrlSums*>(f.table<double>("sums").data),
+                              reinterpret_cast<FtrlSums*>(f.vector<double>("bias_sums").data()),
                               f.record<FtrlRates>("least"),
                               f.vector<double>("targets").data()};
         return call.dispatch([&](const auto& rows, auto q) {

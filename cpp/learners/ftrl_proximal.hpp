@@ -24,13 +24,18 @@ struct FtrlRates {
     double weight, bias;
 };
 
+// Of a feature and an output: z, and the root of the sum of (g / eta)^2.
+struct FtrlSums {
+    double z, root;
+};
+
 struct FtrlState {
     Clock& clock;
-    Table<double> moments;       // of the features, if values are taken in their units
-    Table<double> z, root;       // (p, q)
-    double *bias_z, *bias_root;  // (q), of a feature that is always 1
-    FtrlRates& least;            // beta / eta as of the last row
-    double* targets;             // (q): sums of their squares
+    Table<double> moments;  // of the features, if values are taken in their units
+    FtrlSums* sums;         // (p, q)
+    FtrlSums* bias;         // (q), of a feature that is always 1
+    FtrlRates& least;       // beta / eta as of the last row
+    double* targets;        // (q): sums of their squares
 };
 
 // eta, if derived in units of rms(y): 1 / (4 R), R^2 the mean squared norm of the rows, and for the intercept
@@ -51,34 +56,34 @@ inline FtrlRates ftrl_rates(const FtrlRule& rule, const Clock& c, FtrlRates& lea
     return eta;
 }
 
-inline double ftrl_weight(double z, double root, double l1, double below) {
-    const double size = std::abs(z) - l1;
-    return size > 0 ? -std::copysign(size / (below + root), z) : 0;
+inline double ftrl_weight(const FtrlSums& s, double l1, double below) {
+    const double size = std::abs(s.z) - l1;
+    return size > 0 ? -std::copysign(size / (below + s.root), s.z) : 0;
 }
 
-inline void ftrl_step(double& z, double& root, double w, double g, double per_eta) {
-    const double move = g * per_eta, after = std::sqrt(root * root + move * move);
+inline void ftrl_step(FtrlSums& s, double w, double g, double per_eta) {
+    const double move = g * per_eta, after = std::sqrt(s.root * s.root + move * move);
     // where the square underflows, and with beta = 0, w would be z / 0
     const bool moves = g != 0 && after > 0;
-    z += moves ? g - (after - root) * w : 0;
-    root = moves ? after : root;
+    s.z += moves ? g - (after - s.root) * w : 0;
+    s.root = moves ? after : s.root;
 }
 
 // The same for all entries of a row at once: weights w, and x'w.
-STREAMSIEVE_CLONES inline double ftrl_weights(Index n, const double* x, const double* z, const double* root,
-                                              double l1, double below, double* w) {
+STREAMSIEVE_CLONES inline double ftrl_weights(Index n, const double* x, const FtrlSums* sums, double l1,
+                                              double below, double* w) {
     double m = 0;
 #pragma omp simd reduction(+ : m)
     for (Index e = 0; e < n; ++e) {
-        w[e] = ftrl_weight(z[e], root[e], l1, below);
+        w[e] = ftrl_weight(sums[e], l1, below);
         m += x[e] * w[e];
     }
     return m;
 }
 STREAMSIEVE_CLONES inline void ftrl_steps(Index n, const double* x, double d, const double* w, double per_eta,
-                                          double* z, double* root) {
+                                          FtrlSums* sums) {
 #pragma omp simd
-    for (Index e = 0; e < n; ++e) ftrl_step(z[e], root[e], w[e], d * x[e], per_eta);
+    for (Index e = 0; e < n; ++e) ftrl_step(sums[e], w[e], d * x[e], per_eta);
 }
 
 // The values of a row in the units of their features: over the root of their mean square.
@@ -99,11 +104,11 @@ template <class Rows, class Q, class Units>
 Index ftrl_proximal(const Rows& X, const Loss& loss, Q q, Units& units, const double* y, const double* weight,
                     const FtrlRule& rule, const FtrlState& state) {
     const std::size_t outputs = std::size_t(Index(q)), longest = std::size_t(X.longest());
-    std::vector<double> scratch(4 * outputs + longest * (1 + 3 * outputs));
+    std::vector<double> scratch(4 * outputs + longest * (1 + outputs));
     double *m = scratch.data(), *d = m + q, *b = d + q, *per_eta = b + q, *room = per_eta + q;
-    // of each output: weights, z and root of the entries
-    double *w = room + longest, *zs = w + longest * outputs, *roots = zs + longest * outputs;
-    double *z = state.z.data, *root = state.root.data;
+    double* w = room + longest;                       // weights of the entries, output by output
+    std::vector<FtrlSums> of_row(longest * outputs);  // likewise
+    FtrlSums* const sums = of_row.data();
     Clock& clock = state.clock;
     const double limit = rule.eta > 0 ? 1e145 * std::min(rule.eta, 1.0) : 1e145;
     for (Index i = 0; i < X.rows; ++i) {
@@ -119,43 +124,33 @@ Index ftrl_proximal(const Rows& X, const Loss& loss, Q q, Units& units, const do
             state.targets[o] += y[i * q + o] * y[i * q + o];
             const double rms = rule.eta > 0 ? 1 : std::sqrt(state.targets[o] / clock.rows);
             per_eta[o] = rms > 0 ? 1 / (eta.weight * rms) : 0;
-            b[o] = ftrl_weight(state.bias_z[o], state.bias_root[o], 0, state.least.bias);
+            b[o] = ftrl_weight(state.bias[o], 0, state.least.bias);
         }
         for (Index e = 0; e < row.length; ++e) {
-            const Index soon = row.index(e + row.ahead(e)) * q;
-            prefetch(z + soon);
-            prefetch(root + soon);
-            const Index at = row.index(e) * q;
-            for (Index o = 0; o < q; ++o) {
-                zs[o * Index(longest) + e] = z[at + o];
-                roots[o * Index(longest) + e] = root[at + o];
-            }
+            const FtrlSums* at = state.sums + row.index(e) * q;
+            for (Index o = 0; o < q; ++o) sums[o * Index(longest) + e] = at[o];
         }
         const double* x = in_units(units, row.x, row.length, room);
         for (Index o = 0; o < q; ++o) {
             const Index first = o * Index(longest);
-            m[o] = ftrl_weights(row.length, x, zs + first, roots + first, rule.l1,
-                                state.least.weight + rule.l2, w + first);
+            m[o] =
+                ftrl_weights(row.length, x, sums + first, rule.l1, state.least.weight + rule.l2, w + first);
         }
         const double slope = slopes(loss, q, m, 1, b, y + i * q, r, d);
         if (!(slope * (1 + std::sqrt(norm.square)) < limit)) return i;
         for (Index o = 0; o < q; ++o) {
             if (per_eta[o] == 0) d[o] = 0;  // the squares of tiny targets underflow
             if (rule.intercept && d[o] != 0)
-                ftrl_step(state.bias_z[o], state.bias_root[o], b[o], d[o],
-                          per_eta[o] * (eta.weight / eta.bias));
+                ftrl_step(state.bias[o], b[o], d[o], per_eta[o] * (eta.weight / eta.bias));
         }
         if (slope == 0) continue;
         for (Index o = 0; o < q; ++o) {
             const Index first = o * Index(longest);
-            ftrl_steps(row.length, x, d[o], w + first, per_eta[o], zs + first, roots + first);
+            ftrl_steps(row.length, x, d[o], w + first, per_eta[o], sums + first);
         }
         for (Index e = 0; e < row.length; ++e) {
-            const Index at = row.index(e) * q;
-            for (Index o = 0; o < q; ++o) {
-                z[at + o] = zs[o * Index(longest) + e];
-                root[at + o] = roots[o * Index(longest) + e];
-            }
+            FtrlSums* at = state.sums + row.index(e) * q;
+            for (Index o = 0; o < q; ++o) at[o] = sums[o * Index(longest) + e];
         }
     }
     return X.rows;

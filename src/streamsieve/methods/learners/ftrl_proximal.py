@@ -87,10 +87,9 @@ class FTRLProximal(Method):
         return State(
             clock=steps.clock(),
             moments=steps.moments(p, self.standardize),
-            z=zeros(feature=p, output=q),
-            root=zeros(feature=p, output=q),  # of the sum of (g / eta)^2
-            bias_z=zeros(output=q),
-            bias_root=zeros(output=q),
+            # of each output z, and the root of the sum of (g / eta)^2; of the intercepts likewise
+            sums=zeros(feature=p, fixed=2 * q),
+            bias_sums=zeros(fixed=2 * q),
             least=record(weight=0.0, bias=0.0),  # beta / eta at the last row
             targets=zeros(output=q),  # sums of their squares
         )
@@ -109,7 +108,7 @@ class FTRLProximal(Method):
 
     def weights(self) -> tuple[Array, Array]:
         s, rule = self.state, self.rule()
-        w = _weight(s.z, s.root, rule["l1"], s.least["weight"] + rule["l2"])
+        w = _weight(s.sums, rule["l1"], s.least["weight"] + rule["l2"])
         # a weight that has not converged is eta times z over its deviation: in units of the feature's values
         # it compares rare features with frequent ones as a t value does
         size = steps.squares(w)
@@ -118,7 +117,7 @@ class FTRLProximal(Method):
             n, first, total, squares = s.moments.T
             square = squares + first * (2 * total + n * first)
             w *= np.sqrt(np.divide(n, square, out=np.zeros(self.p), where=square > 0))[:, None]
-        intercept = _weight(s.bias_z, s.bias_root, 0.0, s.least["bias"])
+        intercept = _weight(s.bias_sums, 0.0, s.least["bias"])
         if self.k is None:
             return w.T.copy(), intercept
         kept = chosen(self, size)
@@ -128,12 +127,14 @@ class FTRLProximal(Method):
         s = self.state
         check_finite(s)
         check_clock(s.clock)
-        if any((a < 0).any() for a in (s.root, s.bias_root, s.targets, s.least["weight"], s.least["bias"])):
+        roots = s.sums[:, 1::2], s.bias_sums[1::2]
+        if any((a < 0).any() for a in (*roots, s.targets, s.least["weight"], s.least["bias"])):
             raise ValueError("a root or a sum of squares is below 0.")
 
 
-def _weight(z: Array, root: Array, l1: float, below: float) -> Array:
-    """The weights as Algorithm 1 reads them; root is sqrt(n) / eta."""
+def _weight(sums: Array, l1: float, below: float) -> Array:
+    """The weights as Algorithm 1 reads them, from z and sqrt(n) / eta by turns."""
+    z, root = sums[..., ::2], sums[..., 1::2]
     size = np.abs(z) - l1
     w: Array = np.divide(size, below + root, out=np.zeros(z.shape), where=size > 0)
     return np.copysign(w, -z) * (w > 0)
