@@ -520,3 +520,13 @@ def test_state_that_a_kernel_could_not_follow_is_refused(change):
 def test_parameters_outside_their_domain_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         SFSARegressor(2, **options).fit(np.eye(3), np.ones(3))
+
+
+@pytest.mark.parametrize("warmup", [0, 0.0, 0.1])
+@pytest.mark.parametrize("n", [30, 150, 600])
+def test_a_model_with_any_warmup_can_be_loaded_again(warmup, n, tmp_path):
+    """The batch at which a model begins was sometimes a whole number, and the file then refused."""
+    X = np.random.default_rng(0).normal(size=(n, 9))
+    model = SFSARegressor(k=2, warmup=warmup).partial_fit(X, X[:, 1])
+    streamsieve.save(model, tmp_path / "model")
+    assert_array_equal(streamsieve.load(tmp_path / "model").coef_, model.coef_)

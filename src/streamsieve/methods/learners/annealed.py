@@ -57,7 +57,7 @@ class AnnealedModel(State):
         room = min(p, _ROOM, 1 + (1 << 20) // (_HEAD + 2 * q))  # 8 MB at most before the first row
         super().__init__(
             maturity=maturity,
-            begin=begin,
+            begin=float(begin),
             counted=p,  # features that the schedule counts
             clock=_clock(p),
             slot=zeros(feature=p, dtype=np.int32),  # 1 + the slot of a feature; 0: never seen, -1: removed
@@ -106,7 +106,7 @@ class AnnealedModel(State):
         """A copy with another schedule."""
         other = self.copy()
         assert isinstance(other, AnnealedModel)
-        other.maturity, other.begin = maturity, begin
+        other.maturity, other.begin = maturity, float(begin)
         return other
 
     # ---------------------------------------------------------------- room
