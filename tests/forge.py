@@ -1,14 +1,14 @@
-"""Forged model files: `python tests/forge.py FOLDER METHOD...`; prints how many there were of each method.
+"""Forged model files: `python tests/forge.py FOLDER MOST METHOD...`; prints the number tried of each method.
 
-Every array and number of a state is replaced by wild ones, with a checksum that is right. Each file must be
-refused, or the model must learn and predict on: a crash or a hang is what the caller looks for.
+Every array and number of a state is replaced by wild ones, with a checksum that is right; of each method at
+most MOST files are tried, evenly spaced (0: all). Each file must be refused, or the model must learn and
+predict on: a crash or a hang is what the caller looks for.
 """
 
 import faulthandler
 import json
 import sys
 import tracemalloc
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -153,26 +153,26 @@ def write(file, tree, tensors):
     files.write_tensors(file, table, "forged", "0")
 
 
-def main(folder, *names):
+def main(folder, most, *names):
     faulthandler.enable()
     files.os.fsync = lambda _: None  # these files need not outlive the process
     for name in names:
         print(name, flush=True)
-        print(f"{name}: {forge(name, Path(folder) / name)} files")
+        print(f"{name}: {forge(name, Path(folder) / name, int(most))} files")
 
 
-def forge(name, file):
-    """Try all forged files of a method; how many there were."""
+def forge(name, file, most=0):
+    """Try the forged files of a method, all or at most so many; how many there were."""
     save(fitted(name), file)
     tensors = safetensors.numpy.load_file(file)
     text = tensors.pop("state.json").tobytes()
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, P))
     count = 0
-    # Methods on averages share one state: each tries a third of its forgeries, in turn.
-    averages = [other for other, entry in methods.METHODS.items() if entry.family == "averages"]
-    first, step = (averages.index(name) % 3, 3) if name in averages else (0, 1)
-    for what, arrays, change in islice(forgeries(json.loads(text), tensors), first, None, step):
+    found = list(forgeries(json.loads(text), tensors))
+    step = -(-len(found) // most) if most else 1
+    # methods of a family share much of their state: each begins at another file
+    for what, arrays, change in found[list(methods.METHODS).index(name) % step :: step]:
         print(what, flush=True)
         tree = json.loads(text)
         if change is not None:

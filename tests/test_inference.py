@@ -387,9 +387,9 @@ def test_least_squares_selects_at_a_false_discovery_rate():
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: OFSARegressor(2, se="hc1", half_life=50), "beside half_life"),
-        (lambda: OFSARegressor(2, se="hc1", honest=0.5), "beside honest"),
-        (lambda: OFSARegressor(2, se="hc1", interactions=True), "beside interactions"),
+        (lambda: OFSARegressor(2, se="hc1", half_life=50), "with half_life"),
+        (lambda: OFSARegressor(2, se="hc1", honest=0.5), "with honest"),
+        (lambda: OFSARegressor(2, se="hc1", interactions=True), "with interactions"),
         (lambda: OFSARegressor(2, honest=0.5, stability=0.7), "with stability"),
         (lambda: OLassoRegressor(2, se="folds", refit=False), "with refit=False"),
         (lambda: OFSARegressor(2, se="white"), "se='white'"),
