@@ -362,14 +362,23 @@ class Job {
     // The model is solved: record it, drop the weakest units.
     void finish() {
         const Index w = count();
-        std::vector<Index> number(std::size_t(common_.source.width), -1), unit(std::size_t(w), 0);
-        Doubles strength, size;
-        for (Index j = 0; j < w; ++j) {
-            const std::int32_t column = fit_.columns[std::size_t(j)];
-            Index& u = number[std::size_t(common_.unit[column])];
-            if (u < 0) u = Index(strength.size()), strength.push_back(0), size.push_back(0);
-            unit[std::size_t(j)] = u, size[std::size_t(u)] += 1;
-            strength[std::size_t(u)] += weight_of(j, common_.flags[column]);
+        // units are numbered in their order; no array here is as long as the store is wide
+        std::vector<std::int32_t> ids(std::size_t(w), 0);
+        for (Index j = 0; j < w; ++j) ids[std::size_t(j)] = common_.unit[fit_.columns[std::size_t(j)]];
+        std::vector<std::int32_t> distinct = ids;
+        if (!std::is_sorted(distinct.begin(), distinct.end())) std::sort(distinct.begin(), distinct.end());
+        distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+        std::vector<std::size_t> unit(std::size_t(w), 0);
+        Doubles strength(distinct.size(), 0), size(distinct.size(), 0);
+        for (std::size_t j = 0, next = 0; j < ids.size(); ++j) {
+            std::size_t u = next;  // without groups the next column has the next unit
+            if (u < distinct.size() && distinct[u] == ids[j])
+                ++next;
+            else
+                u = std::size_t(std::lower_bound(distinct.begin(), distinct.end(), ids[j]) -
+                                distinct.begin());
+            unit[j] = u, size[u] += 1;
+            strength[u] += weight_of(Index(j), common_.flags[fit_.columns[j]]);
         }
         const Index units = Index(strength.size());
         for (std::size_t u = 0; u < strength.size(); ++u) strength[u] /= size[u];
@@ -397,7 +406,7 @@ class Job {
         for (Index i = 0; i < kept; ++i) stays[std::size_t(order[std::size_t(i)])] = true;
         std::vector<std::size_t> from;
         for (std::size_t j = 0; j < unit.size(); ++j)
-            if (stays[std::size_t(unit[j])]) from.push_back(j);
+            if (stays[unit[j]]) from.push_back(j);
         Fit fewer{std::vector<std::int32_t>(from.size()), Doubles(from.size() * std::size_t(c_)), fit_.b};
         std::vector<std::int32_t> places(from.size(), 0);
         for (std::size_t j = 0; j < from.size(); ++j) {

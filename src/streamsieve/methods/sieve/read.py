@@ -306,8 +306,9 @@ def refit(engine: Engine, fit: Fit, ridge: float, fold: int | None) -> Start:
     that of a typical column: the mean square weighted by the squares. In their plain mean, columns of noise
     would count, and a larger size would mean a weaker ridge for those that matter.
     """
-    unit, square = engine.problem.unit[fit.columns], (fit.B**2).sum(axis=0)
-    square = (np.bincount(unit, square) / np.maximum(np.bincount(unit), 1))[unit]  # means of groups
+    _, unit = np.unique(engine.problem.unit[fit.columns], return_inverse=True)
+    square = (fit.B**2).sum(axis=0)
+    square = (np.bincount(unit, square) / np.bincount(unit))[unit]  # means of groups
     typical = float(square @ square) / max(float(square.sum()), np.finfo(float).tiny)
     factor = typical / np.maximum(square, FAINT * typical) if typical > 0 else 1.0
     return Start(fit, ridge, fold, factor=factor)

@@ -129,12 +129,16 @@ class Problem:
         """Fit, drop the weakest, fit, ...: the fits of each start at its sizes. Many starts share a walk."""
         H, h = (None, None) if self.summary is None else self.summary
         # of a job: second derivatives, sums of up to 16 groups of rows, and a dozen vectors of weights
-        weights, widest = self.c * self.store.width, max((len(s.fit.columns) for s in starts), default=0)
+        width, widest = self.store.width, max((len(s.fit.columns) for s in starts), default=0)
+        copy = 0
+        if self.store.layout == "csr":  # a job copies a quarter of the columns, or seven tenths of the values
+            few = 4 * widest <= width
+            copy = (8 if few else 5.6) * self.store.values() + 8 * self.store.n
+            width = widest if few else width
+        weights = self.c * width
         sums = max(8 * weights, min(16 * 8 * weights, SUM_BYTES)) + 4 * weights
         size = 4 * self.c * (self.store.n + 128) + sums + 12 * 8 * self.c * widest
-        room, copy = WORK_BYTES + self.store.free(), 0
-        if self.store.layout == "csr":  # what a job copies of sparse rows when a third of the values has left
-            copy = (8 * 7 * self.store.values()) // 10 + 8 * self.store.n
+        room = WORK_BYTES + self.store.free()
         at_once = int(max(1, room // (size + copy)))
         out: list[list[Fit]] = []
         for at in range(0, len(starts), at_once):
