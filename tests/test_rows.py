@@ -1,5 +1,7 @@
 """Sparse rows whose indices are wider than what the kernels read."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -72,6 +74,18 @@ def test_some_columns(make):
             some = part.columns(np.array(at, dtype=np.int64))
             assert some.dtype == X.dtype
             assert_array_equal(some.to_array(), expected[:, at])
+
+
+def test_some_of_two_billion_columns_take_no_table_of_all():
+    indices = np.array([4, 2**31 - 2, 7], dtype=np.int32)
+    rows = Rows(p=2**31 - 1, csr=(np.array([0, 2, 3], dtype=np.int32), indices, np.array([1.0, 2.0, 3.0])))
+    tracemalloc.start()
+    some = [rows.columns(np.array(at, dtype=np.int64)).to_array() for at in ([4, 7, 9], [])]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_array_equal(some[0], [[1, 0, 0], [0, 3, 0]])
+    assert some[1].shape == (2, 0)
+    assert peak < 1 << 20
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -189,9 +189,13 @@ class Rows:
         if not (np.diff(at) > 0).all():
             return from_scipy(self._share(None).to_scipy()[:, at]).mapped(map)
         rows = self.tight()
-        column = np.full(self.p, -1, dtype=rows.indices.dtype)
-        column[at] = np.arange(len(at))
-        column = column[rows.indices]
+        if self.p <= len(rows.indices):
+            column = np.full(self.p, -1, dtype=rows.indices.dtype)
+            column[at] = np.arange(len(at))
+            column = column[rows.indices]
+        else:  # no table as long as the rows are wide: two billion columns in a file of two kilobytes
+            column = np.searchsorted(at, rows.indices).astype(rows.indices.dtype)
+            column[np.append(at, -1)[column] != rows.indices] = -1
         kept = np.flatnonzero(column >= 0)
         indptr = np.searchsorted(kept, rows.indptr).astype(rows.indptr.dtype)
         return Rows(p=len(at), csr=(indptr, column[kept], rows.data[kept])).mapped(map)
