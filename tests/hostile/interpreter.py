@@ -30,7 +30,7 @@ print(model, model.get_support(indices=True), model.predict(X)[:3])
 def run(number, seed, folder):
     rng = np.random.default_rng([seed, number])
     flags, changes = FLAGS[rng.integers(len(FLAGS))], ENVIRONMENTS[rng.integers(len(ENVIRONMENTS))]
-    (folder / "rows.csv").write_text("a,b,y\n" + "1,2.5,1\n3,1.5,3\n2,0.5,2\n" * 20)
+    (folder / "rows.csv").write_text("a,b,y\n" + "1,2.5,1\n3,1.5,3\n2,0.5,2\n2,0.5,3\n" * 20)
     verb = str(rng.choice(["", *VERBS]))
     words = [
         ["-c", LEARN, str(rng.choice(list(ESTIMATORS))), str(folder / "model")],
