@@ -192,9 +192,8 @@ inline bool plain_number(const char* p, std::ptrdiff_t n, double& x) {
     const std::uint32_t other = ~digit_bits(p) & ((1u << size) - 1) & ~minus;
     const unsigned point = other ? unsigned(std::countr_zero(other)) : size;
     const unsigned whole = point - minus, part = other ? size - 1 - point : 0;
-    const unsigned counted = whole == 1 && p[minus] == '0' ? 0 : whole;
-    if (whole - 1 > 7 || counted + part > 19 || (other & (other - 1)) || (other && p[point] != '.'))
-        return false;
+    if (whole - 1 > 7 || (other & (other - 1)) || (other && p[point] != '.')) return false;
+    if (whole + part > 19 && (whole > 1 || part > 19 || p[minus] != '0')) return false;
     const char* const end = p + size;
     std::uint64_t w = eight_digits(load8(p + minus), whole);
     if (part > 8) {  // in eights from the end, so that no branch depends on how many there are
