@@ -19,7 +19,8 @@ import scipy
 import sklearn
 from sklearn.linear_model import lasso_path
 
-from streamsieve.methods.averages.penalized import penalty_path
+from streamsieve.methods.averages.olasso import OLasso
+from streamsieve.methods.averages.omcp import OMCP
 from streamsieve.statistics.standardize import Standardized
 
 P, GAMMA = 1000, 3.0
@@ -64,7 +65,7 @@ def lasso(n, alpha, repeats, clock):
     (theirs_s, ours_s), ((_, theirs, _), (_, ours)) = medians(
         [
             lambda: lasso_path(X, y, precompute=gram, Xy=Xy, alphas=lams),
-            lambda: penalty_path(s, "lasso", alphas=lams),
+            lambda: OLasso().solutions(s, alphas=lams),
         ],
         repeats,
         clock,
@@ -101,7 +102,7 @@ def mcp(n, alpha, repeats, clock):
     model.alpha = lams[0]
     model.fit(X, y)  # compiles
     (theirs_s, ours_s), (theirs, (_, ours)) = medians(
-        [path, lambda: penalty_path(s, "mcp", alphas=lams, gamma=GAMMA)], repeats, clock
+        [path, lambda: OMCP(gamma=GAMMA).solutions(s, alphas=lams)], repeats, clock
     )
 
     def objective(b, lam):

@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 
 from streamsieve import AveragesBank, RunningAverages
-from streamsieve.methods.averages.penalized import penalty_path
+from streamsieve.methods.averages.olasso import OLasso
 from streamsieve.statistics.linear_model import as_standardized
 
 
@@ -21,7 +21,7 @@ def draw_constraints(file):
     averages = RunningAverages().update(X, y)
     figure, axes = plt.subplots(1, 2, figsize=(8, 3), sharey=True, layout="constrained")
     for ax, positive in zip(axes, (False, True)):
-        alphas, betas = penalty_path(as_standardized(averages, constraints={"positive": positive}), "lasso")
+        alphas, betas = OLasso().solutions(as_standardized(averages, constraints={"positive": positive}))
         weights = np.hstack([beta.toarray() for beta in betas])
         for j, name in enumerate(("sun", "rain", "price", None, None, None)):
             ax.plot(alphas, weights[j], color=f"C{j}" if name else "C7", label=name, lw=1.8 if name else 0.8)

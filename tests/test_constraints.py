@@ -16,7 +16,8 @@ import streamsieve
 from streamsieve import FoldAverages, RunningAverages, cross_validate, extract, load, path, save
 from streamsieve.core.params import ParamError
 from streamsieve.methods import METHODS
-from streamsieve.methods.averages.penalized import DEFAULTS, Walk, penalties_for, walk_to_alpha
+from streamsieve.methods.averages.path import as_method
+from streamsieve.methods.averages.penalized import Walk, walk_to_alpha
 from streamsieve.statistics.constraints import Constraints
 from streamsieve.statistics.linear_model import as_standardized
 from streamsieve.statistics.standardize import members, restore
@@ -203,11 +204,14 @@ def group_violation(s, beta, alpha):
 # ---------------------------------------------------------------- optimality conditions
 
 
+PENALIZED = ["olasso", "oelasticnet", "oadaptivelasso", "omcp", "oscad"]
+
+
 def violation(s, name, alpha, solver, target):
     """Largest derivative that is not zero and does not lead out of the bounds, of each weight alone."""
     b = solver.b
     gradient = s.r[:, target] - s.R @ b
-    penalty = penalties_for(s, name)[0][target]
+    penalty = as_method(name, {}).penalties(s)[0][target]
     worst = 0.0
     for j in np.flatnonzero(s.usable):
         lower, upper = (-np.inf, np.inf) if s.box is None else (s.box[0][j, target], s.box[1][j, target])
@@ -229,7 +233,7 @@ def violation(s, name, alpha, solver, target):
 
 @settings(deadline=None, max_examples=40)
 @given(
-    st.sampled_from(list(DEFAULTS)),
+    st.sampled_from(PENALIZED),
     st.integers(0, 10**6),
     st.integers(20, 200),
     st.integers(2, 15),
@@ -246,7 +250,7 @@ def test_solutions_within_bounds_satisfy_their_optimality_conditions(name, seed,
     if keep:
         constraints["keep"] = rng.choice(p, 1)
     s = as_standardized(averages(X, Y), constraints=constraints)
-    walk = Walk(s, penalties_for(s, name)[0])
+    walk = Walk(s, as_method(name, {}).penalties(s)[0])
     alpha = share * max(walk.alpha_max(), 0.01)
     walk_to_alpha(walk, np.full(q, alpha))
     for target, solver in enumerate(walk.solvers):
@@ -258,7 +262,7 @@ def test_solutions_within_bounds_satisfy_their_optimality_conditions(name, seed,
 
 @settings(deadline=None, max_examples=40)
 @given(
-    st.sampled_from(list(DEFAULTS)),
+    st.sampled_from(PENALIZED),
     st.integers(0, 10**6),
     st.lists(st.integers(1, 4), min_size=1, max_size=6),
     st.sampled_from([0.05, 0.2, 0.6]),
@@ -273,7 +277,7 @@ def test_solutions_of_groups_satisfy_their_optimality_conditions(name, seed, siz
     if keep and len(groups) > 1:
         constraints["keep"] = [groups[-1][0]]
     s = as_standardized(averages(X, y), constraints=constraints)
-    penalty = penalties_for(s, name)[0][0]
+    penalty = as_method(name, {}).penalties(s)[0][0]
     walk = Walk(s, [penalty])
     alpha = share * walk.alpha_max()
     walk_to_alpha(walk, np.array([alpha]))

@@ -30,7 +30,7 @@ from streamsieve import (
     cross_validate,
 )
 from streamsieve.estimators.make import expected_failed_checks
-from streamsieve.methods.averages.penalized import penalty_path
+from streamsieve.methods.averages.path import as_method
 from streamsieve.statistics.standardize import standardize
 
 METHODS = [entry.name for entry in streamsieve.methods.METHODS.values() if entry.family == "averages"]
@@ -379,7 +379,7 @@ def test_cross_validation_equals_the_explicit_one_on_the_rows(method):
         if result.alpha is None:
             supports = [streamsieve.path(train, method, ks=[k]).support(k) for k in result.k]
         else:
-            betas = penalty_path(train, method[1:], alphas=result.alpha / y.std())[1]
+            betas = as_method(method, {}).solutions(train, alphas=result.alpha / y.std())[1]
             supports = [np.unique(b.indices) for b in betas]
         for i, support in enumerate(supports):
             if len(support):

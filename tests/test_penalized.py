@@ -13,12 +13,11 @@ from sklearn.linear_model import ElasticNet, lasso_path
 
 from reference.proximal import mcp, proximal, scad, soft
 from streamsieve import OAdaptiveLassoRegressor, _core
-from streamsieve.methods.averages.oadaptivelasso import oadaptivelasso
-from streamsieve.methods.averages.oelasticnet import oelasticnet
-from streamsieve.methods.averages.olasso import olasso
-from streamsieve.methods.averages.omcp import omcp
-from streamsieve.methods.averages.oscad import oscad
-from streamsieve.methods.averages.penalized import DEFAULTS, penalties_for, penalty_path
+from streamsieve.methods.averages.oadaptivelasso import OAdaptiveLasso, oadaptivelasso
+from streamsieve.methods.averages.oelasticnet import OElasticNet, oelasticnet
+from streamsieve.methods.averages.olasso import OLasso, olasso
+from streamsieve.methods.averages.omcp import OMCP, omcp
+from streamsieve.methods.averages.oscad import OSCAD, oscad
 from streamsieve.statistics.least_squares import ols_weights
 from streamsieve.statistics.linear_model import strongest, unexplained
 from streamsieve.statistics.newton import Factor, Solver
@@ -31,6 +30,13 @@ EXTRACTORS = {
     "adaptivelasso": oadaptivelasso,
     "mcp": omcp,
     "scad": oscad,
+}
+METHODS = {
+    "lasso": OLasso,
+    "elasticnet": OElasticNet,
+    "adaptivelasso": OAdaptiveLasso,
+    "mcp": OMCP,
+    "scad": OSCAD,
 }
 PENALTIES = {
     "lasso": L1L2(),
@@ -179,11 +185,11 @@ def test_factor_leaves_out_what_the_others_explain():
     assert not Factor(np.eye(3)).follow(np.arange(3), np.full(3, -2.0))
 
 
-@pytest.mark.parametrize("name", DEFAULTS)
+@pytest.mark.parametrize("name", METHODS)
 @settings(max_examples=100, deadline=None)
 @given(s=averages(), share=st.floats(0.001, 1.1))
 def test_solutions_are_optimal(name, s, share):
-    penalties, _ = penalties_for(s, name)
+    penalties, _ = METHODS[name]().penalties(s)
     solver = Solver(s.R, s.r[:, 0], s.usable, penalties[0])
     start = solver.alpha_max()
     assume(start > 1e-6)
@@ -216,7 +222,7 @@ def test_equals_the_papers_iteration(name, theta, constants, seed):
     """From our solution the slow iteration does not move; for convex penalties it comes there by itself."""
     s = standardized(*sample(seed, 200, 15))
     unit = s.y_scale[0]  # the objective is in units of the target
-    alphas, betas = penalty_path(s, name, n_alphas=6, eps=0.01)
+    alphas, betas = METHODS[name]().solutions(s, n_alphas=6, eps=0.01)
     for alpha, beta in zip(alphas * unit, betas):
         b = beta.toarray()[:, 0] * unit
         assert_allclose(proximal(s.R, s.r[:, 0] * unit, theta, alpha, b, 50, **constants), b, atol=1e-9)
@@ -229,7 +235,7 @@ def test_adaptive_lasso_is_a_lasso_on_rescaled_averages():
     s = standardized(*sample(3, 100, 12))
     unit = s.y_scale[0]
     w = np.abs(ols_weights(s)[0][:, 0]) * unit
-    alphas, betas = penalty_path(s, "adaptivelasso", n_alphas=8)
+    alphas, betas = OAdaptiveLasso().solutions(s, n_alphas=8)
     for alpha, beta in zip(alphas * unit, betas):
         theirs = proximal(s.R * np.outer(w, w), s.r[:, 0] * unit * w, soft, alpha)
         assert_allclose(w * theirs, beta.toarray()[:, 0] * unit, atol=1e-8)
@@ -244,7 +250,7 @@ def test_no_worse_than_scikit_learn_at_every_lambda(n):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         alphas, coefs, _ = lasso_path(x, t, precompute=x.T @ x, Xy=x.T @ t)
-    lams, betas = penalty_path(s, "lasso", alphas=alphas)
+    lams, betas = OLasso().solutions(s, alphas=alphas)
     assert_array_equal(lams, alphas)
 
     def objective(b, lam):
@@ -270,7 +276,7 @@ def test_k_bounds_the_support(name, seed, k, n):
 @pytest.mark.parametrize("seed", range(3))
 def test_k_is_the_largest_support_on_a_fine_grid(name, seed):
     s = standardized(*sample(seed, 80, 20))
-    _, betas = penalty_path(s, name, n_alphas=2000, eps=1e-3)
+    _, betas = METHODS[name]().solutions(s, n_alphas=2000, eps=1e-3)
     sizes = [beta.nnz for beta in betas]
     for k in range(1, 15):
         within = list(itertools.takewhile(lambda size: size <= k, sizes))  # noqa: B023
@@ -281,7 +287,7 @@ def test_k_is_the_largest_support_on_a_fine_grid(name, seed):
 @pytest.mark.parametrize("name", ["mcp", "scad"])
 def test_solutions_of_folded_penalties_are_minima_over_their_supports(name, rows):
     s = correlated(rows, 300, 30, 0.1)
-    penalty = penalties_for(s, name)[0][0]
+    penalty = METHODS[name]().penalties(s)[0][0]
     solver = Solver(s.R, s.r[:, 0], s.usable, penalty)
     start, hard = solver.alpha_max(), 0
     for alpha in np.geomspace(0.95 * start, start / 500, 60):
@@ -299,7 +305,7 @@ def test_k_of_folded_penalties_fits_as_well_as_any_point_of_the_path(name, rows)
     s, k = correlated(rows, 300, 30, 0.3), 30
     support = EXTRACTORS[name](s, k).support
     assert len(support) == k
-    _, betas = penalty_path(s, name, n_alphas=60, eps=5e-3)
+    _, betas = METHODS[name]().solutions(s, n_alphas=60, eps=5e-3)
     fits = [unexplained(s, strongest(s, beta.toarray(), k)) for beta in betas if beta.nnz >= k]
     assert unexplained(s, support) <= 1.1 * min(fits)  # the two walk other grids to other local minima
     lasso = olasso(s, k).support
@@ -320,9 +326,9 @@ def test_two_targets_are_each_alone(name):
     lams = np.geomspace(0.5, 0.01, 10)
     if name == "adaptivelasso":
         lams = lams / 10
-    _, betas = penalty_path(both, name, alphas=lams)
+    _, betas = METHODS[name]().solutions(both, alphas=lams)
     for t, alone in enumerate((first, second)):
-        for beta, one in zip(betas, penalty_path(alone, name, alphas=lams)[1]):
+        for beta, one in zip(betas, METHODS[name]().solutions(alone, alphas=lams)[1]):
             assert_allclose(beta.toarray()[:, t], one.toarray()[:, 0], atol=1e-10)
     model = EXTRACTORS[name](both, 6)
     assert len(model.support) <= 6
@@ -381,7 +387,7 @@ def test_weights_of_the_adaptive_lasso_that_underflow_still_penalise():
     s = standardized(X, y)
     for k, expected in ((0, []), (1, [2]), (2, [1, 2])):
         assert oadaptivelasso(s, k, gamma=1e6).support.tolist() == expected
-    alphas, betas = penalty_path(s, "adaptivelasso", gamma=1e6)
+    alphas, betas = OAdaptiveLasso(gamma=1e6).solutions(s)
     assert betas[0].nnz == 0
     assert np.isfinite(alphas).all()
     row = OAdaptiveLassoRegressor("auto", gamma=1e6, fit_intercept=False).fit([[9e74, 9e74]], [1e74])
@@ -414,10 +420,10 @@ def test_refuses_what_it_cannot_do(name):
         name, {"gamma": 2}
     )
     if name != "lasso":
-        with pytest.raises(ValueError, match="does not give a penalty"):
+        with pytest.raises(ValueError, match=f"{next(iter(bad))}=.*expected float"):
             function(s, 2, **bad)
-    with pytest.raises(ValueError, match="no parameter 'delta'"):
-        penalty_path(s, name, delta=1.0)
+    with pytest.raises(ValueError, match=r"expected one of .*k, alpha,"):
+        function(s, 2, delta=1.0)
 
 
 def test_says_when_it_does_not_converge(monkeypatch):
@@ -428,7 +434,7 @@ def test_says_when_it_does_not_converge(monkeypatch):
     monkeypatch.setattr(_newton, "SWEEPS", 1)
     s = standardized(*sample(0, 50, 10))
     with pytest.warns(ConvergenceWarning, match=r"alpha=.*violated by"):
-        penalty_path(s, "lasso", n_alphas=3)
+        OLasso().solutions(s, n_alphas=3)
 
 
 def test_kernels_refuse_arrays_they_would_copy():

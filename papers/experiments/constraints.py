@@ -14,7 +14,12 @@ import numpy as np
 
 from streamsieve import RunningAverages, extract
 from streamsieve.core.rows import Array
-from streamsieve.methods.averages.penalized import DEFAULTS, Walk, penalties_for, walk_to_alpha
+from streamsieve.methods.averages.oadaptivelasso import OAdaptiveLasso
+from streamsieve.methods.averages.oelasticnet import OElasticNet
+from streamsieve.methods.averages.olasso import OLasso
+from streamsieve.methods.averages.omcp import OMCP
+from streamsieve.methods.averages.oscad import OSCAD
+from streamsieve.methods.averages.penalized import Walk, walk_to_alpha
 from streamsieve.statistics.linear_model import as_standardized
 from streamsieve.statistics.penalties import Penalty
 from streamsieve.statistics.standardize import Standardized
@@ -22,6 +27,13 @@ from streamsieve.statistics.standardize import Standardized
 from ..report import Outcomes, Part, Table
 
 ROWS, FEATURES, SHARE = 400, 40, 0.1
+METHODS = {
+    "lasso": OLasso,
+    "elasticnet": OElasticNet,
+    "adaptivelasso": OAdaptiveLasso,
+    "mcp": OMCP,
+    "scad": OSCAD,
+}
 
 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
@@ -44,11 +56,11 @@ def measure(seed: int) -> dict[str, Any]:
         "groups": {"groups": [at for at in groups if len(at)]},
     }
     out: dict[str, Any] = {}
-    for name in DEFAULTS:
+    for name, method in METHODS.items():
         out[name] = {}
         for kind, given in constraints.items():
             s = as_standardized(averages, constraints=given)
-            penalty = penalties_for(s, name)[0][0]
+            penalty = method().penalties(s)[0][0]
             walk = Walk(s, [penalty])
             alpha = SHARE * walk.alpha_max()
             walk_to_alpha(walk, np.array([alpha]))
@@ -96,7 +108,7 @@ def group_violation(s: Standardized, penalty: Penalty, alpha: float, b: Array) -
 
 def report(outcomes: Outcomes) -> list[Part]:
     rows = []
-    for name in (*DEFAULTS, "least squares"):
+    for name in (*METHODS, "least squares"):
         found = [outcomes.values(name, kind) for kind in ("bounds", "groups")]
         rows.append([name, *(f"{max(values):.1e}" if values else "-" for values in found)])
     note = (

@@ -113,7 +113,7 @@ def cross_validate(
     s = as_seen(total)
     model: Callable[[int], LinearModel]
     alpha = None
-    if chosen.penalty is not None:
+    if chosen.penalized:
         if ks is not None:
             raise ValueError(f"method={name!r} passes through sizes of its own; leave ks out.")
         grid, betas = chosen.solutions(s)

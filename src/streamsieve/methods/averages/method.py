@@ -91,8 +91,8 @@ class AveragesMethod(Method):
     """Base of the methods on running averages: an extractor, and the choice of k.
 
     A method provides `extract(standardized) -> LinearModel` and, if it selects, the parameters `K`,
-    `CRITERION` and `N_FOLDS` and its path: either `path(standardized, sizes, ebic_gamma) -> Path`, or the
-    name of its `penalty`, whose strength `alpha` is then a parameter too.
+    `CRITERION` and `N_FOLDS` and its path: `path(standardized, sizes, ebic_gamma) -> Path`. Those with a
+    penalty are a `PenalizedMethod`.
     """
 
     decay, half_life, missing, interactions, dtype = DECAY, HALF_LIFE, MISSING, INTERACTIONS, DTYPE
@@ -130,8 +130,8 @@ class AveragesMethod(Method):
     options: ClassVar[tuple[str, ...]] = ()
     #: Constraints that it does not support, and why.
     refused: ClassVar[dict[str, str]] = {}
-    #: The penalty whose path is followed, for methods that are not indexed by size.
-    penalty: ClassVar[str | None] = None
+    #: Whether its path is one of penalties, not of sizes: `PenalizedMethod`.
+    penalized: ClassVar[bool] = False
 
     # parameters of methods that select, as they are for others
     refit: Any = True
@@ -143,6 +143,7 @@ class AveragesMethod(Method):
     if TYPE_CHECKING:
         criterion: Any
         n_folds: Any
+        solutions: Any  # of a `PenalizedMethod`
 
     _cache: Any = None  # the model last read and its key; a cache, not state
 
@@ -159,10 +160,6 @@ class AveragesMethod(Method):
     def extract(self, s: Standardized) -> LinearModel:
         """The model of the given size or penalty."""
         raise NotImplementedError(f"{type(self).__name__} must define extract")  # pragma: no cover
-
-    def solutions(self, s: Standardized, **grid: Any) -> tuple[Array, list[Any]]:
-        """Penalties and the weights at each, of methods with a `penalty`; see `penalized.penalty_path`."""
-        raise NotImplementedError(f"{type(self).__name__} has no penalty")  # pragma: no cover
 
     def path(self, s: Standardized, sizes: Any, ebic_gamma: float) -> Path:
         """Models of some sizes, None for those that the method chooses."""

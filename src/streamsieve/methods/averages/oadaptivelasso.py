@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
 
 from ...core.params import Param, Real
+from ...statistics.least_squares import ols_weights
 from ...statistics.linear_model import LinearModel
+from ...statistics.penalties import L1L2, Penalty
 from ...statistics.standardize import Standardized
-from .penalized import PenalizedMethod, documented, extract
+from .penalized import Options, PenalizedMethod, documented, extract, limits
 
 if TYPE_CHECKING:
     from ...statistics.running import RunningAverages
+
+LIGHTEST = 1e-100  # smallest weight of a penalty: with an underflow to 0 every alpha would keep a feature
 
 
 @documented
@@ -18,12 +25,8 @@ def oadaptivelasso(
     averages: RunningAverages | Standardized,
     k: int | None = None,
     *,
-    alpha: float | None = None,
     gamma: float = 1.0,
-    refit: bool = True,
-    fit_intercept: bool = True,
-    standardize: bool = True,
-    **constraints: Any,
+    **options: Unpack[Options],
 ) -> LinearModel:
     """Select features by the adaptive lasso, from running averages.
 
@@ -42,8 +45,7 @@ def oadaptivelasso(
     **Differences from the paper.** Algorithm 3 rescales S_xx by the weights and takes gradient steps for the
     lasso; this is the same minimum, found by Newton steps on the support. It has gamma = 1 and no ridge.
     """
-    own = {"gamma": gamma}
-    return extract(averages, "adaptivelasso", k, alpha, refit, fit_intercept, standardize, constraints, **own)
+    return extract(OAdaptiveLasso, averages, k, gamma=gamma, **options)
 
 
 class OAdaptiveLasso(PenalizedMethod):
@@ -56,5 +58,16 @@ class OAdaptiveLasso(PenalizedMethod):
 
     gamma = Param(1.0, Real(above=0), "Exponent of the weights 1 / |beta_ols|^gamma.", live=True)
 
-    penalty = "adaptivelasso"
     options = ("gamma",)
+
+    def penalties(self, s: Standardized) -> tuple[Sequence[Penalty], dict[str, Any]]:
+        initial, ridge = ols_weights(s)
+        size = np.abs(initial * s.y_scale)  # in the units of the targets
+        if s.group is not None:
+            at = s.usable
+            for column in size.T:
+                column[at] = np.sqrt(np.bincount(s.group[at], column[at] ** 2))[s.group[at]]
+        with np.errstate(divide="ignore", over="ignore"):
+            weights = np.maximum(size**-self.gamma, LIGHTEST)
+        penalties = [L1L2(weights=np.ascontiguousarray(w), **limit) for w, limit in zip(weights.T, limits(s))]
+        return penalties, {"gamma": self.gamma, "initial_ridge": float(ridge)}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ...core.params import Param, Real
 from ...statistics.linear_model import LinearModel
+from ...statistics.penalties import L1L2, Penalty
 from ...statistics.standardize import Standardized
-from .penalized import PenalizedMethod, documented, extract
+from .penalized import Options, PenalizedMethod, documented, extract, limits
 
 if TYPE_CHECKING:
     from ...statistics.running import RunningAverages
@@ -18,12 +20,8 @@ def oelasticnet(
     averages: RunningAverages | Standardized,
     k: int | None = None,
     *,
-    alpha: float | None = None,
     l1_ratio: float = 0.999,
-    refit: bool = True,
-    fit_intercept: bool = True,
-    standardize: bool = True,
-    **constraints: Any,
+    **options: Unpack[Options],
 ) -> LinearModel:
     """Select features by the elastic net, from running averages.
 
@@ -45,8 +43,7 @@ def oelasticnet(
     **Differences from the paper.** Algorithm 5 takes n_iter gradient steps of a fixed size. Here the same
     minimum is found to rounding by Newton steps on the support, which need no step size.
     """
-    own = {"l1_ratio": l1_ratio}
-    return extract(averages, "elasticnet", k, alpha, refit, fit_intercept, standardize, constraints, **own)
+    return extract(OElasticNet, averages, k, l1_ratio=l1_ratio, **options)
 
 
 class OElasticNet(PenalizedMethod):
@@ -69,5 +66,9 @@ class OElasticNet(PenalizedMethod):
         live=True,
     )
 
-    penalty = "elasticnet"
     options = ("l1_ratio",)
+
+    def penalties(self, s: Standardized) -> tuple[Sequence[Penalty], dict[str, Any]]:
+        units = s.y_scale.tolist()
+        penalties = [L1L2(self.l1_ratio, unit=unit, **limit) for unit, limit in zip(units, limits(s))]
+        return penalties, {"l1_ratio": self.l1_ratio}

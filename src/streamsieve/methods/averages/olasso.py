@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ...statistics.linear_model import LinearModel
+from ...statistics.penalties import L1L2, Penalty
 from ...statistics.standardize import Standardized
-from .penalized import PenalizedMethod, documented, extract
+from .penalized import Options, PenalizedMethod, documented, extract, limits
 
 if TYPE_CHECKING:
     from ...statistics.running import RunningAverages
@@ -16,12 +18,7 @@ if TYPE_CHECKING:
 def olasso(
     averages: RunningAverages | Standardized,
     k: int | None = None,
-    *,
-    alpha: float | None = None,
-    refit: bool = True,
-    fit_intercept: bool = True,
-    standardize: bool = True,
-    **constraints: Any,
+    **options: Unpack[Options],
 ) -> LinearModel:
     """Select features by the lasso, from running averages.
 
@@ -37,7 +34,7 @@ def olasso(
     **Differences from the paper.** Algorithm 5 takes n_iter gradient steps of a fixed size. Here the same
     minimum is found to rounding by Newton steps on the support, which need no step size.
     """
-    return extract(averages, "lasso", k, alpha, refit, fit_intercept, standardize, constraints)
+    return extract(OLasso, averages, k, **options)
 
 
 class OLasso(PenalizedMethod):
@@ -52,4 +49,6 @@ class OLasso(PenalizedMethod):
         "classification": "If more features than distinct rows fit the labels perfectly, the weights are "
         "determined to 1e-8 only, and so is the equality of a row of weight 2 with that row twice."
     }
-    penalty = "lasso"
+
+    def penalties(self, s: Standardized) -> tuple[Sequence[Penalty], dict[str, Any]]:
+        return [L1L2(**limit) for limit in limits(s)], {}

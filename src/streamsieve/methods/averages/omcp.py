@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ...core.params import Param, Real
 from ...statistics.linear_model import LinearModel
+from ...statistics.penalties import MCP, Penalty
 from ...statistics.standardize import Standardized
-from .penalized import PenalizedMethod, documented, extract
+from .penalized import Options, PenalizedMethod, documented, extract, limits
 
 if TYPE_CHECKING:
     from ...statistics.running import RunningAverages
@@ -18,12 +20,8 @@ def omcp(
     averages: RunningAverages | Standardized,
     k: int | None = None,
     *,
-    alpha: float | None = None,
     gamma: float = 3.0,
-    refit: bool = True,
-    fit_intercept: bool = True,
-    standardize: bool = True,
-    **constraints: Any,
+    **options: Unpack[Options],
 ) -> LinearModel:
     """Select features by the minimax concave penalty, from running averages.
 
@@ -52,7 +50,7 @@ def omcp(
     threshold whose result depends on the step. Here gamma is the constant of the penalty itself; eta b
     reaches the paper's fixed points.
     """
-    return extract(averages, "mcp", k, alpha, refit, fit_intercept, standardize, constraints, gamma=gamma)
+    return extract(OMCP, averages, k, gamma=gamma, **options)
 
 
 class OMCP(PenalizedMethod):
@@ -70,5 +68,7 @@ class OMCP(PenalizedMethod):
         live=True,
     )
 
-    penalty = "mcp"
     options = ("gamma",)
+
+    def penalties(self, s: Standardized) -> tuple[Sequence[Penalty], dict[str, Any]]:
+        return [MCP(self.gamma, **limit) for limit in limits(s)], {"gamma": self.gamma}

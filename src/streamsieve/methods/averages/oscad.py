@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ...core.params import Param, Real
 from ...statistics.linear_model import LinearModel
+from ...statistics.penalties import SCAD, Penalty
 from ...statistics.standardize import Standardized
-from .penalized import PenalizedMethod, documented, extract
+from .penalized import Options, PenalizedMethod, documented, extract, limits
 
 if TYPE_CHECKING:
     from ...statistics.running import RunningAverages
@@ -18,12 +20,8 @@ def oscad(
     averages: RunningAverages | Standardized,
     k: int | None = None,
     *,
-    alpha: float | None = None,
     gamma: float = 3.7,
-    refit: bool = True,
-    fit_intercept: bool = True,
-    standardize: bool = True,
-    **constraints: Any,
+    **options: Unpack[Options],
 ) -> LinearModel:
     """Select features by the smoothly clipped absolute deviation, from running averages.
 
@@ -39,7 +37,7 @@ def oscad(
     Minimises 1/2 b' S_xx b - b' S_xy + sum_j P(b_j) with P'(b) = alpha for 0 < b <= alpha and
     (gamma alpha - b)_+ / (gamma - 1) beyond, Fan and Li (2001). Local minima are treated as in `omcp`.
     """
-    return extract(averages, "scad", k, alpha, refit, fit_intercept, standardize, constraints, gamma=gamma)
+    return extract(OSCAD, averages, k, gamma=gamma, **options)
 
 
 class OSCAD(PenalizedMethod):
@@ -54,5 +52,7 @@ class OSCAD(PenalizedMethod):
         3.7, Real(above=2), "Where the penalty levels off, in units of alpha; a of Fan and Li.", live=True
     )
 
-    penalty = "scad"
     options = ("gamma",)
+
+    def penalties(self, s: Standardized) -> tuple[Sequence[Penalty], dict[str, Any]]:
+        return [SCAD(self.gamma, **limit) for limit in limits(s)], {"gamma": self.gamma}

@@ -89,7 +89,7 @@ def path(
     s = chosen.standardized(averages, fit_intercept, standardize)
     name = type(chosen).__name__.lower()
     sizes = None if ks is None else check_sizes(s, ks)
-    if chosen.penalty is None:
+    if not chosen.penalized:
         if not refit:
             raise ValueError(f"The path of {name!r} is of least squares fits; refit=False has no meaning.")
         if n_alphas is not None or eps is not None:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core.params import Bool, Or, Param, Real
 from ...core.rows import Array
+from ...statistics.constraints import PARAMS
 from ...statistics.fold_averages import N_FOLDS
 from ...statistics.group_descent import GroupSolver
-from ...statistics.least_squares import ols_weights
-from ...statistics.linear_model import LinearModel, as_standardized, finish, strongest, unexplained
+from ...statistics.linear_model import LinearModel, finish, strongest, unexplained
 from ...statistics.newton import Solver, solve
-from ...statistics.penalties import L1L2, MCP, SCAD, Penalty
+from ...statistics.penalties import Penalty
 from ...statistics.standardize import Standardized, n_units, selectable
 from .method import CRITERION, HONEST, STABILITY, AveragesMethod, K
 
@@ -29,7 +29,6 @@ LAST = 1e-4  # of alpha_max, where a walk of a folded concave penalty ends
 GAIN, PATIENCE = 1e-3, 5  # it ends after this many non-convex points without a gain of `CLEARER`
 CLEARER = 0.05  # share of what is unexplained
 VANISHING = 1e-8  # of alpha_max, where every other walk ends
-LIGHTEST = 1e-100  # smallest weight of a penalty: with an underflow to 0 every alpha would keep a feature
 
 ALPHA = Param(
     None,
@@ -72,17 +71,7 @@ LinearModel
     With ``info["violation"]``, the violation of the optimality conditions in standardised units.
 """
 
-Extractor = TypeVar("Extractor", bound=Callable[..., LinearModel])
 State = list[tuple[Array, Array]]  # weights and gradient of every target
-
-
-def documented(function: Extractor) -> Extractor:
-    """Insert the shared parameters and the return value into the docstring, at {source} and {answer}."""
-    if function.__doc__:  # not under -OO
-        text = inspect.cleandoc(function.__doc__)
-        text = text.replace("{source}", SOURCE.strip()).replace("{answer}", ANSWER.strip())
-        function.__doc__ = text + "\n"
-    return function
 
 
 class Walk:
@@ -246,93 +235,6 @@ def bisect(walk: Walk, k: int, high: float, low: float, state: State) -> tuple[i
     return best
 
 
-def extract(
-    averages: RunningAverages | Standardized,
-    name: str,
-    k: int | None,
-    alpha: float | None,
-    refit: bool,
-    fit_intercept: bool,
-    scale: bool,
-    constraints: dict[str, Any],
-    **parameters: float,
-) -> LinearModel:
-    """The model of a penalised extractor, given the name of its penalty."""
-    if (k is None) == (alpha is None):
-        raise ValueError(f"Pass either k or alpha, and not both; got k={k}, alpha={alpha}.")
-    check(name, **parameters)
-    s = as_standardized(averages, fit_intercept, scale, constraints)
-    penalties, ridge = penalties_for(s, name, **parameters)
-    walk = Walk(s, penalties)
-    if k is not None:
-        if not 0 <= k <= s.p:
-            raise ValueError(f"k={k} is out of range for {s.p} features; pass 0 <= k <= {s.p}.")
-        internal, beta = (walk_folded if name in FOLDED else walk_to_k)(walk, selectable(s, int(k)))
-        used = internal * s.y_scale
-    else:
-        assert alpha is not None
-        if not (alpha >= 0 and math.isfinite(alpha)):
-            raise ValueError(f"alpha={alpha} is not a penalty; pass a finite alpha >= 0.")
-        used = np.full(s.q, float(alpha))
-        walk_to_alpha(walk, np.divide(alpha, s.y_scale, out=np.full(s.q, np.inf), where=s.y_scale > 0))
-        beta = walk.beta
-    shown = float(used[0]) if s.q == 1 else used
-    info: dict[str, Any] = {**parameters, **walk.info}
-    if name == "adaptivelasso":
-        info["initial_ridge"] = ridge
-    return finish(s, beta, f"o{name}", refit=refit, alpha=shown, **info)
-
-
-FOLDED = ("mcp", "scad")
-DEFAULTS: dict[str, dict[str, float]] = {
-    "lasso": {},
-    "elasticnet": {"l1_ratio": 0.999},
-    "adaptivelasso": {"gamma": 1.0},
-    "mcp": {"gamma": 3.0},
-    "scad": {"gamma": 3.7},
-}
-
-
-def check(name: str, **parameters: float) -> None:
-    """Raise ValueError for parameters that the penalty does not have, or outside their domain."""
-    if name not in DEFAULTS:
-        raise ValueError(f"penalty {name!r} is not one of {', '.join(map(repr, DEFAULTS))}.")
-    for key, value in parameters.items():
-        if key not in DEFAULTS[name]:
-            raise ValueError(f"The penalty {name!r} has no parameter {key!r}.")
-        above, top = {"elasticnet": (0, 1), "adaptivelasso": (0, math.inf), "mcp": (0, math.inf)}.get(
-            name, (2, math.inf)
-        )
-        if not (above < value <= top) or math.isinf(value):
-            bound = f"0 < {key} <= 1" if top == 1 else f"a finite {key} > {above}"
-            raise ValueError(f"{key}={value} does not give a penalty {name!r}; pass {bound}.")
-
-
-def penalties_for(s: Standardized, name: str, **parameters: float) -> tuple[list[Penalty], float]:
-    """One penalty per target, and the ridge of the initial estimate (0 where there is none)."""
-    check(name, **parameters)
-    given = DEFAULTS[name] | parameters
-    limits: list[dict[str, Any]] = [
-        {"factor": s.factor, "box": None if s.box is None else (s.box[0][:, t], s.box[1][:, t])}
-        for t in range(s.q)
-    ]
-    if name == "adaptivelasso":
-        initial, ridge = ols_weights(s)
-        size = np.abs(initial * s.y_scale)  # in the units of the targets
-        if s.group is not None:
-            at = s.usable
-            for column in size.T:
-                column[at] = np.sqrt(np.bincount(s.group[at], column[at] ** 2))[s.group[at]]
-        with np.errstate(divide="ignore", over="ignore"):
-            weights = np.maximum(size ** -given["gamma"], LIGHTEST)
-        found = [L1L2(weights=np.ascontiguousarray(w), **limit) for w, limit in zip(weights.T, limits)]
-        return list[Penalty](found), float(ridge)
-    if name == "elasticnet":
-        return [L1L2(given["l1_ratio"], unit=float(u), **limit) for u, limit in zip(s.y_scale, limits)], 0.0
-    kind: Any = {"lasso": L1L2, "mcp": MCP, "scad": SCAD}[name]
-    return [kind(**given, **limit) for limit in limits], 0.0
-
-
 def sparse(walk: Walk) -> Any:
     """The weights (p, q) from their parts, because converting an array costs as much as a Newton step."""
     rows = [np.flatnonzero(solver.b) for solver in walk.solvers]
@@ -343,78 +245,147 @@ def sparse(walk: Walk) -> Any:
     return csc_array((data, np.concatenate(rows), ends), shape=(len(walk.solvers[0].b), len(rows)))
 
 
-def penalty_path(
-    s: Standardized,
-    penalty: str,
-    *,
-    n_alphas: int = 100,
-    eps: float = 1e-3,
-    alphas: ArrayLike | None = None,
-    max_features: int | None = None,
-    **parameters: float,
-) -> tuple[Array, list[Any]]:
-    """Solutions along a decreasing sequence of penalties, each started from the one before.
-
-    Costs a few Newton steps per alpha, each O(pm) for m features in the support, and O(m^2) for every feature
-    that enters or leaves.
-
-    Parameters
-    ----------
-    s : Standardized
-    penalty : {"lasso", "elasticnet", "adaptivelasso", "mcp", "scad"}
-    n_alphas : int >= 1, default=100
-        Length of the geometric grid that begins at the smallest alpha without any feature.
-    eps : float in (0, 1), default=1e-3
-        Ratio of the last alpha to the first.
-    alphas : array-like or None, default=None
-        Alphas to use instead of a grid, in the standardised units of `s` (targets of variance 1). They are
-        used in descending order.
-    max_features : int or None, default=None
-        Stop before the first alpha with more features (or groups) than this, in the union over targets.
-    **parameters : float
-        `l1_ratio` of the elastic net, `gamma` of the adaptive lasso, MCP and SCAD, as in their extractors.
-
-    Returns
-    -------
-    alphas : ndarray of shape (L,)
-        Descending, in standardised units; a target's own are these times ``s.y_scale``.
-    betas : list of L sparse arrays of shape (p, q)
-        Standardised weights.
-    """
-    walk = Walk(s, penalties_for(s, penalty, **parameters)[0])
-    if alphas is not None:
-        used = np.sort(np.asarray(alphas, dtype=np.float64).ravel())[::-1].copy()
-        if not (np.isfinite(used).all() and (used >= 0).all()):
-            raise ValueError("alphas must be finite and at least 0.")
-    else:
-        if n_alphas < 1 or not 0 < eps < 1:
-            raise ValueError(f"Expected n_alphas >= 1 and 0 < eps < 1, got {n_alphas} and {eps}.")
-        start = walk.alpha_max()
-        # if nothing is correlated with the target, the only model is the empty one
-        used = np.geomspace(start, eps * start, n_alphas) if start > 0 else np.zeros(1)
-    betas = []
-    for alpha in used:
-        size = walk.solve(float(alpha))
-        if max_features is not None and size > max_features:
-            break
-        betas.append(sparse(walk))
-    return used[: len(betas)], betas
-
-
 class PenalizedMethod(AveragesMethod):
-    """Base of the methods with a `penalty`, whose own parameters are named in `options`."""
+    """Base of the methods with a penalty, whose models follow a path of its strength alpha.
+
+    A method provides `penalties`, and names its own parameters in `options`.
+    """
 
     k, alpha, criterion, n_folds, refit = K, ALPHA, CRITERION, N_FOLDS, REFIT
     honest, stability = HONEST, STABILITY
+    penalized: ClassVar[bool] = True
+
+    def penalties(self, s: Standardized) -> tuple[Sequence[Penalty], dict[str, Any]]:
+        """One penalty per target, and what the `info` of the model says about them."""
+        raise NotImplementedError(f"{type(self).__name__} must define penalties")  # pragma: no cover
 
     def extract(self, s: Standardized) -> LinearModel:
-        assert self.penalty is not None
-        k = min(self.k, s.p) if self.alpha is None else None
-        own = {name: getattr(self, name) for name in self.options}
-        return extract(
-            s, self.penalty, k, self.alpha, self.refit, self.fit_intercept, self.standardize, {}, **own
-        )
+        penalties, info = self.penalties(s)
+        walk = Walk(s, penalties)
+        if self.alpha is None:
+            search = walk_to_k if penalties[0].convex else walk_folded
+            alpha, beta = search(walk, selectable(s, min(self.k, s.p)))
+            used = alpha * s.y_scale
+        else:
+            used = np.full(s.q, self.alpha)
+            walk_to_alpha(walk, np.divide(used, s.y_scale, out=np.full(s.q, np.inf), where=s.y_scale > 0))
+            beta = walk.beta
+        name, shown = type(self).__name__.lower(), float(used[0]) if s.q == 1 else used
+        return finish(s, beta, name, refit=self.refit, alpha=shown, **info, **walk.info)
 
-    def solutions(self, s: Standardized, **grid: Any) -> tuple[Array, list[Any]]:
-        assert self.penalty is not None
-        return penalty_path(s, self.penalty, **{name: getattr(self, name) for name in self.options}, **grid)
+    def solutions(
+        self,
+        s: Standardized,
+        *,
+        n_alphas: int = 100,
+        eps: float = 1e-3,
+        alphas: ArrayLike | None = None,
+        max_features: int | None = None,
+    ) -> tuple[Array, list[Any]]:
+        """Solutions along a decreasing sequence of penalties, each started from the one before.
+
+        Costs a few Newton steps per alpha, each O(pm) for m features in the support, and O(m^2) for every
+        feature that enters or leaves.
+
+        Parameters
+        ----------
+        s : Standardized
+        n_alphas : int >= 1, default=100
+            Length of the geometric grid that begins at the smallest alpha without any feature.
+        eps : float in (0, 1), default=1e-3
+            Ratio of the last alpha to the first.
+        alphas : array-like or None, default=None
+            Alphas to use instead of a grid, in the standardised units of `s` (targets of variance 1). They
+            are used in descending order.
+        max_features : int or None, default=None
+            Stop before the first alpha with more features (or groups) than this, in the union over targets.
+
+        Returns
+        -------
+        alphas : ndarray of shape (L,)
+            Descending, in standardised units; a target's own are these times ``s.y_scale``.
+        betas : list of L sparse arrays of shape (p, q)
+            Standardised weights.
+        """
+        walk = Walk(s, self.penalties(s)[0])
+        if alphas is not None:
+            used = np.sort(np.asarray(alphas, dtype=np.float64).ravel())[::-1].copy()
+            if not (np.isfinite(used).all() and (used >= 0).all()):
+                raise ValueError("alphas must be finite and at least 0.")
+        else:
+            if n_alphas < 1 or not 0 < eps < 1:
+                raise ValueError(f"Expected n_alphas >= 1 and 0 < eps < 1, got {n_alphas} and {eps}.")
+            start = walk.alpha_max()
+            # if nothing is correlated with the target, the only model is the empty one
+            used = np.geomspace(start, eps * start, n_alphas) if start > 0 else np.zeros(1)
+        betas = []
+        for alpha in used:
+            size = walk.solve(float(alpha))
+            if max_features is not None and size > max_features:
+                break
+            betas.append(sparse(walk))
+        return used[: len(betas)], betas
+
+
+def limits(s: Standardized) -> list[dict[str, Any]]:
+    """Penalty factors and bounds of the weights of each target, as a `Penalty` takes them."""
+    boxes = [None if s.box is None else (s.box[0][:, t], s.box[1][:, t]) for t in range(s.q)]
+    return [{"factor": s.factor, "box": box} for box in boxes]
+
+
+# ---------------------------------------------------------------- extractors as functions
+
+
+class Options(TypedDict, total=False):
+    """Parameters of every penalised extractor; the last six are constraints."""
+
+    alpha: float | None
+    refit: bool
+    fit_intercept: bool
+    standardize: bool
+    keep: Any
+    penalty_factor: Any
+    positive: Any
+    bounds: Any
+    groups: Any
+    group_categories: bool
+
+
+def extract(
+    kind: type[PenalizedMethod], averages: RunningAverages | Standardized, k: int | None, **options: Any
+) -> LinearModel:
+    """The model of a method with k features, or with the penalty `alpha` among the options."""
+    alpha = options.get("alpha")
+    if (k is None) == (alpha is None):
+        raise ValueError(f"Pass either k or alpha, and not both; got k={k}, alpha={alpha}.")
+    method = kind(k="auto" if k is None else k, **options)
+    s = method.standardized(averages, method.fit_intercept, method.standardize)
+    if k is not None and k > s.p:
+        raise ValueError(f"k={k} is out of range for {s.p} features; pass 0 <= k <= {s.p}.")
+    return method.extract(s)
+
+
+Extractor = TypeVar("Extractor", bound=Callable[..., LinearModel])
+
+
+def documented(function: Extractor) -> Extractor:
+    """Show the shared parameters in signature and docstring, where they are {source} and {answer}."""
+    if function.__doc__:  # not under -OO
+        text = inspect.cleandoc(function.__doc__)
+        text = text.replace("{source}", SOURCE.strip()).replace("{answer}", ANSWER.strip())
+        function.__doc__ = text + "\n"
+    signature = inspect.signature(function)
+    *own, options = signature.parameters.values()
+    shared = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=param.default,
+            annotation=Options.__annotations__[name].__forward_arg__,
+        )
+        for name, param in ((name, PenalizedMethod.params[name]) for name in Options.__annotations__)
+        if name not in PARAMS
+    ]
+    constraints = options.replace(name="constraints", annotation="Any")
+    function.__signature__ = signature.replace(parameters=[*own, *shared, constraints])  # type: ignore[attr-defined]
+    return function
