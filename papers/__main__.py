@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -13,15 +14,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as TerminalTable
 
 from . import run as runner
+from .check import check
 from .experiments import EXPERIMENTS
 from .report import Figure, Part, Sources, Table
 from .report.pages import write_overview, write_page
+from .workers import Progress as ProgressFunction
+from .workers import n_processors
+
+VERBS = ("list", "all", "check", "report")
 
 
 @click.command(epilog="`python -m papers list` lists what each experiment shows, its runs and its cost.")
-@click.argument(
-    "name", type=click.Choice(["list", "all", "report", *EXPERIMENTS]), metavar="NAME|list|all|report"
-)
+@click.argument("name", type=click.Choice([*VERBS, *EXPERIMENTS]), metavar=f"NAME|{'|'.join(VERBS)}")
+@click.argument("only", nargs=-1, type=click.Choice(list(EXPERIMENTS)), metavar="[NAME]...")
 @click.option("--scale", type=click.Choice(["quick", "paper"]), default="paper", show_default=True)
 @click.option(
     "--runs",
@@ -37,57 +42,56 @@ from .report.pages import write_overview, write_page
 )
 @click.option("--fresh", is_flag=True, help="Compute all outcomes, also those that the folder holds.")
 @click.option(
-    "--stale", is_flag=True, help="Compute only missing outcomes, not those whose sources have changed."
+    "--unchecked", is_flag=True, help="Compute what is missing or known to be stale; check nothing."
 )
 @click.option("--pictures", is_flag=True, help="With `report`: draw the pictures again, too.")
 @click.option("--workers", type=click.IntRange(1), help="Processes; as many as processors by default.")
 def main(
     name: str,
+    only: tuple[str, ...],
     scale: str,
     runs: int | None,
     out: Path,
     fresh: bool,
-    stale: bool,
+    unchecked: bool,
     pictures: bool,
     workers: int | None,
 ) -> None:
     """Reproduce tables and figures of the papers with this library's methods.
 
-    An interrupted run continues where it stopped when it is started again. Outcomes are computed again if
-    they are missing, or if the sources that they depend on have changed. `all` runs every experiment.
-    `report` computes nothing: it writes the pages of the folder again from its outcomes, and says how many of
-    them the present sources have made.
+    An interrupted run continues where it stopped when it is started again. Outcomes that the folder holds are
+    checked: one of each setting and method is computed again. If it differs, the outcomes of that setting and
+    method are stale and are all computed again. `all` runs every experiment. `check` only checks the outcomes
+    of the folder. `report` computes nothing: it writes the pages again from the outcomes.
     """
-    if fresh and stale:
-        raise click.UsageError(
-            "--fresh ignores stored outcomes, --stale uses more of them: pass one of the two."
-        )
+    if fresh and unchecked:
+        raise click.UsageError("--fresh uses no stored outcomes, so that there is nothing to check.")
+    if only and name != "check":
+        raise click.UsageError("Only `check` takes the names of several experiments.")
     if pictures and name != "report":
         raise click.UsageError("--pictures is for `report`; an experiment that is run draws its own.")
     if name == "list":
         print_list()
         return
     log = Console(stderr=True)
-    if name == "report":
-        for each in EXPERIMENTS:
-            if (out / each / "results.json").exists() or (out / each / "outcomes.jsonl").exists():
-                sources = write_page(each, out / each, pictures)[-1]
-                assert isinstance(sources, Sources)
-                log.print(f"{each}: {escape(sources.summary())}", soft_wrap=True)
+    stored = [each for each in EXPERIMENTS if any(out.joinpath(each).glob("*.json*"))]
+    if name == "check":
+        for each in only or stored:
+            with shown_progress(each, log) as progress:
+                found = check(out / each / "outcomes.jsonl", each, workers or n_processors(), progress)
+            for checked in found:
+                if checked.moved:
+                    log.print(f"{each}: {escape(checked.summary())}", soft_wrap=True)
+    if name in ("check", "report"):
+        for each in stored:
+            sources = write_page(each, out / each, pictures)[-1]
+            assert isinstance(sources, Sources)
+            log.print(f"{each}: {escape(sources.summary())}", soft_wrap=True)
         log.print(f"[dim]Written: {escape(str(write_overview(out)))}")
         return
     written = False
     for each in EXPERIMENTS if name == "all" else [name]:
-        with Progress(
-            TextColumn("{task.fields[name]}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("[dim]{task.description}"),
-            console=log,
-            transient=True,
-        ) as bar:
-            update = partial(bar.update, bar.add_task("", name=each))
+        with shown_progress(each, log) as progress:
             try:
                 parts = runner.run(
                     each,
@@ -95,11 +99,9 @@ def main(
                     runs=runs,
                     quick=scale == "quick",
                     fresh=fresh,
-                    stale=stale,
+                    unchecked=unchecked,
                     workers=workers,
-                    progress=lambda message, done, total, update=update: update(  # type: ignore[misc]
-                        description=escape(message), completed=done, total=total
-                    ),
+                    progress=progress,
                 )
             except FileNotFoundError as error:
                 if name != "all":
@@ -112,6 +114,18 @@ def main(
         log.print(f"[dim]Written: {escape(str(out / each / 'results.md'))}")
     if written:
         log.print(f"[dim]Written: {escape(str(write_overview(out)))}")
+
+
+@contextmanager
+def shown_progress(name: str, log: Console) -> Iterator[ProgressFunction]:
+    """A bar on the terminal, as a function of what is being done, outcomes made, and outcomes in all."""
+    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    description = TextColumn("[dim]{task.description}")
+    with Progress(*columns, description, console=log, transient=True) as bar:
+        task = bar.add_task("")
+        yield lambda message, done, total: bar.update(
+            task, description=escape(message), completed=done, total=total
+        )
 
 
 def print_part(part: Part) -> None:

@@ -1,47 +1,44 @@
-"""Outcomes in a file, a line each, with the commit and the hashes of the sources that made them.
-
-`outcomes.jsonl` has two kinds of lines. A *version* has an id, a commit and the hashes of the files that its
-outcomes depend on; an outcome names its job, the method where the job has several, and its version. So a
-mended method costs its own outcomes, and a page can name what has changed since.
-"""
+"""Outcomes in a file, a line each: the job, the method of it, what was measured, and the commit that did."""
 
 from __future__ import annotations
 
-import hashlib
 import json
+import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 Job = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Version:
-    """The commit and the hashes of the files that outcomes depend on."""
-
-    commit: str
-    files: dict[str, str]
-
-    @property
-    def id(self) -> str:
-        return hashlib.sha256(_line(self.files).encode()).hexdigest()[:8]
+CHECKOUT = Path(__file__).resolve().parents[1]
+VARIED = {"seed", "ns", "n"}  # what differs between the jobs of a setting: the run, and numbers of rows
 
 
 @dataclass(frozen=True)
 class Record:
-    """A job, the method of it that was measured ("" for all that it measures), and what came of it."""
+    """A job, the method of it that was measured ("" for all that it measures), and the outcome.
+
+    `commit` made it. `checked` is the last commit that gave the same again, `stale` the one that gave
+    something else for an outcome of the same setting; "" for none.
+    """
 
     job: Job
     method: str
     value: Any
     seconds: float
-    version: Version
+    commit: str
+    checked: str = ""
+    stale: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
         return job_key(self.job), self.method
+
+    @property
+    def setting(self) -> tuple[str, str]:
+        """What it has in common with the outcomes of other runs and numbers of rows."""
+        return job_key({name: value for name, value in self.job.items() if name not in VARIED}), self.method
 
 
 def job_key(job: Job) -> str:
@@ -50,28 +47,27 @@ def job_key(job: Job) -> str:
 
 def append(file: Path, records: Iterable[Record]) -> None:
     """Add outcomes to a file."""
-    known = {version.id for version in _read(file)[0].values()}
     lines = []
     for record in records:
-        version = record.version
-        if version.id not in known:
-            lines.append({"version": version.id, "commit": version.commit, "files": version.files})
-            known.add(version.id)
-        line = {"job": record.job, "outcome": record.value, "seconds": round(record.seconds, 3)}
-        lines.append(line | ({"method": record.method} if record.method else {}) | {"made": version.id})
+        line = {"job": record.job, "method": record.method, "outcome": record.value}
+        line |= {"seconds": round(record.seconds, 3), "commit": record.commit}
+        line |= {"checked": record.checked, "stale": record.stale}
+        lines.append({name: value for name, value in line.items() if value != ""})
     with file.open("a", encoding="utf-8") as out:
         # the newline comes first, so that a line cut short by a kill spoils only itself
-        out.write("".join(f"\n{_line(line)}" for line in lines))
+        out.write("".join(f"\n{json.dumps(line, separators=(',', ':'))}" for line in lines))
 
 
 def read(file: Path) -> dict[tuple[str, str], Record]:
     """The last outcome of each job and method."""
-    versions, lines = _read(file)
-    records = [
-        Record(line["job"], line.get("method", ""), line["outcome"], line["seconds"], versions[line["made"]])
-        for line in lines
-        if line["made"] in versions
-    ]
+    records = []
+    for text in file.read_text(encoding="utf-8").split("\n") if file.exists() else ():
+        try:
+            line = json.loads(text)
+        except json.JSONDecodeError:  # empty, or cut short
+            continue
+        line = {"method": "", "commit": ""} | line
+        records.append(Record(value=line.pop("outcome"), **line))
     return {record.key: record for record in records}
 
 
@@ -83,21 +79,16 @@ def rewrite(file: Path, records: Iterable[Record]) -> None:
     new.replace(file)
 
 
-def _read(file: Path) -> tuple[dict[str, Version], list[dict[str, Any]]]:
-    """Versions by their id, and the lines of outcomes."""
-    versions: dict[str, Version] = {}
-    outcomes: list[dict[str, Any]] = []
-    for text in file.read_text(encoding="utf-8").split("\n") if file.exists() else ():
-        try:
-            line = json.loads(text)
-        except json.JSONDecodeError:  # empty, or cut short
-            continue
-        if "files" in line:
-            versions[line["version"]] = Version(line["commit"], line["files"])
-        else:
-            outcomes.append(line)
-    return versions, outcomes
+@cache
+def current_commit() -> str:
+    """The commit that is checked out, with "+" where its sources were edited; "" outside of a repository."""
 
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(CHECKOUT), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
-def _line(content: Any) -> str:
-    return json.dumps(content, separators=(",", ":"))
+    try:
+        edited = git("status", "--porcelain", "--", "src", "cpp", "papers", "CMakeLists.txt")
+        return git("rev-parse", "--short=7", "HEAD") + ("+" if edited else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""

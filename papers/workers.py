@@ -4,51 +4,42 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing import get_context
-from pathlib import Path
 from time import process_time
 
 from .experiments import load_experiment
 from .progress import Listener, labelled, listen, listening
-from .store import Job, Record, Version
-from .versions import current_commit, library_hashes, used_hashes
+from .store import Job, Record, current_commit
 
-Methods = dict[str, tuple[str, ...]]  # by the name in the tables, the library's methods that it runs
+Progress = Callable[[str, int, int], None]  # what is being done, outcomes made, outcomes in all
+Jobs = list[tuple[Job, list[str]]]  # each with the methods to measure; none if it measures all at once
 
 
 def describe(job: Job) -> str:
     return ", ".join(f"{name} {value}" for name, value in job.items())
 
 
-def run_job(name: str, job: Job, methods: Methods) -> list[Record]:
-    """What comes of one job, as it would be read back from JSON; a record for each of `methods`.
+def run_job(name: str, job: Job, methods: list[str]) -> list[Record]:
+    """The outcome of one job, as it would be read back from JSON; a record for each of `methods`.
 
     Where `methods` is empty the experiment measures all at once, and there is one record.
     """
-    library_hashes()  # before its modules are loaded: what is edited from now on is not what ran
+    commit = current_commit()  # before the experiment is imported: what is edited from now on is not run
     experiment = load_experiment(name)
-    file = Path(str(experiment.__file__))
     start = process_time()
     with labelled(describe(job)):
-        given = {"methods": list(methods)} if methods else {}
-        value = json.loads(json.dumps(experiment.measure(**job, **given)))
+        value = json.loads(json.dumps(experiment.measure(**job, **({"methods": methods} if methods else {}))))
     seconds = process_time() - start
     if not methods:
-        return [Record(job, "", value, seconds, Version(current_commit(), used_hashes(file)))]
-    share = seconds / len(methods)
-    return [
-        Record(job, method, value[method], share, Version(current_commit(), used_hashes(file, uses)))
-        for method, uses in methods.items()
-    ]
+        return [Record(job, "", value, seconds, commit)]
+    return [Record(job, method, value[method], seconds / len(methods), commit) for method in methods]
 
 
-def run_jobs(
-    name: str, jobs: list[tuple[Job, Methods]], workers: int, listener: Listener
-) -> Iterator[list[Record]]:
-    """What comes of the jobs, in the order in which they finish; `listener` gets their messages."""
+def run_jobs(name: str, jobs: Jobs, workers: int, listener: Listener) -> Iterator[list[Record]]:
+    """The outcomes of the jobs, in the order in which they finish; `listener` gets their messages."""
     if workers <= 1 or len(jobs) <= 1:
         for job, methods in jobs:
             with listening(listener):

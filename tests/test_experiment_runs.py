@@ -2,28 +2,31 @@
 
 import json
 import subprocess
-import sys
 import types
 
 import pytest
 from click.testing import CliRunner
 
-from papers import run, store, versions, workers
+from papers import check as check_module
+from papers import run, store, workers
 from papers.__main__ import main
+from papers.check import cheapest, differences
 from papers.experiments import EXPERIMENTS, Experiment, load_experiment
-from papers.report import Figure, Panel, Sources, Table, pages
+from papers.report import Figure, Panel, Table, pages
 
 
 @pytest.fixture
-def coin(monkeypatch, tmp_path):
-    """An experiment that records its jobs, in a file of its own."""
-    measured = []
+def coin(monkeypatch):
+    """An experiment that records its jobs; `values`: what methods give, or a side and a method."""
+    measured, values = [], {"thrown": 0.0, "spun": 0.0}
 
     def measure(methods, side, seed):
         measured.extend((side, seed, method) for method in methods)
         if side == "edge":
             raise KeyboardInterrupt
-        return {method: {"value": float(seed)} for method in methods}
+        return {
+            m: {"value": seed + values.get((side, m), values[m]), "seconds": len(measured)} for m in methods
+        }
 
     def report(outcomes):
         cells = [outcomes.where(side=s).cell("thrown", "value", published=0.5) for s in ("heads", "tails")]
@@ -31,30 +34,31 @@ def coin(monkeypatch, tmp_path):
         table = Table("Coins", ["", "heads", "tails"], [["value", *cells]])
         return [table, Figure("coin", "Coin", [panel])]
 
-    source = tmp_path / "coin.py"
-    source.write_text("def measure():\n    return FACES\n\nFACES = 2\n")
     fake = types.SimpleNamespace(
         jobs=lambda runs, _: [{"side": s, "seed": r} for r in range(runs) for s in ("heads", "tails")],
-        methods=lambda **_: {"thrown": ("SFSA",), "spun": ("TSGD",)},
+        methods=lambda **_: ["thrown", "spun"],
         measure=measure,
         report=report,
-        __file__=str(source),
         measured=measured,
+        values=values,
     )
     for module in (run, workers, pages):
         monkeypatch.setattr(module, "load_experiment", lambda _: fake)
-    monkeypatch.setattr(versions, "experiment_hashes", versions.experiment_hashes.__wrapped__)
-    monkeypatch.setattr(versions, "_top_level", versions._top_level.__wrapped__)
-    monkeypatch.setattr(versions, "_text", versions._text.__wrapped__)
+    use_commit(monkeypatch, "0000001")
     return fake
 
 
-@pytest.fixture
-def sources(monkeypatch):
-    """The hashes of the library's files, to be changed."""
-    hashes = dict(versions.library_hashes())
-    monkeypatch.setattr(versions, "library_hashes", lambda: hashes)
-    return hashes
+def use_commit(monkeypatch, commit):
+    for module in (check_module, workers):
+        monkeypatch.setattr(module, "current_commit", lambda: commit)
+
+
+def check(name, out):
+    return check_module.check(out / "outcomes.jsonl", name, 1, lambda *_: None)
+
+
+def outcomes_of(out):
+    return store.read(out / "outcomes.jsonl").values()
 
 
 def sources_of(out):
@@ -87,145 +91,127 @@ def test_an_interrupted_run_goes_on_where_it_stopped(coin, tmp_path):
     assert parts[0].rows[0][2].values == [0.0, 1.0]
 
 
-def test_a_mended_method_costs_its_own_outcomes(coin, tmp_path, sources):
-    run.run("coin", tmp_path / "out", runs=1, workers=1)
+def test_a_method_that_has_changed_costs_its_own_outcomes_and_no_others(coin, tmp_path, monkeypatch):
+    run.run("coin", tmp_path, runs=3, workers=1)
+    use_commit(monkeypatch, "0000002")
     coin.measured.clear()
-    name = next(name for name in sources if name.endswith("learners/tsgd.py"))
-    sources[name] = "changed"
-    (current, changed) = sources_of(tmp_path / "out").made
-    assert (current.labels, current.count, list(current.changed)) == (["thrown"], 2, [])
-    assert (changed.labels, changed.count, list(changed.changed)) == (["spun"], 2, [name])
-    run.run("coin", tmp_path / "out", runs=1, workers=1)
-    assert coin.measured == [("heads", 0, "spun"), ("tails", 0, "spun")]
+    coin.values["spun"] = 0.25
+    found = check("coin", tmp_path)
+    assert coin.measured == [
+        ("heads", 0, "thrown"),
+        ("heads", 0, "spun"),
+        ("tails", 0, "thrown"),
+        ("tails", 0, "spun"),
+    ]
+    assert [(each.record.method, each.moved) for each in found] == [
+        ("thrown", []),
+        ("spun", ["value: 0 -> 0.25"]),
+    ] * 2
+    assert {r.checked for r in outcomes_of(tmp_path) if r.method == "thrown"} == {"", "0000002"}
+    spun = [r for r in outcomes_of(tmp_path) if r.method == "spun"]
+    assert sorted((r.job["seed"], r.commit, r.stale) for r in spun if r.job["side"] == "heads") == [
+        (0, "0000002", ""),
+        (1, "0000001", "0000002"),
+        (2, "0000001", "0000002"),
+    ]
+    coin.measured.clear()
+    run.run("coin", tmp_path, runs=3, workers=1)  # which has nothing left to check
+    assert sorted(coin.measured) == [(side, seed, "spun") for side in ("heads", "tails") for seed in (1, 2)]
+    assert not any(r.stale for r in outcomes_of(tmp_path))
 
 
-def test_a_change_of_what_all_use_costs_all_unless_stale(coin, tmp_path, sources):
-    run.run("coin", tmp_path / "out", runs=1, workers=1)
-    name = next(name for name in sources if name.endswith("core/method.py"))
-    sources[name] = "changed"
-    parts = run.run("coin", tmp_path / "out", runs=2, workers=1, stale=True)
-    assert len(coin.measured) == 8
-    page = (tmp_path / "out" / "results.md").read_text()
-    assert "4 of 8 outcomes depended on files that had changed after they were made" in page
-    assert f"| `{name}` |" in page
-    assert parts[-1].summary() == "4 of 8 outcomes are made by the sources of now."
-    run.run("coin", tmp_path / "out", runs=2, workers=1)
-    assert len(coin.measured) == 12
+def test_outcomes_of_another_setting_are_not_stale(coin, tmp_path, monkeypatch):
+    run.run("coin", tmp_path, runs=2, workers=1)
+    use_commit(monkeypatch, "0000002")
+    coin.values["tails", "thrown"] = 1e-4
+    check("coin", tmp_path)
+    stale = [(r.job["side"], r.job["seed"], r.method) for r in outcomes_of(tmp_path) if r.stale]
+    assert stale == [("tails", 1, "thrown")]
 
 
-def test_outcomes_depend_on_what_measures_and_not_on_what_reports(coin, tmp_path):
-    run.run("coin", tmp_path / "out", runs=1, workers=1)
-    source = tmp_path / "coin.py"
-    measuring = source.read_text()
-    source.write_text(f'"""Coins."""\n\n{measuring}\n\ndef report(outcomes):\n    return []\n')
-    run.run("coin", tmp_path / "out", runs=1, workers=1)
-    assert len(coin.measured) == 4
-    source.write_text(measuring.replace("FACES = 2", "FACES = 3"))
-    run.run("coin", tmp_path / "out", runs=1, workers=1)
-    assert len(coin.measured) == 8
+def test_rounding_is_no_change(coin, tmp_path, monkeypatch):
+    run.run("coin", tmp_path, runs=2, workers=1)
+    use_commit(monkeypatch, "0000002")
+    coin.values |= {"thrown": 1e-10, "spun": -1e-10}
+    assert not any(each.moved for each in check("coin", tmp_path))
+    assert list(differences({"a": [1.0, None]}, {"a": [1 + 1e-7, None]})) == []
+    assert list(differences({"a": [1.0, 2.0]}, {"a": [1 + 1e-5, 2.0]})) == ["a[0]: 1 -> 1.00001"]
+    assert list(differences({"a": [1.0]}, {"a": [1.0, 2.0]})) == ["a: [1.0] -> [1.0, 2.0]"]
+    assert list(differences({"a": 1.0, "seconds": 1.0}, {"b": "x", "seconds": 2.0})) == [
+        "a: 1.0 -> None",
+        "b: None -> x",
+    ]
+    assert list(differences(float("nan"), float("nan"))) == []
 
 
-def test_an_experiment_depends_on_the_functions_that_it_reaches():
-    experiments = versions.PAPERS / "experiments"
-    wide = versions._reached(experiments / "wide.py", "measure")
-    names = {(file.name, name) for file, name in wide}
-    assert {("detection.py", "measure"), ("baselines.py", "lasso"), ("tuning.py", "largest_model")} <= names
-    assert not {("detection.py", "report"), ("detection.py", "streams"), ("baselines.py", "omp")} & names
+@pytest.mark.usefixtures("coin")
+def test_what_this_commit_has_checked_is_not_checked_again(tmp_path, monkeypatch):
+    run.run("coin", tmp_path, runs=2, workers=1)
+    assert check("coin", tmp_path) == []
+    use_commit(monkeypatch, "0000002")
+    assert len(check("coin", tmp_path)) == 4
+    assert check("coin", tmp_path) == []
+    use_commit(monkeypatch, "0000002+")  # edited: it may be another code every time
+    assert len(check("coin", tmp_path)) == len(check("coin", tmp_path)) == 4
+
+
+def test_a_run_checks_what_is_stored_unless_told_not_to(coin, tmp_path, monkeypatch):
+    run.run("coin", tmp_path, runs=2, workers=1)
+    use_commit(monkeypatch, "0000002")
+    coin.measured.clear()
+    coin.values["thrown"] = 3.0
+    parts = run.run("coin", tmp_path, runs=2, workers=1, unchecked=True)
+    assert coin.measured == []
+    assert parts[0].rows[0][1].values == [0.0, 1.0]
+    parts = run.run("coin", tmp_path, runs=2, workers=1)
+    assert parts[0].rows[0][1].values == [3.0, 4.0]
+
+
+def test_a_page_says_what_was_checked_and_shows_stale_figures_as_earlier_ones(coin, tmp_path, monkeypatch):
+    run.run("coin", tmp_path, runs=2, workers=1)
+    use_commit(monkeypatch, "0000002")
+    coin.values["heads", "thrown"] = 3.0
+    check("coin", tmp_path)
+    sources = sources_of(tmp_path)
+    assert sources.summary() == "8 outcomes, 3 checked and equal, 1 stale."
+    page = (tmp_path / "results.md").read_text()
+    assert "| spun, thrown | 6 | 0000001 | 3 equal at 0000002 |" in page
+    assert "| thrown | 1 | 0000001 | stale: 0000002 gives other figures |" in page
+    assert "| thrown | 1 | 0000002 | not yet |" in page
+    heads, tails = pages.write_page("coin", tmp_path, pictures=False)[0].rows[0][1:]
+    assert (heads.values, heads.earlier, tails.values) == ([3.0], False, [0.0, 1.0])
+    file = tmp_path / "outcomes.jsonl"  # the outcome of now is lost
+    store.rewrite(file, [r for r in outcomes_of(tmp_path) if r.commit == "0000001"])
+    heads, tails = pages.write_page("coin", tmp_path, pictures=False)[0].rows[0][1:]
+    assert (heads.values, heads.earlier, tails.earlier) == ([1.0], True, False)
+
+
+def test_the_cheapest_outcome_of_every_setting_is_checked():
+    def record(seconds, method="A", commit="0000001", **job):
+        return store.Record(job, method, 1.0, seconds, commit)
+
+    cheap = [record(1.0, design="a", seed=1), record(2.0, design="b", seed=0, n=10), record(3.0, method="B")]
+    costly = [record(3.0, design="a", seed=0), record(9.0, design="b", seed=0, n=100)]
+    assert cheapest([*costly, *cheap], "0000002") == cheap
+    new = record(9.0, design="a", seed=2, commit="0000002")
+    assert cheapest([*costly, *cheap, new], "0000002") == cheap[1:]
+
+
+def test_methods_are_named_on_their_own_in_a_job():
     for name in EXPERIMENTS:
-        found = versions.experiment_hashes(versions.Path(load_experiment(name).__file__))
-        assert not any("/report/" in file for file in found)
+        for _, methods in run.cells_of(load_experiment(name), 1, True):
+            assert len(set(methods)) == len(methods)
 
 
-def test_docstrings_do_not_count(tmp_path):
-    file = tmp_path / "a.py"
-    hashes = []
-    for text in ('"""Says."""', '"""Says it better."""', "pass"):
-        file.write_text(f"def measure():\n    {text}\n    return 1\n")
-        versions._text.cache_clear()
-        versions._top_level.cache_clear()
-        versions.experiment_hashes.cache_clear()
-        hashes.append(versions.experiment_hashes(file))
-    assert hashes[0] == hashes[1] != hashes[2]
-
-
-def test_comments_and_docstrings_of_the_library_do_not_count():
-    code = b'"""Says."""\n\ndef f():\n    """Does."""\n    return 1  # one\n'
-    hashed = versions.hash_source("a.py", code)
-    assert versions.hash_source("a.py", code.replace(b"Does", b"Is").replace(b"# one", b"")) == hashed
-    assert versions.hash_source("a.py", code.replace(b"1", b"2")) != hashed
-    kernel = b"// one\nint f(double x) { /* two */ return x > 1'000 ? 2 : 3; }  // it's three\n"
-    hashed = versions.hash_source("a.hpp", kernel)
-    for words in (b"one", b"two", b"it's three"):
-        assert versions.hash_source("a.hpp", kernel.replace(words, b'an "other')) == hashed
-    assert (
-        versions.hash_source("a.hpp", kernel.replace(b"; }", b";\n}")) == hashed
-    )  # as a formatter breaks it
-    for code in (b"1'000", b"2 :", b"x >"):
-        assert versions.hash_source("a.hpp", kernel.replace(code, b"x" + code)) != hashed
-    text = b'const char* s = "// one", c = \'"\'; // two'
-    assert versions.hash_source("a.cpp", text) != versions.hash_source("a.cpp", text.replace(b"one", b"1"))
-    assert versions.hash_source("a.cpp", text) == versions.hash_source("a.cpp", text.replace(b"two", b"2"))
-
-
-def test_what_only_reads_or_shows_makes_no_outcome_stale():
-    file = versions.PAPERS / "experiments" / "susan.py"
-    names = (
-        "sources/read.py",
-        "cli/fit.py",
-        "distributed/plan.py",
-        "ray.py",
-        "report/page.py",
-        "core/rows.py",
-    )
-    made = dict.fromkeys((f"src/streamsieve/{name}" for name in names), "of another version")
-    assert versions.changed_files(made, file) == ["src/streamsieve/core/rows.py"]
-    on_files = versions.PAPERS / "experiments" / "ma.py"
-    assert "src/streamsieve/sources/read.py" in versions.changed_files(made, on_files)
-
-
-def test_a_commit_that_git_does_not_have_is_unknown():
-    assert versions.is_known(versions.current_commit())
-    if versions.current_commit():
-        assert not versions.is_known("0000000")
-
-
-def test_a_learner_uses_its_module_and_its_kernel_but_no_other():
-    code = (
-        "from papers import versions; from streamsieve import SIHTRegressor, BARDAClassifier;"
-        "file = versions.PAPERS / 'experiments' / 'susan.py';"
-        "print(*versions.used_hashes(file, ('SIHT',)), sep='\\n')"
-    )
-    command = [sys.executable, "-c", code]
-    shown = subprocess.run(command, cwd=versions.CHECKOUT, capture_output=True, text=True, check=True).stdout
-    used = {name.removeprefix("src/streamsieve/") for name in shown.split()}  # of a checkout, or installed
-    assert {"methods/learners/siht.py", "core/method.py", "papers/experiments/susan.py"} <= used
-    assert "methods/learners/barda.py" not in used
-    assert not [name for name in used if name.startswith(("sources/", "cli/", "distributed/", "export/"))]
-    module = versions.CHECKOUT / "src" / "streamsieve" / "methods" / "learners" / "siht.py"
-    kernel = {file.relative_to(versions.CHECKOUT).as_posix() for file in versions.kernel_files([module])}
-    assert {"cpp/learners/siht.hpp", "cpp/learners/siht.cpp", "cpp/core/simd.cpp", "CMakeLists.txt"} <= kernel
-    assert not {"cpp/learners/barda.hpp", "cpp/text/csv.hpp"} & kernel
-
-
-def test_a_function_of_unknown_source_uses_all_kernels(tmp_path):
-    module = tmp_path / "module.py"
-    module.write_text("_core.nowhere(rows)")
-    assert len(versions.kernel_files([module])) > len(list(versions.CPP.rglob("*.cpp")))
-    assert versions.CPP / "text" / "csv.hpp" in versions.kernel_files([module])
-
-
-def test_methods_that_are_named_are_those_of_the_library():
-    for name in EXPERIMENTS:
-        experiment = load_experiment(name)
-        for _, methods in run.cells_of(experiment, 1, True):
-            for uses in methods.values():
-                assert all(versions.method_class(method) for method in uses)
-
-
-def test_fresh_and_stale_exclude_each_other():
-    shown = CliRunner().invoke(main, ["zhai", "--fresh", "--stale"])
-    assert shown.exit_code == 2
-    assert "pass one of the two" in shown.stderr
+def test_options_that_do_not_apply_are_refused():
+    for words, message in (
+        (["zhai", "--fresh", "--unchecked"], "nothing to check"),
+        (["zhai", "detection"], "Only `check`"),
+        (["zhai", "--pictures"], "for `report`"),
+    ):
+        shown = CliRunner().invoke(main, words)
+        assert shown.exit_code == 2
+        assert message in shown.stderr
 
 
 @pytest.mark.usefixtures("coin")
@@ -241,7 +227,7 @@ def test_results_are_written_in_words_numbers_and_pictures(tmp_path):
     assert made["runs"] == 2
     (commit,) = made["made"]
     assert (commit["labels"], commit["outcomes"]) == (["thrown", "spun"], 8)
-    assert commit["commit"] == versions.current_commit()
+    assert commit["commit"] == "0000001"
     assert (tmp_path / "coin.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -295,7 +281,7 @@ def test_all_goes_on_where_data_are_missing(monkeypatch, tmp_path):
 
 def test_processes_give_what_one_gives_and_report_the_progress_within_a_job():
     job = {"signal": "strong", "k": 10, "ns": [20], "seed": 0}  # searches 200 penalties for the Lasso
-    jobs = [(job | {"seed": seed}, {"Lasso": ()}) for seed in (0, 1)]
+    jobs = [(job | {"seed": seed}, ["Lasso"]) for seed in (0, 1)]
     outcomes = []
     for n_workers in (1, 2):
         messages = []
@@ -323,15 +309,14 @@ def test_the_list_names_every_experiment():
     ]
 
 
-def test_sources_name_a_few_files_and_count_the_others():
-    changed = [f"{name}.py" for name in "abcdef"]
-    made = [
-        pages.Made(["A"], 2, "0123456", changed),
-        pages.Made(["B"], 1, "89abcde"),
-        pages.Made(["C"], 0, "f"),
-    ]
-    text = Sources(made, now="7777777").markdown()
-    assert "(7777777), 2 of 3 outcomes depended on files that had changed" in text
-    assert "| A | 2 | 0123456 | `a.py`, `b.py`, `c.py`, `d.py` and 2 more |" in text
-    assert "| B | 1 | 89abcde | nothing |" in text
-    assert "| C | - | f | not known: made before outcomes were kept |" in text
+def test_the_commits_on_the_pages_are_in_the_repository():
+    def git(*words):
+        command = ["git", "-C", str(store.CHECKOUT), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("the history is not here")
+    files = sorted(store.CHECKOUT.glob("docs/results/*/outcomes.jsonl"))
+    records = [record for file in files for record in store.read(file).values()]
+    commits = {commit for r in records for commit in (r.commit, r.checked, r.stale)} - {""}
+    assert not [c for c in commits if git("cat-file", "-e", f"{c.rstrip('+')}^{{commit}}").returncode]

@@ -43,9 +43,7 @@ METHODS = {
 # Beyond the published columns, by the task, or on sparse rows.
 BESIDE: dict[str, tuple[str, ...]] = {"regression": (PRINTED, REFITTED, TSGD_REFITTED)}
 BESIDE |= {"classification": (PRINTED,), "sparse": (PRINTED, "Sieve")}
-USES = dict.fromkeys((*VARIANTS, PRINTED, REFITTED), ("SFSA",))
-USES |= dict.fromkeys(("TSGD", TSGD_REFITTED), ("TSGD",)) | {"FOFS": ("OFS",)}
-USES |= {"SOFS": ("SOFS",), "OPG": ("FOBOS",), "RDA": ("RDA",), "Sieve": ("Sieve",)}
+ONE_MODEL_EACH = (*VARIANTS, PRINTED, REFITTED)  # mature with n rows: no model serves two n
 ROWS = 100_000
 SEED = 2000  # of the first run
 LONG, LONG_RUNS = 100_000, 2  # rows from which there are fewer runs of correlated features, and how many
@@ -73,11 +71,11 @@ def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
     return [design | {"seed": SEED + run} for run, design in out]
 
 
-def methods(seed: int, **design: Any) -> dict[str, tuple[str, ...]]:
-    """What is compared on a stream: by the name in the tables, the library's methods that it runs."""
+def methods(seed: int, **design: Any) -> list[str]:
+    """What is compared on a stream."""
     task = design.get("task", "classification")
     names = (*METHODS[task], *BESIDE[design.get("task", "sparse")])
-    return {name: USES[name] for name in names if seed < SEED + LADDER_RUNS or name not in LADDERS}
+    return [name for name in names if seed < SEED + LADDER_RUNS or name not in LADDERS]
 
 
 def make_model(name: str, task: str, k: int, n: int, fofs: Params) -> Any:
@@ -87,7 +85,7 @@ def make_model(name: str, task: str, k: int, n: int, fofs: Params) -> Any:
         return tsgd(k, refit=name == TSGD_REFITTED)
     if name == "Sieve":
         return SieveClassifier(k)
-    if name not in (*VARIANTS, PRINTED, REFITTED):
+    if name not in ONE_MODEL_EACH:
         return online_methods(task, k, fofs)[name]
     kind: Any = SFSARegressor if task == "regression" else SFSAClassifier
     options: dict[str, Any] = {"maturity": n // BATCH, "ladder": False}
@@ -128,7 +126,7 @@ def learn_stream(
     models = {
         (name, last): make_model(name, task, k, last, fofs)
         for name in methods
-        for last in (ns if USES[name] == ("SFSA",) else [max(ns)])
+        for last in (ns if name in ONE_MODEL_EACH else [max(ns)])
     }
     seconds = dict.fromkeys(models, 0.0)
     rows, out = 0, {name: {} for name in methods}  # type: ignore[var-annotated]
@@ -138,7 +136,7 @@ def learn_stream(
             if rows <= last:
                 with timed(seconds, (name, last)):
                     model.partial_fit(X, y, **labels)
-            if rows == last or (rows in ns and USES[name] != ("SFSA",)):
+            if rows == last or (rows in ns and name not in ONE_MODEL_EACH):
                 result = quality(model, stream.support, *test)
                 out[name][str(rows)] = result | {"seconds": seconds[name, last]}
     return out

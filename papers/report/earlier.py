@@ -1,23 +1,30 @@
-"""Figures from before outcomes were kept: what they still show where nothing newer does.
+"""Figures without a current outcome: stale ones, and those from before outcomes were kept.
 
-`earlier.json` holds the tables and figures of a page as they were, and the commit that made them. A row that
-the outcomes have replaced is dropped from it; a column that they have not is filled in from it.
+`earlier.json` holds the latter: the tables and figures of a page as they were, and the commit that made them.
+A row that current outcomes have replaced is dropped from it; a cell that they lack is filled in from it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from .figures import Figure
 from .tables import Cell, Table
 
-NOTE = "Made before outcomes were kept, and not made again since."
+UNKEPT = "Made before outcomes were kept, and not made again since."
+STALE = "Made by methods that have changed since."
 Row = Sequence[str | Cell]
 Words = tuple[str, ...]  # those of a row, left of its first figure
+
+
+def stale_figures(parts: Iterable[object]) -> Earlier:
+    """The tables and figures that all outcomes give, stale ones too."""
+    return Earlier(parts=[part for part in parts if isinstance(part, Table | Figure)], note=STALE)
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,7 @@ class Earlier:
     commit: str = ""
     runs: int = 0
     parts: list[Table | Figure] = field(default_factory=list)
+    note: str = UNKEPT
 
     @classmethod
     def read(cls, file: Path) -> Earlier:
@@ -57,6 +65,20 @@ class Earlier:
                 kept.append(part)
         return replace(self, parts=kept)
 
+    def add(self, parts: Sequence[Any]) -> tuple[list[Any], list[str]]:
+        """These parts with the cells that they lack, then the rows that they lack; and the titles of both."""
+        added: list[Any] = []
+        titles: list[str] = []
+        for part in parts:
+            table, columns = self.fill(part) if isinstance(part, Table) else (part, [])
+            added.append(table)
+            titles += columns
+        for part in self.left([part for part in parts if isinstance(part, Table)]):
+            shown = replace(part, title=f"Earlier, {part.title}") if parts else part
+            added.append(shown)
+            titles += [shown.title.partition(":")[0]] if parts else []
+        return added, list(dict.fromkeys(titles))
+
     def fill(self, table: Table) -> tuple[Table, list[str]]:
         """The table with cells that it lacks and this has, and the columns of those cells."""
         old = next((each for each in self.parts if each.title == table.title), None)
@@ -84,7 +106,7 @@ class Earlier:
                 continue
             made = rows.get(part.title, {})
             cells = [[replace(c, earlier=True) if isinstance(c, Cell) else c for c in r] for r in part.rows]
-            noted = replace(part, rows=cells, note=f"{part.note} {NOTE}".strip())
+            noted = replace(part, rows=cells, note=f"{part.note} {self.note}".strip())
             rest += _select(noted, partial(_is_missing, made))
         return rest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,8 @@ from .. import store
 from ..causes import read_causes
 from ..experiments import EXPERIMENTS, load_experiment
 from ..store import Job, Record, job_key
-from ..versions import changed_files, current_commit, is_known
 from . import Figure, Outcomes, Part, Sources, Table
-from .earlier import Earlier
+from .earlier import Earlier, stale_figures
 from .sources import Made, group
 from .tables import KEY, LEGEND, VERDICTS, Contest, causes_note, unbroken
 
@@ -32,11 +31,11 @@ python -m papers all --out {out}
 
 {cost}
 
-It computes only what is missing or was made by sources that have changed since: the outcomes are in the
-repository, in the folder of each experiment. `python -m papers NAME` runs one experiment; `python -m papers
-report` with the same `--out` computes nothing and writes the pages again from the outcomes. Some experiments
-have fewer runs or shorter streams than in print, because of the time they take: `--runs` sets another number.
-Every page ends with the commits that made its figures and the files that have changed since.
+The outcomes are kept in the repository, in the folder of each experiment, and a run computes only what is
+missing or has changed. `python -m papers check` computes a sample of them again and compares: every page ends with
+the commits that made its figures, and with what was checked. `python -m papers NAME` runs one experiment;
+`python -m papers report` computes nothing and writes the pages again. Some experiments have fewer runs or shorter
+streams than in print, because of the time they take: `--runs` sets another number.
 """
 
 JUDGING = f"""## How figures are judged
@@ -53,32 +52,28 @@ contest is a setting with published figures: our best method beside the best pub
 def write_page(name: str, out: Path, pictures: bool = True) -> list[Part]:
     """Write `results.md`, `results.json` and the pictures of an experiment, from the outcomes in `out`.
 
-    Judged and explained by the sources of now; nothing is computed. Needs matplotlib if `pictures`. Returns
-    the parts of the page.
+    Nothing is computed. Needs matplotlib if `pictures`. Returns the parts of the page.
     """
     experiment = load_experiment(name)
-    file = Path(str(experiment.__file__))
     records = list(store.read(out / "outcomes.jsonl").values())
-    earlier = Earlier.read(out / "earlier.json")
-    outcomes = Outcomes(merge_methods(records))
-    parts: list[Part] = experiment.report(outcomes) if records else []
-    earlier = earlier.without(parts)
-    earlier.write(out / "earlier.json")
-    made = group((_label(r), _shown(r.version.commit), changed_files(r.version.files, file)) for r in records)
-    filled: list[str] = []
-    for i, part in enumerate(parts):
-        if isinstance(part, Table):
-            parts[i], columns = earlier.fill(part)
-            filled += columns
-    rest = earlier.left([part for part in parts if isinstance(part, Table)])
-    if filled or rest:
-        titles = [f"Earlier, {part.title.partition(':')[0]}" for part in rest] if records else []
-        made.append(Made([*dict.fromkeys([*filled, *titles])], 0, _shown(earlier.commit)))
-    parts += [replace(part, title=f"Earlier, {part.title}") if records else part for part in rest]
+    outcomes = Outcomes(merge_methods([record for record in records if not record.stale]))
+    parts: list[Part] = experiment.report(outcomes) if outcomes else []
+    made = group(records)
+    unkept = Earlier.read(out / "earlier.json").without(parts)
+    unkept.write(out / "earlier.json")
+    sources = [unkept]
+    if any(record.stale for record in records):
+        everything = experiment.report(Outcomes(merge_methods(records)))
+        sources.insert(0, stale_figures(everything).without(parts))
+    for earlier in sources:
+        if earlier.parts:
+            parts, titles = earlier.add(parts)
+            if earlier is unkept:
+                made.append(Made(titles, 0, unkept.commit, Counter()))
     if causes := [cause for cause in read_causes() if cause.experiment == name]:
         parts.append(causes_note([cause.markdown() for cause in causes], parts))
     seconds = sum(record.seconds for record in records)
-    parts.append(Sources(made, seconds, max(outcomes.runs(), earlier.runs), current_commit()))
+    parts.append(Sources(made, seconds, max(outcomes.runs(), unkept.runs)))
     _write(name, parts, out)
     for part in parts:
         if pictures and isinstance(part, Figure):
@@ -92,11 +87,6 @@ def write_page(name: str, out: Path, pictures: bool = True) -> list[Part]:
     return parts
 
 
-def _shown(commit: str) -> str:
-    """A commit as a page names it: one that this repository does not have tells nobody anything."""
-    return commit if not commit or is_known(commit) else "unknown commit"
-
-
 def merge_methods(records: Sequence[Record]) -> list[tuple[Job, Any]]:
     """Jobs with their outcomes; those of several methods by the names of these."""
     merged: dict[str, tuple[Job, Any]] = {}
@@ -105,12 +95,6 @@ def merge_methods(records: Sequence[Record]) -> list[tuple[Job, Any]]:
         before = merged.get(job_key(record.job), (record.job, {}))[1]
         merged[job_key(record.job)] = record.job, before | value if record.method else value
     return list(merged.values())
-
-
-def _label(record: Record) -> str:
-    """What an outcome is of: its method, or the part of the experiment."""
-    names = ("method", "data", "what", "design", "setting")
-    return record.method or next((str(record.job[n]) for n in names if n in record.job), "")
 
 
 def _write(name: str, parts: Sequence[Part], out: Path) -> None:
@@ -219,8 +203,8 @@ def _headline(summaries: Sequence[Summary]) -> Iterator[str]:
         judged = {word: counts[word] for word in JUDGED if counts[word]}
         judged |= {"run once": counts["once"]} if counts["once"] else {}
         yield (
-            f"{len(earlier)} more contests are earlier: by figures from before outcomes were kept, not made "
-            f"again since ({_counts(judged)}). They are not counted above.\n"
+            f"{len(earlier)} more contests are judged by earlier figures: their outcomes were not kept, or "
+            f"are stale ({_counts(judged)}). They are not counted above.\n"
         )
     tables = [table for summary in summaries for table in summary.tables]
     figures, before = _figures(tables, earlier=False), _figures(tables, earlier=True)
@@ -264,7 +248,7 @@ def _group(kind: str, summaries: Sequence[Summary], folder: str) -> str:
         rows.append(row)
     numbers = ["runs", *(outcomes.values() if contested else ())]
     table = _table(["experiment", "what it shows", *numbers], rows, numbers)
-    apart = "earlier: by figures from before outcomes were kept; - where there is none"
+    apart = "earlier: by figures whose outcomes were not kept or are stale; - where there is none"
     key = f"Contests by outcome: {KEY[:-1]}; {apart}.\n\n" if contested else ""
     return f"## {kind}\n\n{key}{table}"
 

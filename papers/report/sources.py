@@ -1,60 +1,55 @@
-"""Which commit made what is on a page, and what has changed since."""
+"""Which commits made the outcomes on a page, and whether they still hold."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-SHOWN = 4  # changed files that are named; more are counted
+from ..store import Record
 
 
 @dataclass(frozen=True)
 class Made:
-    """Outcomes with one commit: how many, of which methods or parts, and the files that changed since."""
+    """Outcomes with one commit: of which methods or parts, how many, and the commits that checked them."""
 
     labels: Sequence[str]
-    count: int
+    count: int  # 0 for figures whose outcomes were not kept
     commit: str
-    changed: Sequence[str] = ()
+    checked: Counter[str]
+    stale: str = ""
 
     def row(self) -> str:
         count = f"{self.count:,}" if self.count else "-"
-        return f"| {', '.join(self.labels) or 'all'} | {count} | {self.commit or '-'} | {self._since()} |"
+        return f"| {', '.join(self.labels) or 'all'} | {count} | {self.commit or '-'} | {self._state()} |"
 
-    def _since(self) -> str:
+    def _state(self) -> str:
         if not self.count:
-            return "not known: made before outcomes were kept"
-        if not self.changed:
-            return "nothing"
-        names = ", ".join(f"`{name}`" for name in self.changed[:SHOWN])
-        more = len(self.changed) - SHOWN
-        return names + (f" and {more} more" if more > 0 else "")
+            return "no: its outcomes were not kept"
+        if self.stale:
+            return f"stale: {self.stale} gives other figures"
+        return ", ".join(f"{n:,} equal at {commit}" for commit, n in self.checked.items()) or "not yet"
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What made a page; `now` is the commit at which it was written."""
+    """What made a page."""
 
     made: Sequence[Made]
     seconds: float = 0.0
     runs: int = 0
-    now: str = ""
 
     TITLE = "Sources"
 
     def markdown(self) -> str:
-        changed = sum(made.count for made in self.made if made.changed)
-        total = sum(made.count for made in self.made)
-        at = f" ({self.now})" if self.now else ""
-        say = f"{changed} of {total}" if changed else f"none of {total}"
         text = (
-            f"When this page was written{at}, {say} outcomes depended on files that had changed after they "
-            "were made."
-            if total
+            "To check outcomes, one of each setting and method is computed again. If it is equal to six "
+            "digits, the others of its setting hold as well; if not, they are stale."
+            if any(made.count for made in self.made)
             else "No outcome of this page is kept: a run makes all of it."
         )
-        head = "| figures of | outcomes | commit | changed since |\n| --- | --: | --- | --- |"
+        head = "| figures of | outcomes | made at commit | computed again |\n| --- | --: | --- | --- |"
         return "\n".join([f"## {self.TITLE}", "", text, "", head, *(m.row() for m in self.made)]) + "\n"
 
     def json(self) -> dict[str, Any]:
@@ -63,23 +58,33 @@ class Sources:
 
     def summary(self) -> str:
         """In a line, for a terminal."""
-        current = sum(m.count for m in self.made if not m.changed)
         total = sum(m.count for m in self.made)
-        early = any(not m.count for m in self.made)
         if not total:
-            return "all figures are of before outcomes were kept."
-        text = f"{current} of {total} outcomes are made by the sources of now"
-        return text + ("; some figures are of before outcomes were kept." if early else ".")
+            return "no outcomes are kept."
+        checked = sum(sum(m.checked.values()) for m in self.made if not m.stale)
+        stale = sum(m.count for m in self.made if m.stale)
+        text = f"{total} outcomes, {checked} checked and equal, {stale} stale"
+        return text + ("; some figures have no outcomes." if any(not m.count for m in self.made) else ".")
 
 
-def group(outcomes: Iterable[tuple[str, str, Sequence[str]]]) -> list[Made]:
-    """Outcomes, each with a label, its commit and the files that changed since, by commit."""
-    labels: dict[tuple[str, bool], list[str]] = {}
-    files: dict[tuple[str, bool], set[str]] = {}
-    for label, commit, changed in outcomes:
-        labels.setdefault((commit, bool(changed)), []).append(label)
-        files.setdefault((commit, bool(changed)), set()).update(changed)
+def group(records: Iterable[Record]) -> list[Made]:
+    """Outcomes by the commit that made them, the stale ones apart."""
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        groups.setdefault((record.commit, record.stale), []).append(record)
     return [
-        Made([*filter(None, dict.fromkeys(found))], len(found), key[0], sorted(files[key]))
-        for key, found in labels.items()
+        Made(
+            [*filter(None, dict.fromkeys(map(label, found)))],
+            len(found),
+            commit,
+            Counter(record.checked for record in found if record.checked),
+            stale,
+        )
+        for (commit, stale), found in groups.items()
     ]
+
+
+def label(record: Record) -> str:
+    """What an outcome is of: its method, or the part of the experiment."""
+    names = ("method", "data", "what", "design", "setting")
+    return record.method or next((str(record.job[n]) for n in names if n in record.job), "")
