@@ -32,10 +32,10 @@ python -m papers all --out {out}
 {cost}
 
 The outcomes are kept in the repository, in the folder of each experiment, and a run computes only what is
-missing or has changed. `python -m papers check` computes a sample of them again and compares: every page ends with
-the commits that made its figures, and with what was checked. `python -m papers NAME` runs one experiment;
-`python -m papers report` computes nothing and writes the pages again. Some experiments have fewer runs or shorter
-streams than in print, because of the time they take: `--runs` sets another number.
+missing or has changed. `python -m papers check` computes a sample of them again and compares: each page ends
+with the commits that made its figures and what was checked. `python -m papers NAME` runs one experiment;
+`python -m papers report` computes nothing and writes the pages again. Some experiments have fewer runs or
+shorter streams than in print, because of the time they take: `--runs` sets another number.
 """
 
 JUDGING = f"""## How figures are judged
