@@ -188,6 +188,23 @@ def test_averages_take_all_rows_of_a_call_or_none(kind, options, layout, begun, 
     assert not list(averages.differences(before))
 
 
+@pytest.mark.parametrize("kind", [RunningAverages, FoldAverages])
+@pytest.mark.parametrize("flushed", [False, True])
+def test_averages_that_fail_while_they_grow_are_as_before(kind, flushed, monkeypatch):
+    X = np.random.default_rng(0).normal(3, 1, size=(6000, 5))
+    averages = kind().update(X[:300, :3], X[:300, 1])
+    if flushed:
+        averages.total() if kind is FoldAverages else averages.flush()
+    before = averages.copy()
+    with monkeypatch.context() as patch:
+        patch.setattr(Moments, "add_block", Nth(Moments.add_block, 2, MemoryError("full")))
+        with pytest.raises(MemoryError, match="full"):
+            averages.add(as_rows(X)[0], X[:, :1])
+    assert not list(averages.differences(before))
+    more = averages.update(X[:500, :3], X[:500, 1]), before.update(X[:500, :3], X[:500, 1])
+    assert not list(more[0].differences(more[1]))
+
+
 def test_large_averages_hold_an_interrupt_back(monkeypatch):
     monkeypatch.setattr(running, "LARGE", 0)
     X = np.random.default_rng(0).normal(size=(5000, 4))

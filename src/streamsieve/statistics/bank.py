@@ -119,8 +119,7 @@ class AveragesBank(LockedState):
         block.begin(self.n_features_in_, self.n_targets_)
         if self.blocks:
             last = self.blocks[-1]
-            block.moments.center[:] = last.moments.center
-            block.moments.placed = last.moments.placed
+            block.moments.place_as(last.moments)
             block.dense, last.dense = last.dense, DenseBuffer(last.dense.rows.shape[1], self.dtype)
         return block
 
@@ -279,8 +278,7 @@ class AveragesBank(LockedState):
             out = RunningAverages(dtype=self.dtype, interactions=self.interactions)
             out.begin(self.n_features_in_, self.n_targets_)
             out.forgets = True
-            out.moments.center[:] = self.blocks[0].moments.center
-            out.moments.placed = True
+            out.moments.place_as(self.blocks[0].moments)
             for block, by in zip(self.blocks, weight / weight.max()):
                 if by > 0 and block.n_samples_:
                     block.flush()

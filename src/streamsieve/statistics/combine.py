@@ -29,8 +29,7 @@ def combine(
             if sign < 0:
                 raise ValueError("Nothing to subtract from: these averages hold no rows.")
             averages.begin(other.n_features_in_, other.n_targets_, other.names)
-            averages.moments.center[:] = other.moments.center
-            averages.moments.placed = True
+            averages.moments.place_as(other.moments)
         _check_compatible(averages, other)
         if sign < 0 and other.n_samples_ > averages.n_samples_:
             raise ValueError(f"Cannot subtract {other.n_samples_} rows from {averages.n_samples_}.")

@@ -163,8 +163,7 @@ class FoldAverages(LockedState):
             first.place(rows, y)
             for other in others:  # the same centre for all folds, so that sums add up without a shift
                 if first.moments.placed and not other.moments.placed:
-                    other.moments.center[:] = first.moments.center
-                    other.moments.placed = True
+                    other.moments.place_as(first.moments)
             start = 0
             while start < len(y):
                 start = self._add_some(rows, y, w, growth, fold, start)
@@ -173,7 +172,7 @@ class FoldAverages(LockedState):
     @contextmanager
     def _all_or_none(self) -> Iterator[None]:
         clock = self.forgetting
-        held = self.n_samples_, self.assigned, clock.unit, clock.total, clock.pace
+        held = self.n_samples_, self.assigned, dict(vars(clock))
         with ExitStack() as folds:
             for fold in self.folds_:
                 folds.enter_context(fold.all_or_none())
@@ -181,7 +180,8 @@ class FoldAverages(LockedState):
                 yield
             except BaseException:
                 if not any(fold._undo.lost for fold in self.folds_):
-                    self.n_samples_, self.assigned, clock.unit, clock.total, clock.pace = held
+                    self.n_samples_, self.assigned = held[:2]
+                    vars(clock).update(held[2])
                 raise
 
     def _add_some(

@@ -71,9 +71,12 @@ class Moments(State):
         else:
             values = np.nan_to_num(np.asarray(rows.values, dtype=np.float64))
             mean, var = values.mean(axis=0), values.var(axis=0)
-        self.center[: self.p] = np.where(mean**2 > var, mean, 0.0)
-        self.center[self.p :] = y.mean(axis=0)
+        self.center = np.append(np.where(mean**2 > var, mean, 0.0), y.mean(axis=0))
         self.placed = True
+
+    def place_as(self, other: Moments) -> None:
+        """Use the centre of other moments of the same columns."""
+        self.center, self.placed = other.center.copy(), True
 
     def add_block(self, rows: NDArray[Any]) -> None:
         """Add packed rows sqrt(r) z."""
@@ -171,7 +174,7 @@ class Moments(State):
         d = np.append(delta, 0.0)
         s = self._last_column().astype(np.float64)
         self._rank_two(-1.0, d, s - 0.5 * s[-1] * d)
-        self.center += delta
+        self.center = self.center + delta
 
     def _rank_two(self, factor: float, x: Array, y: Array) -> None:
         if self.packed:

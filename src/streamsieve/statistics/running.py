@@ -204,7 +204,7 @@ class RunningAverages(LockedState):
     def _before_sums_change(self) -> None:
         """Keep a copy of the O(p^2) sums, so that the call can be undone, unless they are `LARGE`."""
         undo = self._undo
-        if undo is not None and undo.begun:
+        if undo is not None and undo.fields["moments"] is not None:
             undo.keep(self.moments.sums.nbytes, undo.copy_sums)
 
     def place(self, rows: Rows, y: Array) -> None:
@@ -439,25 +439,23 @@ class RunningAverages(LockedState):
     @property
     def S_xx_(self) -> Array:
         """Centred second moments of the features (their covariance, divided by n), shape (p, p)."""
-        with self._lock:
-            moments, weight = self.current()
-            x = slice(0, moments.p)
-            return moments.comoments(weight, x, x)
+        return self._comoments("x", "x")
 
     @property
     def S_xy_(self) -> Array:
         """Centred moments of features with targets, shape (p, q)."""
-        with self._lock:
-            moments, weight = self.current()
-            return moments.comoments(weight, slice(0, moments.p), slice(moments.p, moments.p + moments.q))
+        return self._comoments("x", "y")
 
     @property
     def S_yy_(self) -> Array:
         """Centred second moments of the targets, shape (q, q)."""
+        return self._comoments("y", "y")
+
+    def _comoments(self, rows: str, columns: str) -> Array:
         with self._lock:
             moments, weight = self.current()
-            y = slice(moments.p, moments.p + moments.q)
-            return moments.comoments(weight, y, y)
+            part = {"x": slice(0, moments.p), "y": slice(moments.p, moments.p + moments.q)}
+            return moments.comoments(weight, part[rows], part[columns])
 
     def __repr__(self) -> str:
         if self.n_features_in_ is None:
@@ -507,46 +505,34 @@ class AveragesUndo(Undo):
 
     def __init__(self, a: RunningAverages) -> None:
         super().__init__(self._put_back, LARGE, lambda: a.n_samples_)
-        self.averages, self.fields = a, dict(vars(a))  # with caches: a call may be of one row
-        self.numbers = a.forgetting.unit, a.forgetting.total, a.forgetting.pace
-        self.begun = a.moments is not None
-        if not self.begun:
+        a.unpack()
+        self.averages, self.fields = a, dict(vars(a))
+        parts = (a.forgetting, a.moments, a.dense, a.sparse)
+        self.parts = [(part, dict(vars(part))) for part in parts if part is not None]
+        if a.moments is None:
             return
+        self.packed, self.buffered = a.dense.rows, len(a.sparse.rows)
         if a.missing == "mean":
-            for name in ("n_imputed_", "imputer_sums"):
+            for name in ("n_imputed_", "imputer_sums"):  # the only arrays that a row changes in place
                 self.fields[name] = self.fields[name].copy()
-        self.placed, self.packed = a.moments.placed, a.dense.rows
-        self.lists = a.sparse.rows, a.sparse.targets, a.sparse.weights
-        self.buffered, self.n_values = len(a.sparse.rows), a.sparse.n_values
 
     def _put_back(self) -> None:
-        a = self.averages
-        for name, value in self.fields.items():
-            if not name.startswith("_"):  # a cache, not part of the state
-                setattr(a, name, value)
-        a.forgetting.unit, a.forgetting.total, a.forgetting.pace = self.numbers
-        a._changes += 1
-        if not self.begun:
-            return
-        if not self.placed:
-            a.moments.center[:] = 0.0
-            a.moments.placed = False
-        a.dense.rows = self.packed
-        for parts in self.lists:
-            del parts[self.buffered :]
-        a.sparse.rows, a.sparse.targets, a.sparse.weights = self.lists
-        a.sparse.n_values = self.n_values
+        for part, fields in ((self.averages, self.fields), *self.parts):
+            for name, value in fields.items():
+                if not name.startswith("_"):  # a cache, not part of the state
+                    setattr(part, name, value)
+        self.averages._changes += 1
+        if self.averages.moments is not None:
+            sparse = self.averages.sparse
+            for parts in (sparse.rows, sparse.targets, sparse.weights):
+                del parts[self.buffered :]
 
     def copy_sums(self) -> Callable[[], None]:
-        a = self.averages
-        if a.missing != "mean":
-            self.fields["imputer_sums"] = self.fields["imputer_sums"].copy()
-        moments, packed, placed = a.moments.copy(), self.packed.copy(), self.placed
+        """Copy the arrays that a block of rows changes in place."""
+        moments, dense = self.fields["moments"], self.fields["dense"]
+        sums, rows, imputer_sums = moments.sums.copy(), self.packed.copy(), self.fields["imputer_sums"].copy()
 
         def put_back() -> None:
-            a.moments, a.dense.rows = moments, packed
-            if not placed:
-                a.moments.center[:] = 0.0
-                a.moments.placed = False
+            moments.sums, dense.rows, self.averages.imputer_sums = sums, rows, imputer_sums
 
         return put_back
