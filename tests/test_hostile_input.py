@@ -287,3 +287,32 @@ def test_sfsa_of_a_constant_column():
     """Its refit took the mean of no feature's variance."""
     model = streamsieve.SFSARegressor(k=1, batch_size=2).partial_fit([[1.0], [1.0]], [1.0, 2.0])
     assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize(("make", "name"), [(SGDClassifier, "loss"), (SieveRegressor, "effects")])
+def test_an_array_is_not_a_word(make, name):
+    model = make(**{name: np.ones(2)})
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(ParamError, match=name):
+        model.fit(X, Y > 0)
+
+
+def test_errors_by_products_of_values_need_smaller_values():
+    large = X.copy()
+    large[3, 1] = 1e99
+    assert streamsieve.OLSRegressor().fit(large, Y).coef_.any()
+    with pytest.raises(ValueError, match=r"1e\+99\) at row 3, column 1; values must be within 1e\+50"):
+        streamsieve.OLSRegressor(se="hc1").fit(large, Y)
+
+
+def test_new_names_in_a_row_of_weight_0_are_features_of_a_saved_model(tmp_path):
+    model = streamsieve.OLassoRegressor(grow=True, loss="poisson").learn_one({"a": 1.0, "b": 2.0}, 1, 0)
+    streamsieve.save(model, tmp_path / "model")
+    assert streamsieve.load(tmp_path / "model").method_.p == 2
+
+
+def test_a_row_that_outweighs_all_others_is_named_where_its_fold_is_left_out():
+    w = np.ones(len(X))
+    w[7] = 1e30
+    with pytest.raises(ValueError, match="far larger"):
+        streamsieve.OBestSubsetRegressor(criterion="cv").fit(X, Y, sample_weight=w).coef_  # noqa: B018

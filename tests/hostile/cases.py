@@ -299,6 +299,7 @@ class Session:
                 "folds" in self.log[-1]
                 or "hold no rows" in self.log[-1]
                 or "rows do not" in self.log[-1]
+                or "far larger than those" in self.log[-1]  # the weight of one row, whose fold is left out
                 or any(f"{name}=" in self.log[-1] for name in model.get_params())
             ):
                 return  # too few rows for what was chosen, or a parameter that may still change
@@ -306,8 +307,9 @@ class Session:
         for what, values in zip(("coef_", "intercept_"), out):
             check_finite(what, values)
         used = np.count_nonzero(np.atleast_2d(out[0]).any(axis=0))
-        k = model.get_params().get("k")
-        if isinstance(k, int | np.integer) and used > k:
+        options = model.get_params()
+        k, grouped = options.get("k"), options.get("groups") or options.get("group_categories")
+        if isinstance(k, int | np.integer) and used > k and not grouped:  # k counts groups
             raise Failure(f"{used} features are selected with k={k}")
         if predict and not hasattr(model, "feature_names_in_"):
             p = model.n_features_in_

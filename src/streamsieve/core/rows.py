@@ -477,7 +477,8 @@ def check_rows(
     if rows.values is not None:
         bad, bound = _core.first_bad(rows.values, nan_ok, limit)
         if bad >= 0:
-            _raise_bad_value(rows.values[bad // rows.p, bad % rows.p], bad // rows.p, bad % rows.p, names)
+            row, column = divmod(bad, rows.p)
+            _raise_bad_value(rows.values[row, column], row, column, names, limit)
         return Rows(rows.values, bound=bound)
     csr = rows.indptr, rows.indices, rows.data
     fault, at, bound = _core.check_csr(*csr, rows.p, nan_ok, limit, threads())
@@ -495,9 +496,8 @@ def check_rows(
     if fault == 2:
         raise ValueError(f"X.indices[{at}] = {indices[at]} is outside the {rows.p} columns of X.")
     if fault == 4:
-        _raise_bad_value(
-            data[at], int(np.searchsorted(indptr, at, side="right")) - 1, int(indices[at]), names
-        )
+        row = int(np.searchsorted(indptr, at, side="right")) - 1
+        _raise_bad_value(data[at], row, int(indices[at]), names, limit)
     # once, not for every kernel that reads a part of them
     narrow = max(rows.n_values, rows.p) <= _MOST
     return Rows(p=rows.p, csr=rows.kernel if narrow else csr, bound=bound)
@@ -509,15 +509,19 @@ def _can_be_sorted(rows: Rows) -> bool:
     return bool((np.diff(indptr) >= 0).all()) and 0 <= int(used.min()) <= int(used.max()) < rows.p
 
 
-def _raise_bad_value(value: Any, row: int, column: int, names: Sequence[str] | None) -> None:
-    what = _describe(value)
+def _raise_bad_value(value: Any, row: int, column: int, names: Sequence[str] | None, limit: float) -> None:
     where = f"column {column}" if names is None else f"column {names[column]!r}"
-    advice = "; drop or impute it first, or pass missing='mean' where it is offered" if what == "NaN" else ""
-    raise ValueError(f"Input X contains {what} at row {row}, {where}{advice}.")
+    advice = {
+        "NaN": "drop or impute it first, or pass missing='mean' where it is offered",
+        "infinity": "drop or fix this row",
+    }.get(
+        what := _describe(value), f"values must be within {limit:g}, so rescale the column or drop this row"
+    )
+    raise ValueError(f"Input X contains {what} at row {row}, {where}; {advice}.")
 
 
 def _describe(value: Any) -> str:
-    return "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"a value too large, {value:g},"
+    return "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"a value too large ({value:g})"
 
 
 def is_sparse(X: Any) -> bool:

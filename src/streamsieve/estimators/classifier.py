@@ -93,7 +93,8 @@ class WeightedSource:
 
 
 def _probabilistic(estimator: Classifier) -> bool:
-    return (estimator._fixed_loss or estimator.loss) == "logistic"
+    loss = estimator._fixed_loss or estimator.loss
+    return isinstance(loss, str) and loss == "logistic"
 
 
 class Classifier(ClassifierMixin, Estimator):

@@ -229,9 +229,10 @@ class Moments(State):
         else:
             wrong = -left > WRONG * sizes
         if wrong.any() or (weight_left <= 0 if rows_left else abs(weight_left) > WRONG * weight):
+            what = f"column {np.argmax(wrong)} has no variance" if wrong.any() else "no weight is left"
             raise ValueError(
-                "Some of these rows were never added or merged here: without them "
-                + (f"column {np.argmax(wrong)} has no variance." if wrong.any() else "no weight is left.")
+                f"Without these rows {what}: they were never added or merged here, or their weights are far "
+                "larger than those of all other rows."
             )
         # one row has no variance; a column that is 0 in all rows left cancels exactly
         constant = (d - s**2 / weight <= 8 * eps * sizes) | ((square == 0) & (s_left == 0)) | (rows_left < 2)

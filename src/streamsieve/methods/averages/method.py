@@ -150,7 +150,7 @@ class AveragesMethod(Method):
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
         limit = LIMIT[self.dtype]
-        self.limit = limit**0.5 if self.interactions else limit
+        self.limit = limit**0.5 if self.interactions or self.se == "hc1" else limit  # for products of values
         self.weight_limit = WEIGHT_LIMIT[self.dtype]
         tiny = TINY[self.dtype]
         self.tiny = tiny**0.5 if self.interactions else tiny
@@ -330,6 +330,8 @@ class AveragesMethod(Method):
 
     def resize(self, p: int) -> None:
         self.averages.widen(p)
+        if self.needs_passes:
+            self.state.around.resize(p)
         self.p = p
 
     def merge(

@@ -155,7 +155,7 @@ class Sieve(Method):
 
     def __new__(cls, *, effects: str = "linear", **_: Any) -> Self:
         """With effects other than 'linear', an `Effects`, which is a sieve too."""
-        if cls is Sieve and effects != "linear":
+        if cls is Sieve and isinstance(effects, str) and effects != "linear":
             return super().__new__(EFFECTS.load())
         return super().__new__(cls)
 
