@@ -44,6 +44,8 @@ def frame(seed=0, dates=True):
     y = table['size "cm"'] / 10 + 3 * (table["city's name"] == "Bodø") - table["age"] / 9
     if dates:
         y = y + 2 * (table["sold at"].dt.day_of_week == 2)
+        table.loc[rng.random(N) < 0.1, "sold at"] = None
+        y = y + 4 * table["sold at"].isna()
     for column in ('size "cm"', "city's name", "age"):
         table.loc[rng.random(N) < 0.1, column] = None
     return table, y.to_numpy()

@@ -185,3 +185,63 @@ def test_a_column_read_as_words_says_how_many_of_its_cells_are_numbers(tmp_path)
     next(iter(stream))
     told = str(stream.schema)
     assert "'level' is read as words: 177 of 200 cells are numbers, others like '<0.1'" in told
+
+
+def schema_of(frame, **options):
+    stream = streamsieve.read(frame, target="y", **options)
+    next(iter(stream))
+    return stream.schema
+
+
+def test_the_delimiter_is_the_one_that_the_header_has_too(tmp_path):
+    """Rows of 1;1,68 are two cells by the comma as well; a whole number has none."""
+    rows = "".join(f"{i % 7};{i % 5},{i}\n" for i in range(40))
+    X, y = rows_of(tmp_path, "a;y\n" + rows)
+    assert X.shape == (40, 1)
+    assert y[12] == 2.12
+
+
+def test_a_name_may_be_given_with_the_blanks_that_its_header_has(tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text("a, b, y\n1,2,3\n4,5,6\n")
+    assert [block.y.tolist() for block in streamsieve.read(file, target=" y", drop=[" b"])] == [[3, 6]]
+
+
+def test_times_that_count_from_one_are_features():
+    times, others = ("t", "Time", "day_of_year", "Week"), ("patient", "weekly_id", "timer")
+    for name in (*times, *others):
+        frame = pd.DataFrame({name: np.arange(100) + 1, "x": np.arange(100) % 3, "y": np.arange(100) % 7 + 0.5})
+        assert kinds_of(frame)[name] == ("number" if name in times else "identifier")
+
+
+def test_an_identifier_with_a_few_letters_is_left_out_and_not_refused():
+    number = [str(i) if i % 20 else f"{i}A" for i in range(1, 101)]
+    frame = pd.DataFrame({"ID": number, "x": np.arange(100) % 7, "y": np.arange(100) % 5 + 0.5})
+    assert kinds_of(frame)["ID"] == "identifier"
+    with pytest.raises(BadData, match="'20A' is not a number"):
+        kinds_of(frame.rename(columns={"ID": "dose"}))
+
+
+@pytest.mark.parametrize("kind", ["file", "frame"])
+def test_infinite_numbers_are_refused_with_advice(kind, tmp_path):
+    frame = pd.DataFrame({"end": [1.5, 2.5, np.inf], "y": [1, 2, 3]})
+    with pytest.raises(BadData, match="infinite.*leave the column out \\(drop\\), or pass on_bad_row='skip'"):
+        rows_of(tmp_path, frame.to_csv(index=False)) if kind == "file" else schema_of(frame)
+
+
+def test_a_missing_date_is_a_category():
+    """The date of a death is missing for the living."""
+    days = pd.Series(pd.date_range("2020-01-01", periods=200)).where(np.arange(200) % 3 > 0)
+    frame = pd.DataFrame({"left": days.astype(str).replace("NaT", ""), "x": np.arange(200) % 7})
+    frame["y"] = 2.0 * days.isna() + frame.x
+    schema = schema_of(frame)
+    assert "left=missing" in schema.feature_names
+    assert "missing dates are a separate category" in str(schema)
+    model = streamsieve.SieveRegressor().fit(frame[["left", "x"]], frame.y)
+    assert model.score(frame[["left", "x"]], frame.y) > 0.999
+
+
+def test_rare_values_are_counted_in_whole_rows():
+    words = np.where(np.arange(602) < 6, "b", "a")
+    schema = schema_of(pd.DataFrame({"c": words, "x": np.arange(602) % 7, "y": np.arange(602) % 5 + 0.5}))
+    assert "c (2 values, all but one in fewer than 7 rows)" in str(schema)

@@ -16,6 +16,7 @@ from ..core.rows import unique_labels
 from ..core.tasks import Classification, Regression, Task
 from ..core.words import counted
 from ..methods import METHODS, method_class
+from ..statistics.folds import FOLDS
 from ..training.model import Model
 from ..training.source import as_labels
 from ..training.trainer import machine_memory
@@ -141,8 +142,10 @@ class MethodChoice:
         found = unique_labels(y)
         whole = np.array_equal(found, np.round(found))
         numbered = whole and _are_numbered(y, found)
-        # labels with three or more values start at 0 or 1; scores and counts often do not
-        few = whole and 1 < len(found) <= _MOST_CLASSES and (len(found) == 2 or found[0] in (-1, 0, 1))
+        # labels with three or more values start at 0 or 1, as scores and counts often do not, and every fold
+        # has some of each
+        labels = found[0] in (-1, 0, 1) and len(y) >= FOLDS * len(found)
+        few = whole and 1 < len(found) <= _MOST_CLASSES and (len(found) == 2 or labels)
         if numbered or few:
             why = "numbered and about equally frequent" if numbered else f"up to {_MOST_CLASSES}"
             self.console.note(

@@ -191,6 +191,9 @@ def _sources(schema: Schema) -> list[dict[str, Any]]:
             if column.indicator:
                 name = f"{column.name} days"
                 out.append({"feature": name, "column": column.name, "kind": "days", "fill": column.fill})
+            if column.levels:  # a date is missing if it has no month
+                name = f"{column.name}={MISSING}"
+                out.append({"feature": name, "column": column.name, "kind": "month", "missing": True})
             for part in column.parts:
                 out += _levels(part, column.name, part.name.rsplit(" ", 1)[1])
         else:

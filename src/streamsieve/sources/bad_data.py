@@ -24,7 +24,10 @@ FAULTS = (
     "no target",
 )
 
-INDEX_ZERO, NOT_A_NUMBER, MISSING_VALUE = 4, 7, 9  # faults with advice
+INDEX_ZERO, NOT_A_NUMBER, INFINITE, MISSING_VALUE = 4, 7, 8, 9  # faults with advice
+
+#: What to do about infinite numbers in a column of a table.
+NO_INFINITY = Advice("correct it, leave the column out ({}), or pass {}", "drop", ("on_bad_row", "skip"))
 
 
 class BadData(ValueError):

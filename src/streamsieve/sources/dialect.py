@@ -156,6 +156,8 @@ def find_delimiter(text: str, default: str, ended: bool) -> str:
         poor = best.width < 2 or best.share < 0.9 or len(best.header) not in (best.width, best.width - 1)
         if delimiter == " " and not (best.width < 2 and other.share == 1):  # words of a text are not cells
             continue
-        if poor or (other.width > best.width and other.share >= best.share):
+        # 1;1,68 is two cells by either mark, but only by one of them the header x;y has as many
+        wider = (other.width, len(other.header)) > (best.width, len(best.header))
+        if poor or (wider and other.share >= best.share):
             best = other
     return best.delimiter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -42,6 +43,11 @@ TEXT_SHARE = 0.5  # share of such cells, and of those with a word that is not ra
 MOST_WORDS = 5000  # words of a text column that have a feature each; others share
 BUCKETS = 1024  # features, by their hash
 
+#: Names of times, which may count from 1 as row numbers do: t, Month, day_of_year, ...
+_TIME = re.compile(
+    r"(?:^|[^a-z])(?:t|time|date|year|quarter|month|week|day|hour|minute|second|period|trend)s?(?:$|[^a-z])",
+    re.IGNORECASE,
+)
 #: Names of whole numbers that are identifiers, where nearly all differ: id, user_id, PassengerId, ...
 _IDENTIFIER = re.compile(
     r"(?i:(?:^|[^a-z])(?:id|key|index|idx|nr|no|uuid|guid|row_?names?)$)|[a-z](?:Id|ID|Key|Nr|No)$"
@@ -308,6 +314,9 @@ class _Inference:
             return None
         share = numbers / cells if cells else 1.0
         if not forced and share < MAJORITY:
+            name = self.sample.names[c]
+            if self.judges and _IDENTIFIER.search(name) and len(counts) >= UNIQUE * cells:
+                return None  # 14, 15, 15A
             if share >= MIXED and not self.options.skip_bad:
                 first = int(np.flatnonzero(found.word)[0])
                 raise MixedColumn(c, values.values[first], int(numbers), int(cells))
@@ -358,8 +367,8 @@ class _Inference:
         with np.errstate(over="ignore"):
             steps = np.diff(known)
         named = _IDENTIFIER.search(name) is not None
-        # row numbers count from 0 or 1; years and times do not, and may have a trend
-        counts = abs(steps[0]) == 1 and distinct[0] in (0, 1)
+        # row numbers count from 0 or 1; years do not, and like other times they may have a trend
+        counts = abs(steps[0]) == 1 and distinct[0] in (0, 1) and not _TIME.search(name)
         if len(distinct) == len(known) and (steps == steps[0]).all() and (counts or named):
             return Column(name, "identifier", f"whole numbers in steps of {digits(float(steps[0]))}")
         if len(distinct) >= UNIQUE * len(known) and named:
@@ -413,13 +422,14 @@ class _Inference:
             if one.levels:
                 parts.append(one)
         odd = int(counts.sum() - good)
+        levels = (MISSING,) if 0 < self.sample.rare <= missing + odd else ()
         span = f"{iso(known.min())} to {iso(known.max())}" if format != "time" else "of the day"
         varies = format == "time" or np.floor(known.min()) < np.floor(known.max())
-        if not varies and not parts:
+        if not (varies or parts or levels):
             return Column(name, "constant", f"always {span.split(' ')[0]}", missing)
         return Column(
             name, "date", f"{format}, {span}", missing, odd, fill=float(known.mean()), indicator=bool(varies),
-            format=format, parts=tuple(parts),
+            format=format, parts=tuple(parts), levels=levels,
         )  # fmt: skip
 
     # ---------------------------------------------------------------- words
@@ -458,9 +468,10 @@ class _Inference:
         note += f"; {rest:,} rare values are {OTHER!r}" if rest > 1 and OTHER in used else ""
         if not used:
             note = f"{counted(len(counts), 'value')}"
-            note += f", all but one in fewer than {rare:.3g} rows" if len(counts) > 1 else " only"
+            fewer = f"in fewer than {counted(math.ceil(rare), 'row')}"
+            note += f", all but one {fewer}" if len(counts) > 1 else " only"
             if reference == OTHER:
-                note = f"{counted(len(counts), 'value')} in {rows:,} rows, each in fewer than {rare:.0f}"
+                note = f"{counted(len(counts), 'value')} in {rows:,} rows, each {fewer}"
             return Column(name, "identifier" if reference == OTHER else "constant", note, missing)
         return Column(name, "category", note, missing, levels=tuple(used), reference=reference)
 

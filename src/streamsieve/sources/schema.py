@@ -47,7 +47,7 @@ class Column:
     indicator : bool
         Whether there is a feature that is 1 if the number is missing.
     levels : tuple of str
-        Categories that have a feature each.
+        Categories that have a feature each; of dates "missing", if it is not rare.
     reference : str
         The most frequent category, which has no feature: it is the reference.
     merged : tuple of str
@@ -93,6 +93,7 @@ class Column:
             return [f"{self.name}={level}" for level in self.levels]
         if self.kind == "date":
             days = [f"{self.name} days"] if self.indicator else []
+            days += [f"{self.name}={level}" for level in self.levels]
             return [*days, *(name for part in self.parts for name in part.features())]
         if self.kind == "text":
             return [f"{self.name}:{word}" for word in (*self.words, *self.buckets)]
@@ -155,7 +156,7 @@ class Schema:
             if column.kind == "category":
                 names += [column.name] * len(column.levels)
             elif column.kind == "date":
-                names += [f"{column.name} days"] * column.indicator
+                names += [f"{column.name} days"] * column.indicator + [column.name] * len(column.levels)
                 names += [part.name for part in column.parts for _ in part.levels]
             else:
                 names += column.features()
@@ -265,10 +266,12 @@ def _missing(columns: list[Column]) -> str:
     few = ", ".join(f"{shortened(column.name, 40)} {column.missing:,}" for column in columns[:6])
     rest = f" and {counted(len(columns) - 6, 'other column')}" if len(columns) > 6 else ""
     how = []
-    if any(column.kind in ("number", "date") for column in columns):
+    if any(column.kind == "number" for column in columns):
         how.append("missing numbers are replaced by the mean")
-    if any(column.kind == "category" for column in columns):
-        how.append("missing words are a separate category")
+    separate = {"category": "words", "date": "dates"}
+    kinds = [separate[kind] for kind in separate if any(column.kind == kind for column in columns)]
+    if kinds:
+        how.append(f"missing {' and '.join(kinds)} are a separate category")
     return f"{few}{rest}" + (f"; {', '.join(how)}" if how else "")
 
 
@@ -341,6 +344,8 @@ def column_names(cells: Iterable[str]) -> list[str]:
 
 def place_of(name: Any, places: Mapping[str, int], what: str, file: str) -> int:
     """The column with a name, or at a position; BadData if there is none."""
+    if isinstance(name, str) and name not in places:
+        name = name.strip()  # as the names of a header are
     if name in places:
         return places[name]
     names = list(places)

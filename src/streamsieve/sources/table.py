@@ -244,6 +244,10 @@ def _date(column: Column, values: Sequence[str], first: int) -> Entries:
         filled = np.where(known, days, column.fill)
         parts.append(Entries(np.ones(len(days), dtype=np.int64), np.full(len(days), first), filled))
         first += 1
+    if column.levels:
+        missing = ~known
+        parts.append(Entries(missing.astype(np.int64), np.full(missing.sum(), first), np.ones(missing.sum())))
+        first += 1
     for part in column.parts:
         labels: list[str | None] = [None] * len(days)
         names = labels_of(part.name.rsplit(" ", 1)[1], days[known])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core.params import Advice
 from ..core.words import counted
-from .bad_data import BadData
+from .bad_data import NO_INFINITY, BadData
 from .cells import Array, as_numbers, is_missing
 from .examples import Examples
 from .schema import digits
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .table import Table, TableReader
 
 Codes = NDArray[np.int32]
+_INFINITE = "a number that is infinite or too large for a double"
 
 
 def column_of(values: Sequence[Any]) -> Array | Words | None:
@@ -112,7 +113,8 @@ def make_rows(
     error = None
     if bad.any() and not options.skip_bad:
         what, c = reason(first)
-        error = BadData(f"row {line(first):,} holds {what}", file, line(first), table.columns[c], what)
+        advice = NO_INFINITY if what == _INFINITE else None
+        error = BadData(f"row {line(first):,} holds {what}", file, line(first), table.columns[c], what, advice)
         bad[first:] = True  # rows after the first error are not read
     for j, c in enumerate(table.numbers):
         gone = np.isnan(features[:, j])
@@ -141,7 +143,7 @@ def _check(
     for matrix, places in ((features, table.numbers), (others, table.others)):
         for j, c in enumerate(places):
             gone, special = np.isnan(matrix[:, j]), c in (table.target, table.weight, table.cluster)
-            wrong.append((np.isinf(matrix[:, j]), "a number that is infinite or too large for a double", c))
+            wrong.append((np.isinf(matrix[:, j]), _INFINITE, c))
             if c == table.target and table.skips_unlabelled:
                 unlabelled |= gone
             elif special or missing == "error":

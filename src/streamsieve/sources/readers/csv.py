@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ... import _core
 from ...core.params import Advice, ParamError
 from ...core.words import counted
-from ..bad_data import MISSING_VALUE, NOT_A_NUMBER, BadData, shortened
+from ..bad_data import INFINITE, MISSING_VALUE, NO_INFINITY, NOT_A_NUMBER, BadData, shortened
 from ..cells import STYLES, Array, as_numbers
 from ..dialect import (
     BINARIES,
@@ -295,6 +295,8 @@ class Csv(TableReader, Files):
             if fault == NOT_A_NUMBER and column in table.numbers:
                 words["as_before"] = ", as in the rows before"
                 advice = Advice("pass {} for a column of words", "categorical")
+            elif fault == INFINITE:
+                advice = NO_INFINITY
             elif fault == MISSING_VALUE and column in (table.target, table.weight, table.cluster):
                 advice = Advice("every row needs one: correct it, or pass {}", ("on_bad_row", "skip"))
             error = self._error(file, dialect, chunk, fault, where, column, advice, **words)
