@@ -332,7 +332,7 @@ class _Inference:
         """A column of numbers; `kind` comes from the user or from its cells."""
         if kind == "category":
             return replace(self._category(c, name, as_words(x), missing), format="number")
-        known = x[~np.isnan(x)]
+        known = x[~np.isnan(x)] if missing else x
         # only whole numbers can be dates or identifiers: sorting the others took a fifth of reading a file
         whole = unique_labels(known) if _are_whole(known) else None
         if self.judges and c not in self.named:

@@ -275,11 +275,13 @@ def _missing(columns: list[Column]) -> str:
     return f"{few}{rest}" + (f"; {', '.join(how)}" if how else "")
 
 
+_DEFAULT = asdict(Column("", ""))
+
+
 def _shorter(column: dict[str, Any]) -> dict[str, Any]:
     """Without fields that have their default values."""
-    default = asdict(Column("", ""))
     out = {
-        name: value for name, value in column.items() if name in ("name", "kind") or value != default[name]
+        name: value for name, value in column.items() if name in ("name", "kind") or value != _DEFAULT[name]
     }
     if "parts" in out:
         out["parts"] = [_shorter(part) for part in out["parts"]]

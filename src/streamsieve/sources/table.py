@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,6 +118,11 @@ class Table:
         for column in self.schema.columns:
             if column.name in self._at:
                 self.styles[self._at[column.name]] = STYLES.index(column.style)
+
+    @cached_property
+    def plain_schema(self) -> dict[str, Any]:
+        """The schema as JSON: part of the position after every block."""
+        return self.schema.plain()
 
     def used(self) -> list[str]:
         """Names of the columns that are read."""
@@ -406,7 +412,7 @@ class TableReader(Reader):
     def state(self) -> dict[str, Any]:
         if self.table is None:
             return {}
-        return {"columns": self.table.columns, "schema": self.table.schema.plain()}
+        return {"columns": self.table.columns, "schema": self.table.plain_schema}
 
     def restore(self, state: dict[str, Any], at: dict[str, Any]) -> None:  # noqa: ARG002
         self.settle(

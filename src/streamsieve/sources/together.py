@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from .bad_data import shortened
 from .cells import Array, as_numbers
 from .schema import MISSING, OTHER, Column, digits
 
+_FIRST = slice(256)  # rows in which most columns differ already; the others are compared in all rows
 PARTITION = 50  # different values up to which a column is compared with the labels of the target
 
 
@@ -64,13 +66,16 @@ class Together:
         """Leave out columns that equal an earlier column or the target."""
         first: dict[bytes, int] = {}
         labels = None if self.target is None else self._partition(self.target)
-        numbers = None
-        if self.target is not None and self.columns[self.target].note != "words":
-            numbers = self._content(self.target)
-        for c, column in enumerate(self.columns):
-            if not column.used or c in self.named:
-                continue
-            key, note = self._content(c), ""
+        compared = [c for c, column in enumerate(self.columns) if column.used and c not in self.named]
+        target = self.target
+        if target is not None and self.columns[target].note == "words":
+            target = None
+        start = {c: self._content(c, _FIRST) for c in [*compared, *([] if target is None else [target])]}
+        shared = Counter(start.values())
+        keys = {c: self._content(c) if shared[key] > 1 else key for c, key in start.items()}
+        numbers = None if target is None else keys[target]
+        for c in compared:
+            column, key, note = self.columns[c], keys[c], ""
             if key == numbers or (labels is not None and self._partition(c) == labels):
                 note = "a copy of the target"
             elif first.setdefault(key, c) != c:
@@ -83,26 +88,37 @@ class Together:
     def _equal(self, a: int, b: int) -> bool:
         return np.array_equal(self._numbers(a), self._numbers(b), equal_nan=True)
 
-    def _content(self, c: int) -> bytes:
-        """A key that is the same for equal columns: numbers up to unit and origin, words up to their
-        names."""
+    def _content(self, c: int, rows: slice = slice(None)) -> bytes:
+        """A key of some rows that is the same for equal columns: numbers up to unit and origin, words up to
+        their names."""
         kind = self.columns[c].kind
         if kind not in ("number", "target"):
-            return hashlib.sha256(kind[:1].encode() + self._words(c).codes.tobytes()).digest()
+            return hashlib.sha256(kind[:1].encode() + self._words(c).codes[rows].tobytes()).digest()
         x = self._numbers(c)
         known = ~np.isnan(x)
-        with np.errstate(all="ignore"):
-            z = (x - x[known].mean()) / x[known].std() if known.any() else x
-        if known.any() and np.isfinite(z[known]).all():
-            x = np.round(z * np.copysign(1.0, z[np.argmax(known)]), 9) + 0.0
-        return hashlib.sha256(b"n" + np.ascontiguousarray(x).tobytes()).digest()
+        some = x if known.all() else x[known]
+        part = x[rows]
+        if len(some):
+            with np.errstate(all="ignore"):
+                mean, deviation = some.mean(), some.std()
+                z, first = (part - mean) / deviation, (some[0] - mean) / deviation
+            if np.isfinite(z[known[rows]]).all():
+                part = np.round(z * np.copysign(1.0, first), 9) + 0.0
+        return hashlib.sha256(b"n" + np.ascontiguousarray(part).tobytes()).digest()
 
     def _partition(self, c: int) -> bytes | None:
         """Which rows have the same value; None if nearly all values differ, or are equal."""
-        if self.values[c] is None:
+        values = self.values[c]
+        if values is None:
+            return None
+        most = min(PARTITION, len(values.codes if isinstance(values, Words) else values) // 10)
+        if (
+            not isinstance(values, Words)
+            and len(unique_labels(values[_FIRST][~np.isnan(values[_FIRST])])) > most
+        ):
             return None
         words = self._words(c)
-        if not 2 <= len(words.values) <= min(PARTITION, len(words.codes) // 10):
+        if not 2 <= len(words.values) <= most:
             return None
         return hashlib.sha256(words.codes.tobytes()).digest()
 
@@ -166,12 +182,14 @@ class Together:
             both = ~np.isnan(x) & ~np.isnan(y)
             if both.sum() < least:
                 continue
-            sure = False
+            sure, known = False, y
+            if not both.all():
+                x, known = x[both], y[both]
             if len(labels) == 2:
-                sure = _separates(x[both], y[both] == labels[1])
+                sure = _separates(x, known == labels[1])
             elif self.columns[self.target].note != "words":
                 with np.errstate(all="ignore"):
-                    sure = bool(abs(np.corrcoef(x[both], y[both])[0, 1]) > 0.999)
+                    sure = bool(abs(np.corrcoef(x, known)[0, 1]) > 0.999)
             if sure:
                 out.append(
                     f"{shortened(column.name, 40)!r} alone determines the target: drop it if it is not "

@@ -107,19 +107,22 @@ def make_rows(
     for k, c in enumerate(table.coded):
         found, codes[:, k] = words[c]
         met.append(found)
-    words_among = {c: is_word for c, (_, is_word) in numbers.items()}
-    unlabelled, bad, reason = _check(table, options.missing, features, others, codes, words_among)
-    first = int(np.argmax(bad)) if bad.any() else n
+    unlabelled = bad = np.zeros(n, dtype=bool)
     error = None
-    if bad.any() and not options.skip_bad:
-        what, c = reason(first)
-        advice = NO_INFINITY if what == _INFINITE else None
-        error = BadData(f"row {line(first):,} holds {what}", file, line(first), table.columns[c], what, advice)
-        bad[first:] = True  # rows after the first error are not read
-    for j, c in enumerate(table.numbers):
-        gone = np.isnan(features[:, j])
-        if gone.any():
-            features[gone, j] = table.fills[c]
+    if not _is_clean(table, features, others, codes):
+        words_among = {c: is_word for c, (_, is_word) in numbers.items()}
+        unlabelled, bad, reason = _check(table, options.missing, features, others, codes, words_among)
+        if bad.any() and not options.skip_bad:
+            first = int(np.argmax(bad))
+            what, c = reason(first)
+            advice = NO_INFINITY if what == _INFINITE else None
+            text = f"row {line(first):,} holds {what}"
+            error = BadData(text, file, line(first), table.columns[c], what, advice)
+            bad[first:] = True  # rows after the first error are not read
+        for j, c in enumerate(table.numbers):
+            gone = np.isnan(features[:, j])
+            if gone.any():
+                features[gone, j] = table.fills[c]
     over = reader.too_many_odd(odd, n)
     if over is not None and error is None:
         i = int(np.argmax(numbers[over][1])) if over in numbers else 0
@@ -128,8 +131,17 @@ def make_rows(
             table.columns[over], advice=Advice("replace it by a number or a missing value"),
         )  # fmt: skip
     keep = ~(bad | unlabelled)
-    examples = table.examples(features[keep], others[keep], codes[keep], met)
+    if not keep.all():
+        features, others, codes = features[keep], others[keep], codes[keep]
+    examples = table.examples(features, others, codes, met)
     return Found(examples, int(bad.sum()) if options.skip_bad else 0, int((unlabelled & ~bad).sum()), error)
+
+
+def _is_clean(table: Table, features: Array, others: Array, codes: Codes) -> bool:
+    """Whether no value is missing, infinite or a word, and no weight is negative."""
+    if not (np.isfinite(features).all() and np.isfinite(others).all() and (codes >= 0).all()):
+        return False
+    return table.weight is None or bool((others[:, table.others.index(table.weight)] >= 0).all())
 
 
 def _check(

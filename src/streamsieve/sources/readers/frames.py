@@ -24,7 +24,9 @@ from .base import SCHEMA, Batch, Format
 from .text import Files
 
 PIECE = 4096  # rows taken out of a frame at a time
-SAMPLE = 100_000  # rows from which the schema is made
+SAMPLE = 100_000  # rows from which the schema is made, fewer of a wide table:
+SAMPLE_VALUES, LEAST_SAMPLE = 1 << 24, 1000  # 128 MB of doubles; 5,000 columns would be 4 GB, but enough
+#   rows to tell rare values from others
 GROUPS = 16  # row groups they are taken from
 Groups = Callable[[list[str]], Iterator[Any]]
 
@@ -72,13 +74,19 @@ class Tabular(TableReader):
 
     def piece(self, frame: Any, table: Table, first: int, name: str) -> Found:
         """Rows of a narwhals frame that begins with row `first` of the source."""
-        at = {column: c for c, column in enumerate(table.columns)}
-        # not by name: pandas' may be numbers, and frame[0] is a row
-        series = {at[str(name)]: values for name, values in zip(frame.columns, frame.iter_columns())}
+        # by position: names of pandas' columns may be numbers, and frame[0] is a row
+        at = {str(name): i for i, name in enumerate(frame.columns)}
+        native, no_words = frame.to_native(), np.zeros(len(frame), dtype=bool)
+        column = native.column if hasattr(native, "combine_chunks") else None  # of a table of Arrow
+
+        def series(c: int) -> Any:
+            return frame[:, at[table.columns[c]]]
+
         numbers = {}
         for c in {*table.numbers, *table.others}:
+            x = None if column is None else doubles_of(column(at[table.columns[c]]))
             try:
-                numbers[c] = numbers_of(series[c], table.style(c))
+                numbers[c] = numbers_of(series(c), table.style(c)) if x is None else (x, no_words)
             except ValueError as error:  # Arrow does not round integers
                 raise BadData(
                     f"integers beyond 2^53 are not exact in float64: {error}",
@@ -86,8 +94,13 @@ class Tabular(TableReader):
                     column=table.columns[c],
                     advice=Advice("leave the column out ({}), or store it as double", "drop"),
                 ) from error
-        words = {c: words_of(series[c]) for c in table.coded}
+        words = {c: words_of(series(c)) for c in table.coded}
         return make_rows(self, len(frame), numbers, words, lambda i: first + i + 1, name)
+
+
+def sample_rows(columns: int) -> int:
+    """Rows of a table with this number of columns from which the schema is made."""
+    return int(np.clip(SAMPLE_VALUES // max(columns, 1), LEAST_SAMPLE, SAMPLE))
 
 
 def sample_of(series: Any) -> Array | Words | None:
@@ -100,12 +113,21 @@ def sample_of(series: Any) -> Array | Words | None:
             x = numbers_of(series, "plain")[0]
         except ValueError:  # integers that are not exact as doubles; reading them raises an error
             x = np.asarray(series.to_numpy(), dtype=np.float64)
-        return np.where(np.isinf(x), np.nan, x)  # an error when it is read
+        infinite = np.isinf(x)
+        return np.where(infinite, np.nan, x) if infinite.any() else x  # an error when it is read
     if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) or dtype.is_temporal():
         if dtype == nw.Object:  # pandas' columns of anything
             return column_of(series.to_list())
         return Words(*words_of(series))
     return None
+
+
+def doubles_of(column: Any) -> Array | None:
+    """A column of Arrow that is stored as an array of doubles; None for any other column."""
+    if str(column.type) != "double" or column.null_count or column.num_chunks != 1:
+        return None
+    found: Array = column.chunk(0).to_numpy()
+    return found
 
 
 def numbers_of(series: Any, style: str) -> tuple[Array, NDArray[np.bool_]]:
@@ -157,15 +179,14 @@ class FrameFiles(Tabular, Files):
 
         pa = _pyarrow(self.options.format)
         try:
-            if self.table is None:
-                self._settle_columns(file, pa)
+            sampled = self._settle_columns(file, pa) if self.table is None else {}
             total, schema, groups = self._opened(file, pa)
             table = self.check_columns(read_frame(schema.empty_table()), file.name)
             past = 0
             for group, batches in enumerate(groups(table.used())):
                 if file.stop is not None and group >= file.stop:
                     break
-                row = 0
+                row, batches = 0, sampled.pop(group, batches)
                 for batch in batches if group >= at.get("group", 0) else ():
                     batch.validate(full=True)  # a damaged file must not be read beyond its buffers
                     start = 0
@@ -185,34 +206,43 @@ class FrameFiles(Tabular, Files):
     def _opened(self, file: File, pa: Any) -> tuple[int, Any, Groups]:
         return _parquet(file) if self.options.format == "parquet" else _arrow(file, pa)
 
-    def _settle_columns(self, file: File, pa: Any) -> None:
-        """Infer the schema from rows of several row groups; for a stream, from its first rows."""
+    def _settle_columns(self, file: File, pa: Any) -> dict[int, list[Any]]:
+        """Infer the schema from rows of several row groups; for a stream, from its first rows.
+
+        Returns the batches of the row groups that were read whole: they need not be read again.
+        """
         total, schema, groups = self._opened(file, pa)
         if self.options.schema is not None:
             self.settle_columns(schema.names, read_frame(schema.empty_table()), "whole", file.name)
-            return
+            return {}
         names = self._needed(schema.names)
         count = _groups(file) if self.options.format == "parquet" else 0
         wanted = {i * count // GROUPS for i in range(GROUPS)} if count > GROUPS else set(range(count))
-        most = -(-SAMPLE // max(1, len(wanted))) if count else SAMPLE
-        some, rows, ended = [], 0, True
+        room = sample_rows(len(names))
+        most = -(-room // max(1, len(wanted))) if count else room
+        some, whole, rows, ended = [], dict[int, list[Any]](), 0, True
         for group, batches in enumerate(groups(names)):
             if count and group not in wanted:
                 continue
-            taken = 0
+            read, taken = [], 0
             for batch in batches:
                 batch.validate(full=True)  # a damaged file must not be read beyond its buffers
+                read.append(batch)
                 some.append(batch[: most - taken])
                 taken += len(some[-1])
                 if taken >= most:
                     break
+            else:
+                if count:
+                    whole[group] = read
             rows += taken
-            if rows >= SAMPLE or (count and group >= max(wanted)):
+            if rows >= room or (count and group >= max(wanted)):
                 ended = bool(count) and rows >= total
                 break
         table = pa.Table.from_batches(some) if some else schema.empty_table()
         coverage = "whole" if ended and len(self.files) == 1 else "spread" if count else "head"
         self.settle_columns(schema.names, read_frame(table), coverage, file.name)
+        return whole
 
     def _needed(self, names: list[str]) -> list[str]:
         """The columns that may be read."""
@@ -358,13 +388,13 @@ class LazyFrames(Tabular):
         import narwhals as nw
 
         first: list[Any] = []
-        rows, ended = 0, False
-        while rows < SAMPLE and not ended:
+        rows, room, ended = 0, 1, False
+        while rows < room and not ended:
             frame = next(frames, None)
             ended = frame is None
             if frame is not None:
                 first.append(frame)
-                rows += len(frame)
+                rows, room = rows + len(frame), sample_rows(len(read_frame(frame).columns))
         if not first:
             raise BadData("there is not a single row", self.title())
         sample = nw.concat([read_frame(frame) for frame in first], how="vertical")
