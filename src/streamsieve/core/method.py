@@ -204,6 +204,11 @@ class Method:
         """The `LinearModel` with standard errors and R^2, or None."""
         return None
 
+    def candidates(self, n: int) -> NDArray[np.intp]:  # noqa: ARG002
+        """The features that the method selects if n are asked for; only those of the model if it knows no
+        others."""
+        return np.flatnonzero(self.weights()[0].any(axis=0))
+
     # ---------------------------------------------------------------- learning, all rows or none
 
     def begin(self, p: int, q: int) -> Self:

@@ -5,7 +5,8 @@ A ridge fit on only the selected columns, with the loss of the task, by a `Sieve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,10 @@ from numpy.typing import NDArray
 from ..core.method import Method
 from ..core.rows import Array, Rows
 from ..core.state import State, array, check_array
+from ..methods.learners.steps import feature_groups, features_to_keep
 from .prepare import far_center
+
+Part = tuple[Rows, Array, Array | None]  # rows with targets and weights
 
 
 class Refitted(State):
@@ -56,10 +60,12 @@ class Refit:
         self.features, self.heaviest, loss = features, 0.0, method.loss_function.for_refit()
         self.center: Array | None = None  # of the targets, by the first rows
         self.centers = loss.name == "squared" and bool(method.fit_intercept)
+        kept = np.flatnonzero(np.isin(features, features_to_keep(method)))
         self.model = Sieve(
             k=max(1, k),
             loss=loss.name,
             fit_intercept=method.fit_intercept,
+            keep=kept.tolist() or None,
             **{name: getattr(loss, name) for name in loss.params},
         ).begin(len(features), method.q)
 
@@ -92,14 +98,39 @@ class Refit:
         return Refitted(self.features[kept], np.ascontiguousarray(coef.T[kept]), intercept)
 
 
-def refit_selected(method: Any, parts: Iterable[tuple[Rows, Array, Array | None]]) -> Refitted | None:
-    """The new weights of the features that a method has selected, from all rows; None if it refits none."""
+def refit_selected(method: Any, parts: Callable[[], Iterable[Part]]) -> Refitted | None:
+    """The new weights of the features that a method has selected, from all rows; None if it refits none.
+
+    The refit leaves out copies of other features. The next candidates of the method take their places; if it
+    has none, a warning names the copies.
+    """
     if not method.refit or method.k is None:
         return None
-    used = method.weights()[0].any(axis=0)
-    k = int(used.sum())  # with groups more than the method's k
-    used = method.unselected().any(axis=0) if method.selects_last else used
-    refit = Refit(method, np.flatnonzero(used), k)
-    for part in parts:
-        refit.update(*part)
-    return refit.weights()
+    features = selected = method.candidates(method.k)
+    k = more = len(selected)  # with groups more than the method's k
+    if method.selects_last:
+        features = np.flatnonzero(method.unselected().any(axis=0))
+    while True:
+        refit = Refit(method, features, k)
+        for part in parts():
+            refit.update(*part)
+        refitted = refit.weights()
+        missing = 0 if refitted is None else k - len(refitted.features)
+        if refitted is None or not missing:
+            return refitted
+        more += max(missing, more - k)  # twice as many each time, as every time reads all rows
+        wider = np.union1d(features, method.candidates(more)) if feature_groups(method) is None else features
+        if len(wider) == len(features):
+            _warn_of_copies(np.setdiff1d(selected, refitted.features), k, missing)
+            return refitted
+        features = wider
+
+
+def _warn_of_copies(copies: NDArray[np.intp], k: int, missing: int) -> None:
+    """Warn that the model has fewer features than were selected."""
+    warnings.warn(
+        f"The model has {k - missing} features, not {k}: the others that were selected are copies of these "
+        f"(columns {copies[:5]}, counted from 0), and the refit left them out. Drop copies from the data, or "
+        "pass a larger k.",
+        stacklevel=2,
+    )

@@ -259,7 +259,7 @@ class Trainer:
                     loss = one_pass(model, rows, y, w, passes.made)
                     passes.end(model.method, loss)
                     self._end_pass(loss, passes.to_plain())
-            model.refitted = refit_selected(model.method, [(rows, y, w)])
+            model.refitted = refit_selected(model.method, lambda: [(rows, y, w)])
         self.n_iter = passes.made
 
     def _until_checkpoint(self) -> Any:
@@ -369,7 +369,7 @@ class Trainer:
             passes.end(method, loss.mean())
             self._end_pass(loss.mean(), passes.to_plain())
         self.n_iter = passes.made
-        model.refitted = refit_selected(method, (model.encode(*block[:3])[:3] for block in source))
+        model.refitted = refit_selected(method, lambda: (model.encode(*block[:3])[:3] for block in source))
 
     def _fit_in_turn(self, source: Iterable[Block], resumed: dict[str, Any] | None) -> None:
         """Learn the blocks of a source, and again while the method needs another pass."""

@@ -12,7 +12,7 @@ from ...core.rows import Array, Rows
 from ...core.state import State, array, check_array, optional, zeros
 from ...statistics.linear_model import ridge_refit
 from ...statistics.running import RunningAverages
-from ...statistics.standardize import standardize
+from ...statistics.standardize import Standardized, standardize
 
 _BLOCK = 256  # rows are added to the averages in blocks of this size, so that sums do not depend on the calls
 
@@ -42,14 +42,27 @@ class StreamRefit(State):
             if self.current.enough:
                 self.previous = None
 
-    def solve(self, fit_intercept: bool, features: NDArray[np.int64] | None = None) -> Solution | None:
+    def solve(
+        self,
+        fit_intercept: bool,
+        features: NDArray[np.int64] | None = None,
+        keep: NDArray[np.int64] | None = None,
+    ) -> Solution | None:
         """Least squares of these features, all of the selection by default: see `AveragesRefit.solve`.
 
         None while there are too few rows.
         """
+        averages = self._readable()
+        return None if averages is None else averages.solve(fit_intercept, features, keep)
+
+    def copies(self, fit_intercept: bool, keep: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Features of the selection that are copies of others of it; none while there are too few rows."""
+        averages = self._readable()
+        return np.empty(0, np.int64) if averages is None else averages.copies(fit_intercept, keep)
+
+    def _readable(self) -> AveragesRefit | None:
         averages = self.previous or self.current
-        enough = averages is not None and averages.enough
-        return averages.solve(fit_intercept, features) if averages is not None and enough else None
+        return averages if averages is not None and averages.enough else None
 
     def snapshot(self, features: NDArray[np.integer[Any]] | None = None) -> dict[str, Any]:  # noqa: ARG002
         """All of it: its arrays have the selected features only."""
@@ -71,7 +84,8 @@ class AveragesRefit(State):
     filled: int
     unit: float
     averages: RunningAverages
-    _solved: tuple[tuple[Any, ...], Solution] | None = None  # the last solution, and what it depends on
+    _read: tuple[tuple[Any, ...], Standardized] | None = None  # what was read last, and what it depends on
+    _solved: tuple[tuple[Any, ...], Solution] | None = None
 
     def __init__(self, features: NDArray[np.int64], q: int) -> None:
         k = len(features)
@@ -106,7 +120,7 @@ class AveragesRefit(State):
 
     def update(self, rows: Rows, y: Array, w: Array | None) -> None:
         """Add rows."""
-        self._solved = None
+        self._read = self._solved = None
         at, n, k = 0, len(rows), len(self.features)
         while at < n:
             stop = min(n, at + _BLOCK - self.filled)
@@ -129,20 +143,39 @@ class AveragesRefit(State):
         x, y, w = np.split(self.block[: self.filled], [len(self.features), -1], axis=1)
         return averages.add(Rows(x.copy()), y.copy(), w[:, 0] / self._unit())
 
-    def solve(self, fit_intercept: bool, features: NDArray[np.int64] | None = None) -> Solution:
+    def solve(
+        self,
+        fit_intercept: bool,
+        features: NDArray[np.int64] | None = None,
+        keep: NDArray[np.int64] | None = None,
+    ) -> Solution:
         """Least squares of these features, all by default: those used, weights (m, q) and intercepts (q,).
 
-        Features without averages and features that were constant are not used. The ridge is that of the
-        largest marginal likelihood.
+        Not used are features without averages, constant features and copies of others; of equal columns the
+        first one is used, or one to `keep`. The ridge is that of the largest marginal likelihood.
         """
-        n = self.averages.n_samples_ + self.filled
-        key = n, fit_intercept, None if features is None else features.tobytes()
+        s = self._standardized(fit_intercept, keep)
+        key = id(s), None if features is None else features.tobytes()
         if self._solved is None or self._solved[0] != key:
-            averages = self._add_block(self.averages.copy()) if self.filled else self.averages
-            s = standardize(averages, fit_intercept=fit_intercept)
             asked = s.usable if features is None else s.usable & np.isin(self.features, features)
             use = np.flatnonzero(asked)
             weight = ridge_refit(s, use)[0] * s.y_scale / s.x_scale[use, None]
             intercept = s.y_mean - s.x_mean[use] @ weight if fit_intercept else np.zeros(s.q)
             self._solved = key, (self.features[use], weight, intercept)
         return self._solved[1]
+
+    def copies(self, fit_intercept: bool, keep: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Features that are copies of others."""
+        s = self._standardized(fit_intercept, keep)
+        copies: NDArray[np.int64] = self.features[~s.usable & (s.x_scale > 0)]
+        return copies
+
+    def _standardized(self, fit_intercept: bool, keep: NDArray[np.int64] | None) -> Standardized:
+        """The averages standardised; computed once for the same rows."""
+        kept = () if keep is None else tuple(np.flatnonzero(np.isin(self.features, keep)).tolist())
+        key = self.averages.n_samples_ + self.filled, fit_intercept, kept
+        if self._read is None or self._read[0] != key:
+            averages = self._add_block(self.averages.copy()) if self.filled else self.averages
+            columns = np.array(kept, dtype=np.int64)
+            self._read = key, standardize(averages, fit_intercept=fit_intercept, keep=columns)
+        return self._read[1]

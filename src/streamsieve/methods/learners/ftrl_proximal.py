@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ... import _core
 from ...core.method import Method
@@ -122,6 +123,9 @@ class FTRLProximal(Method):
             return w.T.copy(), intercept
         kept = chosen(self, size)
         return scatter(kept, w[kept], self.p), intercept
+
+    def candidates(self, n: int) -> NDArray[np.intp]:
+        return steps.selected_with(self, n)
 
     def check_state(self) -> None:
         s = self.state

@@ -18,7 +18,7 @@ from ...core.params import Int, OneOf, Or, Param, ParamError, Real
 from ...core.rows import Array, Rows, threads
 from ...core.state import State, array, check_finite, zeros
 from . import steps
-from .steps import AUTO, check_clock, largest
+from .steps import AUTO, check_clock, largest, selected_with
 
 K = Param(
     None,
@@ -82,6 +82,9 @@ class Regularised(Method):
         """The penalties now."""
         penalty: Array = self.state.ladder.penalty.copy()
         return penalty
+
+    def candidates(self, n: int) -> NDArray[np.intp]:
+        return selected_with(self, n)
 
     def check(self) -> None:
         if self.k is not None and not self.alpha > 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.method import Method
 from ...core.params import Bool, Int, OneOf, Or, Param, ParamError, Real
@@ -313,6 +314,15 @@ class SFSA(Method):
             model = model.ended(self.loss_function, self._rule())
         features, weight, intercept = model.largest(self.k, bool(self.standardize))
         return scatter(features, weight, self.p), intercept
+
+    def candidates(self, n: int) -> NDArray[np.int64]:
+        """The features of the mature model; if n are more, also the best of the next one that has more."""
+        s, deviations = self.state, bool(self.standardize)
+        features = (s.answer or s.growing).largest(n, deviations)[0]
+        younger = s.following or s.growing
+        if len(features) < n and younger is not None:
+            features = np.union1d(features, younger.largest(n, deviations)[0])
+        return features
 
     @property
     def current_maturity(self) -> int:

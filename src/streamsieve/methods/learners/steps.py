@@ -80,8 +80,9 @@ REFIT = Param(
     Bool(),
     "At the end of `fit`, fit the k selected features again, alone and with the loss of the task (logistic "
     "for labels, unless loss='squared'), with a ridge derived from the rows. Gradient steps select features "
-    "well long before their weights have converged, and penalties shrink the weights. If False, the weights "
-    "are the method's own, as after `partial_fit`.",
+    "well long before their weights have converged, and penalties shrink the weights. Copies of other "
+    "columns are left out: the next features of the method take their places, or a warning says that it has "
+    "none. If False, the weights are the method's own, as after `partial_fit`.",
 )
 
 
@@ -191,6 +192,18 @@ def resolved_constraints(method: Any, p: int) -> Resolved | None:
     return constraints.resolve(p, names, method.first_index)
 
 
+def features_to_keep(method: Any) -> NDArray[np.int64]:
+    """The features that a method has to keep."""
+    resolved = resolved_constraints(method, method.p)
+    return np.empty(0, np.int64) if resolved is None else resolved.kept
+
+
+def feature_groups(method: Any) -> NDArray[np.int64] | None:
+    """The number of the group of each feature; None without groups."""
+    resolved = resolved_constraints(method, method.p)
+    return None if resolved is None else resolved.group
+
+
 def chosen(method: Any, score: Array, k: int | None = None) -> NDArray[np.int64]:
     """The features that a method selects when read: the k with the largest scores above 0; its k by default.
 
@@ -208,6 +221,13 @@ def chosen(method: Any, score: Array, k: int | None = None) -> NDArray[np.int64]
         raise ParamError("k", method.k, f"expected at least {len(kept)}, the number of features to keep.")
     by_unit[kept] = np.inf
     return np.flatnonzero(np.isin(label, largest(by_unit, k)))
+
+
+def selected_with(method: Any, k: int) -> NDArray[np.intp]:
+    """The features that a method selects with another k, if k matters only when the model is read."""
+    other = object.__new__(type(method))
+    other.__dict__.update(vars(method), k=k)
+    return np.flatnonzero(other.weights()[0].any(axis=0))
 
 
 def scatter(features: NDArray[np.integer[Any]], weight: Array, p: int) -> Array:

@@ -14,7 +14,16 @@ from ...statistics.constraints import GROUP_CATEGORIES, GROUPS, KEEP
 from . import steps
 from .averages_refit import StreamRefit
 from .start import start_from
-from .steps import check_shrink, chosen, scatter, squares, step_rule, variance
+from .steps import (
+    check_shrink,
+    chosen,
+    feature_groups,
+    features_to_keep,
+    scatter,
+    squares,
+    step_rule,
+    variance,
+)
 
 _FIRST = 100  # rows before the first candidates are chosen, as many as before SFSA's first model matures
 #: Features in the averages, for each that is selected: most that are selected later are then among them
@@ -96,19 +105,22 @@ class TSGD(Method):
             if averages is not None:
                 averages.update(some, targets, weights)
                 if stop - at == choice:
-                    candidates = self._largest(min(_CANDIDATES * self.k, _MOST))
+                    candidates = chosen(self, self._score(), min(_CANDIDATES * self.k, _MOST))
                     averages.begin(candidates[: 0 if len(candidates) > _MOST else None], self.q)
             at = stop
         return n
 
     def weights(self) -> tuple[Array, Array]:
         s = self.state
-        kept = self._largest(self.k)
+        kept, copies = self.candidates(self.k), self._copies()
         weight, intercept = s.weight[kept] * s.scale, s.bias.copy()
-        refitted = None if s.averages is None else s.averages.solve(self.fit_intercept, kept)
-        if refitted is not None:
-            weight[np.searchsorted(kept, refitted[0])] = refitted[1]
-            intercept = refitted[2].copy()
+        solution = None
+        if s.averages is not None:
+            solution = s.averages.solve(self.fit_intercept, kept, features_to_keep(self))
+        if solution is not None:
+            weight[np.searchsorted(kept, solution[0])] = solution[1]
+            weight[np.isin(kept, copies)] = 0.0  # the weight of the other column has their whole effect
+            intercept = solution[2].copy()
         return scatter(kept, weight, self.p), intercept
 
     def _rows_to_choice(self) -> int:
@@ -116,10 +128,24 @@ class TSGD(Method):
         rows = int(self.state.clock["rows"])
         return (_FIRST << (rows // _FIRST).bit_length()) - rows
 
-    def _largest(self, k: int) -> NDArray[np.int64]:
-        """The k best features by Remark 1 of [Sun], sigma_j |beta_j|."""
-        s = self.state
-        return chosen(self, variance(s) * squares(s.weight), k)  # squared, times the same number for all
+    def candidates(self, n: int) -> NDArray[np.int64]:
+        score, copies = self._score(), self._copies()
+        group = feature_groups(self)
+        if group is not None:  # groups are selected as a whole
+            copies = copies[np.bincount(group)[group[copies]] == 1]
+        score[copies] = 0.0
+        return chosen(self, score, n)
+
+    def _copies(self) -> NDArray[np.int64]:
+        """Features that are copies of others among the candidates of the refit."""
+        averages = self.state.averages
+        none = np.empty(0, np.int64)
+        return none if averages is None else averages.copies(self.fit_intercept, features_to_keep(self))
+
+    def _score(self) -> Array:
+        """sigma_j |beta_j| of each feature (Remark 1 of [Sun]), squared, times the same number for all."""
+        score: Array = variance(self.state) * squares(self.state.weight)
+        return score
 
     def measure(self, rows: Rows, w: Array | None) -> None:
         """Update moments and clock by rows that are not learned."""
