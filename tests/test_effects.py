@@ -555,6 +555,18 @@ def test_several_classes(classes):
     assert model.effect(2).effect.shape[1] == classes
 
 
+def test_five_folds_choose_the_number_of_features():
+    def data(n, seed):
+        g = rng(seed)
+        X = g.normal(size=(n, 30))
+        y = (X[:, :3] ** 2).sum(axis=1) + X[:, 3] * X[:, 4] + 3 * g.normal(size=n)
+        return X, np.column_stack([y, X[:, 5] + 3 * g.normal(size=n)])
+
+    # one fold of 300 rows chose 0, 1, 2, 5 and 22
+    model = SieveRegressor("auto", effects="auto").fit(*data(1500, 4))
+    assert (model.effects_, *model.get_support(indices=True)) == ("pairs", 0, 1, 2, 3, 4, 5)
+
+
 def test_several_targets():
     X, y = bowls()
     model = SieveRegressor(3, effects="auto").fit(X, np.column_stack([y, -2 * y + X[:, 1]]))

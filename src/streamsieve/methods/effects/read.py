@@ -35,7 +35,8 @@ PROJECTED = 1e-3  # ridge of the products' projection: above the rounding of flo
 WIDE = 1000  # features above which lines, and nine products a pair, are tried on the best of them only
 CHOOSING = 20_000  # rows of each part while choosing
 HELD_OUT = 5  # one row in so many is held out
-MANY = 1000  # rows up to which each fifth is held out in turn
+MANY = 1000  # rows up to which each fifth is held out in turn; above, one fifth chooses as well (same scores)
+MANY_SIZES = 5000  # the same where k is chosen too: one fifth of 1,500 rows chose 1 of 3 features
 LEAST = 25  # rows below which none is held out: then lines are the answer, or the ridge is .1
 RICH = 12  # main functions of the last fit, where they predict better; of pairs up to 8 a side
 TESTED = 50_000  # rows by which pairs are tested
@@ -152,9 +153,10 @@ class Reader:
         self.all = Sample(levels.codes, Y, w, np.arange(len(levels)))
         fold = (levels.hash % np.uint64(HELD_OUT)).astype(np.int64)
         places = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(HELD_OUT)]
+        crossed = len(levels) <= (MANY_SIZES if self.k is None else MANY)
         self.folds = [
             (self.all.at(train[:CHOOSING]), self.all.at(held[:CHOOSING]))
-            for train, held in places[: HELD_OUT if len(levels) <= MANY else 1]
+            for train, held in places[: HELD_OUT if crossed else 1]
         ]
         self.few_rows = len(levels) < LEAST or min(len(held) for _, held in places) == 0
         if self.few_rows:
