@@ -587,19 +587,86 @@ def test_weights_decide_whose_shape_is_fitted():
         assert_array_equal(none.predict(X), alone.predict(X))
 
 
-def test_a_missing_value_is_a_level():
-    X, _ = bowls()
+def holes(n=2500):
+    """A bowl of column 2, and a jump where column 4 is missing."""
+    X = rng().normal(size=(n, 6))
     X[rng(1).random(X.shape) < 0.2] = np.nan
-    y = 3.0 * np.isnan(X[:, 4]) + np.nan_to_num(X[:, 2]) ** 2 + 0.5 * rng(2).normal(size=len(X))
+    return X, 3.0 * np.isnan(X[:, 4]) + np.nan_to_num(X[:, 2]) ** 2 + 0.5 * rng(2).normal(size=n)
+
+
+def test_a_missing_value_is_a_level():
+    X, y = holes()
     with pytest.raises(ValueError, match="NaN"):
-        SieveRegressor(2, effects="auto").fit(X, y)
-    model = SieveRegressor(2, effects="auto", missing="mean").fit(X, y)
+        SieveRegressor(2, effects="auto", missing="error").fit(X, y)
+    model = SieveRegressor(2, effects="auto").fit(X, y)
     assert (model.effects_, *model.get_support(indices=True)) == ("shapes", 2, 4)
     assert model.score(X, y) > 0.85
     curve = model.effect(4)
     assert np.isnan(curve.values[-1])
     others = np.average(curve.effect[:-1], weights=curve.rows[:-1])
     assert curve.effect[-1] - others == pytest.approx(3, abs=0.2)
+
+
+def test_a_line_has_the_mean_for_a_missing_value():
+    X, _ = holes()
+    y = np.nan_to_num(X[:, 0]) + 2.0 * np.isnan(X[:, 1]) + rng(3).normal(size=len(X))
+    assert (
+        SieveRegressor(2, effects="auto").fit(X, y).effects_ == "shapes"
+    )  # lines do not tell who has a hole
+    y = np.nan_to_num(X[:, 0]) + rng(5).normal(size=len(X))
+    auto = SieveRegressor(1, effects="auto").fit(X, y)
+    assert auto.effects_ == "linear"
+    assert_array_equal(auto.predict(X), SieveRegressor(1, missing="mean").fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_missing_numbers_of_tables_are_a_level_too(words, tmp_path):
+    pd, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
+    X, y = holes()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    if words:
+        frame["g"] = rng(4).choice(["x", "y", "z"], size=len(X))
+    file, table = tmp_path / "t.parquet", frame.assign(y=y)
+    table.to_parquet(file)
+    model = SieveRegressor(2, effects="auto").fit(frame, y)
+    expected = model.predict(frame)
+    assert model.get_feature_names_out().tolist() == ["c", "e"]
+    assert model.score(frame, y) > 0.85
+    save(model, tmp_path / "m")
+    good("fit", file, "--target", "y", "-k", 2, "--effects", "auto", "-o", tmp_path / "c", "-q")
+    for other in (
+        load(tmp_path / "m"),
+        load(tmp_path / "c"),
+        SieveRegressor(2, effects="auto").fit(table, "y"),
+        SieveRegressor(2, effects="auto").fit(file, "y"),
+        SieveRegressor(2, effects="auto").partial_fit(table, "y"),
+    ):
+        assert_array_equal(other.predict(frame), expected)
+    for source in (table, str(file)):
+        shards = distributed.fit(SieveRegressor(2, effects="auto"), source, target="y")
+        assert shards.score(frame, y) > 0.85
+    for name in "mc":
+        rows = good("predict", tmp_path / name, file, "-q").output.split()[1:]
+        assert_array_equal(np.array(rows, dtype=float), expected)
+    sql = duckdb.sql(f"SELECT {to_sql(model)} AS s FROM '{file}'").fetchnumpy()["s"]
+    assert_allclose(sql, expected, atol=1e-9)
+    filled = good(
+        "fit", file, "--target", "y", "--effects", "auto", "--missing", "mean", "-o", tmp_path / "f"
+    )
+    assert "replaced by the mean" in filled.output
+
+
+def test_exports_fill_numbers_that_are_left_to_the_method(tmp_path):
+    pd, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
+    X, _ = holes()
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(g=rng().choice(["x", "y"], size=len(X)))
+    file = tmp_path / "t.parquet"
+    frame.assign(y=np.nan_to_num(X[:, 0]) + rng(3).normal(size=len(X))).to_parquet(file)
+    good("fit", file, "--target", "y", "-k", 2, "--missing", "keep", "-o", tmp_path / "m")
+    model = load(tmp_path / "m")
+    sql = duckdb.sql(f"SELECT {to_sql(model)} AS s FROM '{file}'").fetchnumpy()["s"]
+    assert_allclose(sql, model.predict(frame), atol=1e-9)
+    to_json(model)
 
 
 def test_sparse_rows_are_dense_rows():

@@ -70,7 +70,7 @@ def command(
         task=options.pop("task"),
         classes=options.pop("classes"),
         memory=memory,
-        missing=options["missing"],
+        missing=options["missing"] or "mean",
         console=console,
     )
     run = SourceRun(read_source(source, options), asked, memory=asked.bytes_allowed)

@@ -119,6 +119,7 @@ def note_schema(run: SourceRun, console: Console) -> None:
 
 def print_schema(files: tuple[str, ...], options: dict[str, Any], as_json: bool, quiet: bool) -> None:
     """Print what each column of a table becomes, without learning a row."""
+    options["missing"] = missing_numbers(options)
     names = (*inspect.signature(read).parameters, "like")
     source = read_source(files, {name: options[name] for name in names if name in options})
     stream = source.open(limit=1)
@@ -150,6 +151,7 @@ def note_rows(run: SourceRun, console: Console) -> None:
 
 def method_choice(options: dict[str, Any], console: Console) -> MethodChoice:
     """The method choice from the options of `options.model`, which are removed from `options`."""
+    options["missing"] = missing_numbers(options)
     expand(options, console)
     errors = {name: options.pop(name, None) for name in ERRORS}
     return MethodChoice(
@@ -159,6 +161,19 @@ def method_choice(options: dict[str, Any], console: Console) -> MethodChoice:
         cluster=options.get("cluster"),
         console=console,
     )
+
+
+def missing_numbers(options: dict[str, Any]) -> str:
+    """The option --missing, or its default: curves have a level for missing numbers."""
+    effects = options.get("effects") or next(
+        (
+            text
+            for name, _, text in (s.partition("=") for s in options.get("settings", ()))
+            if name == "effects"
+        ),
+        "linear",
+    )
+    return options["missing"] or ("mean" if effects.strip("'\"") == "linear" else "keep")
 
 
 def read_source(files: tuple[str, ...], options: dict[str, Any]) -> Source:

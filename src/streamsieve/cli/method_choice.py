@@ -250,7 +250,7 @@ class MethodChoice:
                 raise click.UsageError(
                     f"--missing keep: {name} does not take missing values; pass mean, or another method."
                 )
-            values["missing"] = "mean"
+            values.setdefault("missing", "mean" if values.get("effects", "linear") == "linear" else "auto")
         if "grow" in params:
             values.setdefault("grow", values.get("se") != "hc1")  # fourth moments do not grow
         if "memory" in params and self.memory is not None:

@@ -185,11 +185,9 @@ stream = _all(
     click.option(
         "--missing",
         type=click.Choice(["mean", "indicator", "zero", "keep", "error"]),
-        default="mean",
-        show_default=True,
         help="What to do with missing numbers: use the mean of the column (mean), the mean and a 0/1 feature "
         "for missing (indicator), 0 (zero), leave them to the method (keep; sieve and methods on averages), "
-        "or raise an error. Missing words are a category.",
+        "or raise an error. Missing words are a category.  [default: mean; keep with --effects]",
     ),
     click.option(
         "--on-bad-row",

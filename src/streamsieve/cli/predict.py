@@ -124,7 +124,8 @@ def _open(files: tuple[str, ...], model: Any, given: dict[str, Any]) -> tuple[An
     from .model_files import stored_schema
 
     known = (model.about.get("source") or {}).get("read", {})
-    options = {
+    options = {"missing": model.method.missing_numbers}
+    options |= {
         name: known[name] for name in ("missing", "zero_based", "delimiter", "header") if name in known
     }
     options |= {name: value for name, value in given.items() if value is not None}

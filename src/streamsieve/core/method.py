@@ -92,6 +92,8 @@ class Method:
     #: Whether its state is running averages (`averages`), from which models are extracted; only these learn
     #: rows with the ids of their clusters.
     on_averages: ClassVar[bool] = False
+    #: What to do with missing numbers of tables by default; see `missing` of `read`.
+    missing_numbers: str = "mean"
     #: Whether the method needs several passes, so that it cannot learn a stream.
     needs_passes: bool = False
     #: Additional methods of its estimators, and whether the estimators predict poorly by design.
@@ -208,6 +210,11 @@ class Method:
         """The features that the method selects if n are asked for; only those of the model if it knows no
         others."""
         return np.flatnonzero(self.weights()[0].any(axis=0))
+
+    @property
+    def nan_ok(self) -> bool:
+        """Whether rows may have NaN."""
+        return bool(self.missing == "mean")
 
     # ---------------------------------------------------------------- learning, all rows or none
 

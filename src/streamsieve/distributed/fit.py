@@ -27,6 +27,12 @@ _SAMPLE_VALUES = 1 << 22  # Spark's driver, which has 1 GB by default, holds the
 _LEAST_SAMPLE = 1000  # rows
 
 
+def missing_numbers(estimator: Any) -> str:
+    """What to do with missing numbers of tables by default."""
+    model = estimator if isinstance(estimator, Model) else estimator._new_model()
+    return str(model.method.missing_numbers)
+
+
 def prepare(estimator: Any, source: Plan | None = None, classes: Any = None, *, dense: bool = False) -> Model:
     """The task for `accumulate`: the method of an estimator, and what it predicts.
 
@@ -134,7 +140,8 @@ def task(
             raise ParamError(name, None, "expected on one machine only: partitions do not know all rows.")
     if target is None:
         raise ParamError("target", None, "expected the column to predict.")
-    options = {**options, "target": target, **({} if weight is None else {"weight": weight})}
+    options = {"missing": missing_numbers(estimator), **options, "target": target}
+    options |= {} if weight is None else {"weight": weight}
     stream = read(list(as_frames(sample)), **options)
     labels, rows = [], 0
     for examples in stream.blocks():
@@ -246,6 +253,8 @@ def files_task(
 ) -> tuple[Task, Plan]:  # fmt: skip
     """The job of every worker that reads files, and the units of the files."""
     options |= {name: value for name, value in (("target", target), ("weight", weight)) if value is not None}
+    if not isinstance(source, Plan):
+        options.setdefault("missing", missing_numbers(estimator))
     units = as_plan(source, unit, options)
     return unit_task(units, prepare(estimator, units, classes), estimator), units
 

@@ -28,9 +28,13 @@ class FirstLook(Method):
     limit, weight_limit, tiny = Effects.limit, Effects.weight_limit, 0.0
 
     def __init__(self, method: Effects) -> None:
-        self.method, self.missing = method, method.missing
+        self.method = method
         self.p = self.q = 0
         self.state: Any = None
+
+    @property
+    def nan_ok(self) -> bool:
+        return self.method.nan_ok
 
     @property
     def values(self) -> dict[str, Any]:

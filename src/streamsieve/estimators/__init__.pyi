@@ -20,7 +20,7 @@ class SieveRegressor(Regressor):
     groups: Any
     group_categories: bool
     positive: Any
-    missing: Literal['error', 'mean']
+    missing: Literal['auto', 'error', 'mean']
     half_life: float | None
     grow: bool
     n_jobs: int
@@ -43,7 +43,7 @@ class SieveRegressor(Regressor):
         groups: Any = None,
         group_categories: bool = False,
         positive: Any = False,
-        missing: Literal['error', 'mean'] = 'error',
+        missing: Literal['auto', 'error', 'mean'] = 'auto',
         half_life: float | None = None,
         grow: bool = False,
         n_jobs: int = -1,
@@ -85,7 +85,7 @@ class SieveClassifier(Classifier):
     groups: Any
     group_categories: bool
     positive: Any
-    missing: Literal['error', 'mean']
+    missing: Literal['auto', 'error', 'mean']
     half_life: float | None
     grow: bool
     n_jobs: int
@@ -108,7 +108,7 @@ class SieveClassifier(Classifier):
         groups: Any = None,
         group_categories: bool = False,
         positive: Any = False,
-        missing: Literal['error', 'mean'] = 'error',
+        missing: Literal['auto', 'error', 'mean'] = 'auto',
         half_life: float | None = None,
         grow: bool = False,
         n_jobs: int = -1,

@@ -131,7 +131,7 @@ class Estimator(SelectorMixin, BaseEstimator):
         """Rows of a frame by its schema, which the first rows determine; None if all columns are numbers."""
         model = self._model
         if first:
-            schema = frame_schema(X, model.nan_ok)
+            schema = frame_schema(X, model.method)
             if schema is None:
                 return None
             self._set_schema(schema)
@@ -205,7 +205,9 @@ class Estimator(SelectorMixin, BaseEstimator):
 
     def _partial_fit_table(self, X: Any, target: str, classes: Any, weight: Any) -> Self:
         """Learn a table block by block: a frame, an Arrow stream, files, a query; columns are named."""
-        stream = read(X, target=target, weight=weight, schema=getattr(self, "schema_", None))
+        method: Any = (self._model if hasattr(self, "_model") else self._new_model()).method
+        schema = getattr(self, "schema_", None)
+        stream = read(X, target=target, weight=weight, schema=schema, missing=method.missing_numbers)
         for examples in stream.blocks():
             first = not hasattr(self, "_model")
             self._partial_fit(examples.rows.matrix(), examples.y, classes, examples.weight, None)
@@ -246,7 +248,8 @@ class Estimator(SelectorMixin, BaseEstimator):
         """Forget everything and learn rows, or a source of blocks, in as many passes as the method needs."""
         if isinstance(y, str):  # the column of a table: a frame, an Arrow stream, files, a query
             check_columns(y, sample_weight, cluster)
-            X, y, sample_weight = read(X, target=y, weight=sample_weight), None, None
+            missing: Any = self._new_model().method.missing_numbers
+            X, y, sample_weight = read(X, target=y, weight=sample_weight, missing=missing), None, None
         check_any_weight(sample_weight)
         fresh = self._fresh()
         log = ProgressLog(f"{type(self).__name__}.fit", VERBOSE.check("verbose", self.verbose))
@@ -407,7 +410,8 @@ class Estimator(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
+        missing, curved = getattr(self, "missing", "error"), getattr(self, "effects", "linear") != "linear"
+        tags.input_tags.allow_nan = missing == "mean" or (missing == "auto" and curved)
         tags.target_tags.required = True
         return tags
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..core.method import Method
 from ..core.rows import Rows, as_rows, read_frame
 from ..sources import read
 from ..sources.schema import Schema
 
 
-def frame_schema(X: Any, nan_ok: bool) -> Schema | None:
+def frame_schema(X: Any, method: Method) -> Schema | None:
     """The schema of a frame; None if it holds only numbers without missing values, which are used as given.
 
     Of numbers some of which are missing, every column stays: it is given by its type what they are.
@@ -22,10 +23,10 @@ def frame_schema(X: Any, nan_ok: bool) -> Schema | None:
     numeric = [dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values()]
     options = {}
     if all(numeric):
-        if nan_ok or not np.isnan(np.asarray(as_rows(X, nan_ok=True)[0].values)).any():
+        if method.nan_ok or not np.isnan(np.asarray(as_rows(X, nan_ok=True)[0].values)).any():
             return None
         options = {"numeric": [str(name) for name in frame.columns]}
-    stream = read(X, **options)  # type: ignore[arg-type]
+    stream = read(X, missing=method.missing_numbers, **options)  # type: ignore[arg-type]
     for _ in stream.blocks():
         break
     return stream.schema

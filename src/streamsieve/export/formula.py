@@ -130,6 +130,7 @@ def formula_of(model: Any, *, lookups: bool = False) -> Formula:
     for at, j in enumerate(support.tolist()):
         weight = tuple(coef[:, j].tolist())
         bounds: dict[str, Any] = {"low": float(low[at]), "high": float(high[at])}
+        fill = None if fills is None else float(fills[j])
         if sources is not None:
             source = sources[j]
             if source["kind"] in REFUSED:
@@ -137,10 +138,11 @@ def formula_of(model: Any, *, lookups: bool = False) -> Formula:
                     f"The model reads {source['column']!r} as {REFUSED[source['kind']]}, which exports "
                     "cannot compute; leave the column out, or make it a category."
                 )
+            if np.isnan(source.get("fill", 0.0)):  # the schema leaves missing numbers to the method
+                source = source | {"fill": fill}
             terms.append(Term(weight=weight, **source | bounds))
             continue
         name = f"x{j}" if names is None else str(list(names)[j])
-        fill = None if fills is None else float(fills[j])
         terms.append(Term(name, name, "number", weight, fill, **bounds))
     classes = () if held.classes is None else tuple(held.classes.tolist())
     return Formula(

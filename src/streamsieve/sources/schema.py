@@ -266,8 +266,11 @@ def _missing(columns: list[Column]) -> str:
     few = ", ".join(f"{shortened(column.name, 40)} {column.missing:,}" for column in columns[:6])
     rest = f" and {counted(len(columns) - 6, 'other column')}" if len(columns) > 6 else ""
     how = []
-    if any(column.kind == "number" for column in columns):
+    filled = [column.fill == column.fill for column in columns if column.kind == "number"]
+    if any(filled):
         how.append("missing numbers are replaced by the mean")
+    if not all(filled):
+        how.append("missing numbers are left to the method")
     separate = {"category": "words", "date": "dates"}
     kinds = [separate[kind] for kind in separate if any(column.kind == kind for column in columns)]
     if kinds:

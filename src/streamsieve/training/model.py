@@ -141,7 +141,7 @@ class Model:
 
     @property
     def nan_ok(self) -> bool:
-        return bool(self.method.missing == "mean")
+        return self.method.nan_ok
 
     def encode(
         self, rows: Rows, y: Any, w: Any = None, cluster: Any = None

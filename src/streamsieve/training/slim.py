@@ -60,6 +60,11 @@ class Slim(Method):
             s.tables.check(self.p, self.q)
 
     @property
+    def nan_ok(self) -> bool:
+        found = self.state.fills is not None or not self.linear
+        return self.missing == "mean" or (self.missing == "auto" and found)
+
+    @property
     def values(self) -> dict[str, Any]:
         return self._values
 

@@ -48,6 +48,15 @@ class Effects(Sieve):
         if self.loss not in ("squared", "logistic"):
             raise ParamError("effects", self.effects, f"expected 'linear' with loss={self.loss!r}.")
 
+    @property
+    def nan_ok(self) -> bool:
+        return bool(self.missing != "error")
+
+    @property
+    def missing_numbers(self) -> str:  # type: ignore[override]
+        """Missing numbers of tables are left as they are: they have a level of their own."""
+        return "keep" if self.nan_ok else "mean"
+
     # ---------------------------------------------------------------- state
 
     def start(self, p: int, q: int) -> State:

@@ -72,9 +72,9 @@ class Basis:
         return V
 
     def main(self, features: NDArray[Any], order: int = ORDER) -> Array:
-        """(m, levels, order + 1)."""
+        """(m, levels, order + 1); of order 1 only a line."""
         missing = np.zeros((len(features), LEVELS, 1))
-        missing[:, -1] = 1.0
+        missing[:, -1] = order > 1  # of a line, a missing value is the mean, as in the sieve
         line = self.line[features][:, :, None]
         deviation = self.deviation(features)[:, None, None]
         square = (line / np.where(deviation > 0, deviation, 1.0)) ** 2

@@ -95,7 +95,11 @@ class Sieve(Method):
         constraints.POSITIVE,
     )
     missing = Param(
-        "error", OneOf("error", "mean"), "What to do with NaN: raise an error, or use the mean so far."
+        "auto",
+        OneOf("auto", "error", "mean"),
+        "What to do with NaN: raise an error ('error'), or use the mean so far ('mean'). With effects other "
+        "than 'linear', 'mean' and 'auto' give curves a level for missing values; with 'linear', 'auto' is "
+        "'error'.",
     )
     half_life = Param(
         None,
@@ -215,8 +219,8 @@ class Sieve(Method):
             target_units=optional(),
             ridge=0.0,  # of the last fit to all rows, times their weight
             strata=zeros(slot=q + 1, dtype=np.int64),
-            mean_sum=zeros(feature=p) if self.missing == "mean" else None,
-            mean_count=zeros(feature=p, dtype=np.int64) if self.missing == "mean" else None,
+            mean_sum=zeros(feature=p) if self.nan_ok else None,
+            mean_count=zeros(feature=p, dtype=np.int64) if self.nan_ok else None,
             mean_weight=0.0,
         )
 
@@ -375,7 +379,7 @@ class Sieve(Method):
             s.values += _core.sieve_row_keys(part.kernel, key)
             if s.first_pass is not None:
                 measure(s.first_pass, part, y[some], weight)
-            part = self._impute(part, weight) if self.missing == "mean" else part
+            part = self._impute(part, weight) if self.nan_ok else part
             self._append(part, y[some], weight, key)
         return len(rows)
 
@@ -555,7 +559,7 @@ class Sieve(Method):
 
     def fills(self) -> Array | None:
         s = self.state
-        if self.missing != "mean":
+        if not self.nan_ok:
             return None
         return s.mean_sum / s.mean_weight if s.mean_weight else s.mean_sum
 
