@@ -5,6 +5,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from sklearn.datasets import load_diabetes
 
 from streamsieve import AveragesBank, RunningAverages
 from streamsieve.methods.averages.olasso import OLasso
@@ -14,21 +15,20 @@ from streamsieve.statistics.linear_model import as_standardized
 def draw_constraints(file):
     import matplotlib.pyplot as plt
 
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 6))
-    X[:, 0] += 0.9 * X[:, 1]
-    y = 0.5 * X[:, 0] - 0.4 * X[:, 1] + 0.3 * X[:, 2] + rng.normal(size=2000)
+    X, y = load_diabetes(return_X_y=True, scaled=False)
     averages = RunningAverages().update(X, y)
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3), sharey=True, layout="constrained")
-    for ax, positive in zip(axes, (False, True)):
-        alphas, betas = OLasso().solutions(as_standardized(averages, constraints={"positive": positive}))
+    lipids = ("cholesterol", "LDL", "HDL", "cholesterol/HDL", "triglycerides")
+    signs = {"positive": [4, 5], "bounds": {6: (None, 0)}}
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True, layout="constrained")
+    for ax, constraints in zip(axes, (None, signs)):
+        alphas, betas = OLasso().solutions(as_standardized(averages, constraints=constraints))
         weights = np.hstack([beta.toarray() for beta in betas])
-        for j, name in enumerate(("sun", "rain", "price", None, None, None)):
-            ax.plot(alphas, weights[j], color=f"C{j}" if name else "C7", label=name, lw=1.8 if name else 0.8)
-        ax.set(xscale="log", xlabel="penalty", title="positive=True" if positive else "free")
+        for j, name in enumerate(lipids):
+            ax.plot(alphas, weights[4 + j], color=f"C{j}", label=name, lw=1.8)
+        ax.set(xscale="log", xlabel="penalty", title="with signs" if constraints else "free")
         ax.invert_xaxis()
     axes[0].set_ylabel("weight")
-    axes[0].legend(frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     figure.savefig(file, dpi=110)
     plt.close(figure)
 
