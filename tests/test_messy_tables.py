@@ -79,7 +79,7 @@ def test_a_header_that_begins_with_a_hash_is_one(tmp_path):
         ("1.5,2,3\n4,5,6\n", "if this is a row and not the header, pass header=False"),
         ("a title\na,b,y\n1,2,3\n", "there is no target 'y'"),
         ("a,b,y\n1,2,\n3,4,NA\n", "not a single row to learn: 2 rows without a target left out"),
-        (b"PK\x03\x04" + bytes(99), "expected text, found a zip archive or a workbook of a spreadsheet"),
+        (b"PK\x03\x04" + bytes(99), "the zip is truncated or damaged"),
         (b"SQLite format 3\0" + bytes(99), "expected text, found an SQLite database"),
         ('[{"a":1,"y":2},{"a":3,"y":4}]', "found a JSON array; write one object per line"),
     ],
@@ -91,9 +91,32 @@ def test_what_is_no_table_is_refused_with_advice(tmp_path, text, words):
 
 def test_a_workbook_is_refused_as_one(tmp_path):
     with zipfile.ZipFile(tmp_path / "book.xlsx", "w") as book:
+        book.writestr("[Content_Types].xml", "<Types/>")
         book.writestr("xl/workbook.xml", "<workbook/>")
-    with pytest.raises(BadData, match="save the sheet of a workbook as CSV"):
-        next(iter(streamsieve.read(tmp_path / "book.xlsx", target="y")))
+    for options, words in (({}, "unpack it, or save the sheet as CSV"), ({"format": "csv"}, "of several files")):
+        with pytest.raises(BadData, match=words):
+            next(iter(streamsieve.read(tmp_path / "book.xlsx", target="y", **options)))
+
+
+@pytest.mark.parametrize("name", ["table.csv.zip", "table.zip"])
+def test_a_zip_archive_of_one_table_is_read(name, tmp_path):
+    rng = np.random.default_rng(0)
+    text = "a,b,y\n" + "".join(f"{a},{b},{a - b}\n" for a, b in rng.normal(size=(80_000, 2)))
+    assert len(text) > 4 << 20  # more than is inspected
+    with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as pack:
+        pack.writestr("data/table.csv", text)
+        pack.writestr("__MACOSX/data/._table.csv", "of a Mac")
+    stream = streamsieve.read(tmp_path / name, target="y", block_size=10_000)
+    blocks = iter(stream)
+    X = [next(blocks).X, next(blocks).X]
+    position = stream.position()
+    X += [block.X for block in blocks]
+    file = tmp_path / "table.csv"
+    file.write_text(text)
+    assert_array_equal(np.vstack(X), np.vstack([block.X for block in streamsieve.read(file, target="y")]))
+    again = streamsieve.read(tmp_path / name, target="y", block_size=10_000)
+    again.seek(position)
+    assert_array_equal(np.vstack([block.X for block in again]), np.vstack(X[2:]))
 
 
 def kinds_of(frame):
@@ -225,7 +248,7 @@ def test_an_identifier_with_a_few_letters_is_left_out_and_not_refused():
 @pytest.mark.parametrize("kind", ["file", "frame"])
 def test_infinite_numbers_are_refused_with_advice(kind, tmp_path):
     frame = pd.DataFrame({"end": [1.5, 2.5, np.inf], "y": [1, 2, 3]})
-    with pytest.raises(BadData, match="infinite.*leave the column out \\(drop\\), or pass on_bad_row='skip'"):
+    with pytest.raises(BadData, match="leave the column out .drop., or pass on_bad_row=.skip"):
         rows_of(tmp_path, frame.to_csv(index=False)) if kind == "file" else schema_of(frame)
 
 
@@ -245,3 +268,35 @@ def test_rare_values_are_counted_in_whole_rows():
     words = np.where(np.arange(602) < 6, "b", "a")
     schema = schema_of(pd.DataFrame({"c": words, "x": np.arange(602) % 7, "y": np.arange(602) % 5 + 0.5}))
     assert "c (2 values, all but one in fewer than 7 rows)" in str(schema)
+
+
+@pytest.mark.parametrize(
+    ("cells", "days"),
+    [
+        (["1939 Jan", "1970-Feb", "2020 December"], [-11323, 31, 18597]),
+        (["1992 W01", "2020-W53", "1970W2"], [8033, 18624, 4]),
+    ],
+)
+def test_months_and_weeks_after_their_year_are_dates(cells, days):
+    found = {name: as_days(cells, name).tolist() for name in ("year month", "year week")}
+    assert days in found.values()
+    assert np.isnan(as_days(["2019 W53"], "year week")).all()  # that year has 52
+    table = pd.DataFrame({"at": cells * 10, "x": np.arange(30) % 7, "y": np.arange(30) % 4 + 0.5})
+    assert kinds_of(table)["at"] == "date"
+
+
+def test_a_few_codes_most_of_which_are_numbers_are_words():
+    quarter = ["1OT" if i % 30 == 7 else str(i % 4 + 1) for i in range(120)]
+    frame = pd.DataFrame({"quarter": quarter, "x": np.arange(120) % 7, "y": np.arange(120) % 5 + 0.5})
+    schema = schema_of(frame)
+    assert "quarter=1OT" in schema.feature_names
+    assert "'quarter' is read as words: 116 of 120 cells are numbers, others like '1OT'" in str(schema)
+    frame["quarter"] = [cell if cell == "1OT" else str(i // 5) for i, cell in enumerate(quarter)]
+    with pytest.raises(BadData, match="'1OT' is not a number"):  # these are 24 values
+        schema_of(frame)
+
+
+def test_codes_of_rows_are_left_out():
+    code = np.random.default_rng(0).permutation(10_000)[:100]
+    frame = pd.DataFrame({"zip_code": code, "decode": code[::-1] ** 2, "y": np.arange(100) % 7 + 0.5})
+    assert kinds_of(frame) == {"zip_code": "identifier", "decode": "number", "y": "target"}

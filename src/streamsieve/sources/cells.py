@@ -82,13 +82,15 @@ FORMATS = {
     "month day, year": _DAY + rf"{_NAME}[-\s]+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[-,\s]+(?P<Y>\d{{4}})" + _TIME,
     "year-month": r"(?P<Y>(?:19|20)\d{2})[-/](?P<m>\d{2})",
     "month year": rf"{_NAME}[- ](?P<Y>\d{{4}})",
+    "year month": rf"(?P<Y>\d{{4}})[- ]{_NAME}",
+    "year week": r"(?P<Y>(?:19|20)\d{2})[- :/]?W(?P<w>\d{1,2})",
     "year quarter": r"(?P<Y>(?:19|20)\d{2})[- :/]?Q(?P<q>[1-4])",
     "time": r"(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2}(?:\.\d+)?))?\s*(?P<p>[ap]\.?m\.?)?",
 }
 #: Formats that cannot be confused with other values.
 CERTAIN = ("year-month-day", "day month year", "month day, year")
 #: Formats without a day.
-MONTHLY = ("year-month", "month year", "year quarter")
+MONTHLY = ("year-month", "month year", "year month", "year week", "year quarter")
 ZONE = re.compile(r"[Zz+-]")
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -116,14 +118,17 @@ def _days(match: re.Match[str] | None) -> float:
         year = int(part["Y"])
         if year < 100:
             year += 2000 if year < 69 else 1900  # as POSIX has it
-        if part.get("q"):
-            month = 3 * int(part["q"]) - 2
-        else:
-            month = int(part["m"]) if part.get("m") else _MONTHS.index(part["b"].lower()) + 1
         try:
-            day = date(year, month, int(part.get("d") or 1)).toordinal() - _EPOCH
+            if part.get("w"):
+                found = date.fromisocalendar(year, int(part["w"]), 1)
+            elif part.get("q"):
+                found = date(year, 3 * int(part["q"]) - 2, 1)
+            else:
+                month = int(part["m"]) if part.get("m") else _MONTHS.index(part["b"].lower()) + 1
+                found = date(year, month, int(part.get("d") or 1))
         except ValueError:
             return np.nan
+        day = found.toordinal() - _EPOCH
     hour, minute, second = int(part.get("H") or 0), int(part.get("M") or 0), float(part.get("S") or 0)
     if part.get("p"):
         hour = hour % 12 + (12 if part["p"][0] in "pP" else 0)

@@ -11,6 +11,7 @@ import lzma
 import os
 import re
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterable
 from contextlib import closing
@@ -121,8 +122,14 @@ def _system(name: str) -> Any:
     return _of_scheme(name[: name.index("://")].lower())
 
 
-PACKINGS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
-_DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)  # what unpacking raises
+PACKINGS = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\xfd7zXZ\x00": "xz",
+    b"PK\x03\x04": "zip",
+}
+_DAMAGED = (EOFError, OSError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)  # by unpacking
 _END, _PIECES, _PIECE = 1 << 16, 64, 1 << 12  # bytes of a file from which a change is detected
 
 
@@ -236,10 +243,14 @@ class Bytes:
         self._head = memoryview(b"")
         self._in: Any = self._counted
         if self.packing is not None:
-            unpacked = _unpacked(io.BufferedReader(self._counted, 1 << 20), self.packing, file.name)
-            self._in = io.BufferedReader(unpacked, 1 << 16)
             try:
-                start = self._in.peek(64)
+                unpacked = _unpacked(io.BufferedReader(self._counted, 1 << 20), self.packing, file.name)
+                if unpacked is None:
+                    self.packing = None
+                    self._counted.seek(0)
+                else:
+                    self._in = io.BufferedReader(unpacked, 1 << 16)
+                    start = self._in.peek(64)
             except _DAMAGED as error:
                 self.close()
                 raise self._damaged(error) from error
@@ -290,7 +301,7 @@ class Bytes:
         """
         if digest is None and self.plain and self.file.path is not None and self._raw.seekable():
             self._head = memoryview(b"")
-            self._counted.start_at(offset)
+            self._counted.seek(offset)
             return
         scratch = memoryview(bytearray(1 << 20))
         while offset:
@@ -323,9 +334,14 @@ class _Counted(io.RawIOBase):
             self._start += more
         return self._start
 
-    def start_at(self, offset: int) -> None:
-        self._raw.seek(offset)
-        self._start, self.count = b"", offset
+    def seekable(self) -> bool:
+        return bool(self._raw.seekable())
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if whence == os.SEEK_CUR:  # of what was read, not of what was inspected
+            offset, whence = offset + self.count, os.SEEK_SET
+        self._start, self.count = b"", self._raw.seek(offset, whence)
+        return self.count
 
     def readinto(self, view: Any) -> int:
         if self._stop is not None:
@@ -346,6 +362,8 @@ def _unpacked(raw: io.BufferedReader, packing: str, name: str) -> Any:
         return bz2.BZ2File(raw, "rb")
     if packing == "xz":
         return lzma.LZMAFile(raw, "rb")
+    if packing == "zip":
+        return _only_file(zipfile.ZipFile(raw))
     try:
         import pyarrow as pa
 
@@ -354,6 +372,13 @@ def _unpacked(raw: io.BufferedReader, packing: str, name: str) -> Any:
         raise ImportError(
             f"{name} is packed with zstd; reading it needs pyarrow: pip install 'streamsieve[io]'."
         ) from None
+
+
+def _only_file(archive: zipfile.ZipFile) -> Any:
+    """The file that an archive holds; None for workbooks, arrays and archives of several files."""
+    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    names = [name for name in names if not name.startswith("__MACOSX/")]  # as Macs add
+    return archive.open(names[0]) if len(names) == 1 and not names[0].endswith(".npy") else None
 
 
 # ---------------------------------------------------------------- text from all parts of some files

@@ -31,7 +31,7 @@ FORMATS = {
 }
 _BY_ENDING = {ending: format.name for format in FORMATS.values() for ending in format.endings}
 _BY_MAGIC = {format.magic: format.name for format in FORMATS.values() if format.magic}
-_PACKED = ("gz", "bz2", "zst", "zstd", "gzip", "xz")
+_PACKED = ("gz", "bz2", "zst", "zstd", "gzip", "xz", "zip")
 
 
 def detect_format(file: File) -> str:
@@ -146,7 +146,7 @@ def read(
     Parameters
     ----------
     source : path, glob, list of them, "-", or iterable of dicts or data frames
-        What to read. "-" is standard input. Text may be compressed with gzip, bz2, xz or zstd. Remote files
+        What to read. "-" is standard input. Text may be compressed with gzip, bz2, xz, zstd or zip (an archive of one file). Remote files
         (``s3://``, ``https://``, ...) are read by fsspec. ``duckdb:SELECT ...``, ``sqlite:FILE SELECT ...``
         and ``postgresql://... SELECT ...`` are the results of queries. A single frame is also a source; a
         polars LazyFrame, a DuckDB relation and any object with an Arrow stream (``__arrow_c_stream__``) are
