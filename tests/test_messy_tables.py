@@ -192,9 +192,10 @@ def test_the_command_line_prints_warnings_as_sentences(tmp_path):
 @pytest.mark.filterwarnings("error")
 def test_time_zones_are_left_out_whatever_the_other_cells_are():
     """NumPy warned of them and converted to UTC, but only if no cell had another format."""
-    noon = ["2020-01-01T12:00:00+02:00", "2020-01-01T12:00:00Z", "2020-01-01 12:00"]
-    assert as_days(noon, "year-month-day").tolist() == [18262.5] * 3
-    assert as_days([*noon, "?"], "year-month-day")[:3].tolist() == [18262.5] * 3
+    noon = [f"2020-01-01T12:00{zone}" for zone in (":00+02:00", ":00Z", "", " UTC", " GMT")]
+    for cell in noon:
+        assert as_days([cell], "year-month-day").tolist() == [18262.5]
+    assert as_days([*noon, "?"], "year-month-day")[:5].tolist() == [18262.5] * 5
 
 
 def test_a_column_read_as_words_says_how_many_of_its_cells_are_numbers(tmp_path):

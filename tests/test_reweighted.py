@@ -48,6 +48,18 @@ def test_counts_are_poisson_regression():
         OLSRegressor(loss="poisson").fit(X, y - 1)
 
 
+def test_one_huge_count_does_not_end_the_passes_early():
+    """It has almost all of the weight, so that in units of the weighted features the model hardly moved."""
+    rng = np.random.default_rng([71, 24])
+    X = rng.normal(size=(400, 5))
+    y = rng.poisson(np.exp(1 + 0.5 * X[:, 0])).astype(float)
+    y[[37, 261]] = 4.7e10, 3e3
+    with pytest.warns(UserWarning, match=r"4\.7e\+10 is more than 100 times"):
+        model = OLSRegressor(loss="poisson").fit(X, y)
+    coef, intercept = model.method_.weights()
+    assert np.exp(X @ coef[0] + intercept).sum() == pytest.approx(y.sum(), rel=0.01)
+
+
 def targets(loss, n=3000, p=8, q=1, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p)) @ (np.eye(p) + 0.3)

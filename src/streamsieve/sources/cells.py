@@ -91,14 +91,14 @@ FORMATS = {
 CERTAIN = ("year-month-day", "day month year", "month day, year")
 #: Formats without a day.
 MONTHLY = ("year-month", "month year", "year month", "year week", "year quarter")
-ZONE = re.compile(r"[Zz+-]")
+ZONE = re.compile(r"[A-Za-z+-]")  # behind the T before the time
 _EPOCH = date(1970, 1, 1).toordinal()
 
 
 def as_days(values: Sequence[str], format: str) -> Array:
     """Days since 1970-01-01, with the time as a fraction; NaN for text that does not match the format."""
     if format == "year-month-day" and all(
-        value[4:5] == value[7:8] == "-" and not ZONE.search(value, 10) for value in values
+        value[4:5] == value[7:8] == "-" and not ZONE.search(value, 11) for value in values
     ):  # 20240305 is a year to NumPy, and 2024-03 a month; it would convert to UTC
         try:
             seconds = np.array(list(values), dtype="datetime64[ms]")
