@@ -1,5 +1,6 @@
 """A slim model predicts what the full one does, in few bytes, and cannot learn."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -15,6 +16,7 @@ from streamsieve import (
     TSGDClassifier,
     TSGDRegressor,
     load,
+    methods,
     save,
 )
 from streamsieve.export import to_sql
@@ -110,3 +112,27 @@ def test_it_cannot_learn_and_names_what_it_lacks():
         _ = slim.averages_
     with pytest.raises(ValueError, match="interactions"):
         OLSthRegressor(2, interactions=True).fit(X[:, :5], y).slim()
+
+
+@pytest.mark.parametrize(
+    "estimator", [SieveRegressor(3), SieveRegressor(3, effects="pairs"), OLSthRegressor(3)]
+)
+def test_a_pickle_keeps_the_model_that_was_extracted_until_rows_come(estimator, monkeypatch):
+    full = estimator.fit(X, y)
+    expected = full.predict(X)
+    copies = [pickle.loads(pickle.dumps(full)), copy.deepcopy(full)]
+    with monkeypatch.context() as patched:
+        patched.setattr("streamsieve.methods.sieve.sieve.read", fail)
+        patched.setattr("streamsieve.methods.effects.effects.Reader", fail)
+        patched.setattr(methods.method_class("OLSth"), "_model", fail)
+        for model in copies:
+            assert_array_equal(model.predict(X), expected)
+    for model in [full, *copies]:
+        model.partial_fit(X[:500] + 1, -y[:500])
+    for model in copies:
+        assert_array_equal(model.predict(X), full.predict(X))
+    assert not np.array_equal(full.predict(X), expected)
+
+
+def fail(*_, **__):
+    raise AssertionError("the model is extracted again")

@@ -331,6 +331,14 @@ class Method:
 
     # ---------------------------------------------------------------- copies
 
+    def extracted(self) -> Any:
+        """The model extracted since the last rows, as plain data for files and pickles; else None."""
+        return None
+
+    def set_extracted(self, model: Any) -> None:
+        """Restore what `extracted` returned; ValueError if it does not fit."""
+        raise NotImplementedError
+
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "state": None if self.state is None else self.state.copy()}
 

@@ -313,11 +313,16 @@ class Model:
             caches = ("lock", "reach")
             state = {name: value for name, value in vars(self).items() if name not in caches}
             stage = None if self.prepare is None else self.prepare.copy()
-            return state | {"method": copy.copy(self.method), "prepare": stage, "about": dict(self.about)}
+            method, extracted = copy.copy(self.method), self.method.extracted()
+            copied = {"method": method, "extracted": extracted, "prepare": stage, "about": dict(self.about)}
+            return state | copied
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        extracted = state.get("extracted")  # not in pickles of earlier versions
+        self.__dict__.update((name, value) for name, value in state.items() if name != "extracted")
         self.lock, self.reach = RLock(), None
+        if extracted is not None:
+            self.method.set_extracted(extracted)
 
     def __copy__(self) -> Model:
         other = object.__new__(Model)

@@ -161,7 +161,7 @@ def _encode_model(model: Model, encoder: Encoder) -> dict[str, Any]:
         "state": encoder(method.state, model.method_name),
         "prepare": encoder(model.prepare, "prepare"),
         "refitted": encoder(model.refitted, "refitted"),
-        "extracted": encoder(_extracted(method), "extracted"),
+        "extracted": encoder(method.extracted(), "extracted"),
         **({"slim": {"joint": bool(method.joint)}} if isinstance(method, Slim) else {}),
     }
 
@@ -211,11 +211,6 @@ def _decode_model(node: dict[str, Any], decoder: Decoder, about: dict[str, Any],
                 raise CheckpointError(f"{name} extracts no model, but the file has one")
             method.set_extracted(extracted)
     return model
-
-
-def _extracted(method: Any) -> Any:
-    """The extracted model as plain data, if extracting it from the state is expensive."""
-    return method.extracted() if method.extracts and method.state is not None else None
 
 
 def _verified(found: Any, fresh: Any) -> Any:
