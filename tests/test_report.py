@@ -55,10 +55,11 @@ def test_fit_and_select_write_a_report(rows, tmp_path):
     good("select", *words, "--report", tmp_path / "select.html")
     good("select", tmp_path / "m", "-k", 3, "--report", tmp_path / "again.html")
     html = (tmp_path / "fit.html").read_text()
-    for text in ("How many features?", "Along the run", "RMSE", "rows skipped", "sum of the weights"):
+    for text in ("y: 2 of 8 features", "R² on new rows", "How many features?", "RMSE", "rows skipped"):
         assert text in html
+    assert "sum of the weights" not in html  # every row counts once
     assert "3 of 8 features" in (tmp_path / "again.html").read_text()
-    assert "Along the run" in (tmp_path / "select.html").read_text()
+    assert "Along the run" not in (tmp_path / "select.html").read_text()  # one point is no curve
 
 
 def test_a_report_begins_with_quality_and_says_what_was_left_out_and_why(tmp_path):

@@ -57,15 +57,17 @@ def page(
     features = selected_features(fitted)
     head, rows = table(fitted, features)
     points = (trace or {}).get("points") or []
+    subject = (about or {}).get("target")
+    quality, intercept = _quality(fitted), fitted.coefficients()[1]
     return environment.from_string(source.joinpath("page.html").read_text(encoding="utf-8")).render(
-        title=title or f"{fitted.name}: {len(features):,} of {fitted.p:,} features",
+        title=title or f"{subject or fitted.name}: {len(features):,} of {fitted.p:,} features",
         version=__version__,
         kind=fitted.name,
         style=Markup(source.joinpath("page.css").read_text(encoding="utf-8")),
         script=Markup(source.joinpath("page.js").read_text(encoding="utf-8")),
         refresh=refresh,
-        facts=_facts(fitted, len(features), about or {}),
-        data=_data(fitted, trace),
+        facts=_facts(fitted, len(features), about or {}, quality) | _data(fitted, trace),
+        intercept=float(intercept[0]) if len(intercept) == 1 else None,
         head=head,
         rows=Markup(rows),
         errors=bool(features) and features[0].tvalue is not None,
@@ -78,7 +80,7 @@ def page(
         else printable(str(fitted.classes[-1])),
         histograms=any(kind == ("values", "text") for kind in head),
         effects=any(kind == ("effect", "number") for kind in head),
-        quality=_quality(fitted),
+        quality=quality,
         schema=_schema(fitted),
         path=_path(fitted, len(features)),
         adapted=_drift(fitted),
@@ -273,15 +275,15 @@ def _curve(points: list[dict[str, Any]] | None, label: str) -> Any:
     return Markup(_figures.curve(points, label) or "") if points else None
 
 
-def _facts(model: Model, selected: int, about: dict[str, Any]) -> dict[str, Any]:
-    shown = {
-        name: value
-        for name, value in about.items()
-        if not (
-            name.startswith("test ") and isinstance(model.about.get("quality"), dict)
-        )  # in its own section
-    }
-    facts: dict[str, Any] = {"features selected": f"{selected:,} of {model.p:,}", **shown}
+def _facts(
+    model: Model, selected: int, about: dict[str, Any], quality: dict[str, Any] | None
+) -> dict[str, Any]:
+    facts: dict[str, Any] = {"features selected": f"{selected:,} of {model.p:,}"}
+    if quality:
+        name, value, baseline = quality["figures"][0]
+        facts[f"{name} on new rows"], facts[f"{name} of a constant"] = value, baseline
+        about = {name: value for name, value in about.items() if not name.startswith("test ")}
+    facts |= {name: value for name, value in about.items() if name != "target"}  # in the title
     linear = model.method.linear_model()
     if linear is not None:
         facts["R²"] = float(np.mean(linear.r2))
@@ -292,18 +294,16 @@ def _facts(model: Model, selected: int, about: dict[str, Any]) -> dict[str, Any]
     if method.drift is not None:
         facts["half-life now"] = method.current_half_life
         facts["drift at rows"] = method.drift or "none"
-    intercept = model.coefficients()[1]
-    if len(intercept) == 1:
-        facts["intercept"] = float(intercept[0])
     return facts
 
 
 def _data(model: Model, trace: dict[str, Any] | None) -> dict[str, Any]:
     """What is known about the rows: how many, their weights, what was missing, constant or skipped."""
     about = model.about
-    data: dict[str, Any] = {"rows learned": model.n_rows, "features": model.p}
+    data: dict[str, Any] = {"rows learned": model.n_rows}
     if trace:
-        data["sum of the weights"] = float(trace["weight"])
+        if trace["weight"] != model.n_rows:
+            data["sum of the weights"] = float(trace["weight"])
         if model.nan_ok:
             data["values missing"] = int(trace["missing"])
     read = (about.get("source") or {}).get("read", {})
