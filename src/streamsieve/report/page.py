@@ -99,7 +99,7 @@ def table(fitted: Model, features: list[Feature]) -> tuple[list[tuple[str, str]]
 
     Ten thousand features have to stay well below two megabytes.
     """
-    from markupsafe import escape
+    from markupsafe import Markup, escape
 
     classes = fitted.classes if fitted.method.q > 1 else None
     several = fitted.method.q > 1
@@ -128,7 +128,8 @@ def table(fitted: Model, features: list[Feature]) -> tuple[list[tuple[str, str]]
     largest = max([abs(w) for each in sizes for w in each] + reach, default=0.0) or 1.0
     lines = []
     for rank, feature in enumerate(features, 1):
-        cells = [f"<td>{rank}", f"<td>{escape(printable(feature.name))}"]
+        name = escape(printable(feature.name)).replace("=", Markup("=<wbr>"))  # Contract=, Two year
+        cells = [f"<td>{rank}", f"<td>{name}"]
         if every:
             cells += [f"<td>{number(w)}" for w in feature.weights]
         elif several:
@@ -263,7 +264,7 @@ def number(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float | np.floating):
         real = float(value)
-        if 1e4 <= abs(real) < 1e12:
+        if 1e3 <= abs(real) < 1e12:
             return f"{real:,.0f}".replace("-", "−")
         return "∞" if math.isinf(value) else f"{value:.4g}".replace("-", "−")
     return ", ".join(map(number, value)) if isinstance(value, list | tuple) else printable(str(value))
