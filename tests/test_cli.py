@@ -677,3 +677,23 @@ def test_a_second_pass_where_the_memory_of_the_sieve_is_short(tmp_path):
             assert run(*words, tmp_path / "n", *kept).exit_code != 0
         assert "Resumed" in good(*words, tmp_path / "n", *kept, "--resume").stderr
         assert_array_equal(load(tmp_path / "n").coef_, load(tmp_path / "m").coef_)
+
+
+@pytest.mark.parametrize("verb", ["select", "fit", "path", "evaluate", "compare"])
+def test_help_shows_every_option_once_under_a_title(verb):
+    from importlib import import_module
+
+    import click
+
+    text = good(verb, "--help").stdout.split("\n\nOptions:")[1]
+    text = "Options:" + text
+    titles = re.findall(r"^(\w[\w ]*):$", text, re.MULTILINE)
+    assert titles[0] == "Options"
+    assert [title for title in titles if title in ("Table", "Model", "Files", "Output")] == [
+        "Table", "Model", "Files", "Output",
+    ]  # fmt: skip
+    assert len(titles) == len(set(titles))
+    command = import_module(f"streamsieve.cli.{verb}").command
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert len(re.findall(rf"^  (?:-\w, )?{option.opts[-1]}[ ,\n]", text, re.MULTILINE)) == 1, option

@@ -31,10 +31,15 @@ def section(verb: str, command: click.Command, context: click.Context) -> list[s
     for text, verbatim in paragraphs(command):
         lines += ["```text", text, "```", ""] if verbatim else [text, ""]
     lines += ["| option | |", "|---|---|"]
+    shown = ""
     for param in command.get_params(context):
         record = param.get_help_record(context)
         if record is None:
             continue
+        title = getattr(param, "section", "")
+        if title and title != shown:
+            lines.append(f"| **{title}** | |")
+            shown = title
         option, text = (cell.replace("|", "\\|").replace("\n", " ") for cell in record)
         lines.append(f"| `{option}` | {text.replace('`', '')} |")
     return [*lines, ""]

@@ -21,7 +21,7 @@ each method learns block by block. "(constant)" predicts the mean, or the most f
 """
 
 
-@click.command("compare", help=HELP, epilog=opt.METHOD_LIST)
+@click.command("compare", cls=opt.Verb, help=HELP, epilog=opt.METHOD_LIST)
 @opt.sources
 @opt.names("--methods", f"Methods to compare, separated by commas.  [default: {','.join(METHODS)}]")
 @click.option(
@@ -40,9 +40,10 @@ each method learns block by block. "(constant)" predicts the mean, or the most f
     help="Hold out every J-th row and measure the models on these.",
 )
 @click.option("--picture", type=opt.Output(), help="File for a picture of scores and sizes (PNG, SVG, PDF).")
+@opt.table
 @opt.task
 @opt.memory
-@opt.stream
+@opt.files
 @opt.output
 def command(
     source: tuple[str, ...],

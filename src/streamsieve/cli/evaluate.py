@@ -30,7 +30,7 @@ and changes in the stream become visible.
 """
 
 
-@click.command("evaluate", help=HELP, epilog=opt.METHOD_LIST)
+@click.command("evaluate", cls=opt.Verb, help=HELP, epilog=opt.METHOD_LIST)
 @opt.sources
 @click.option(
     "--at",
@@ -45,9 +45,10 @@ and changes in the stream become visible.
     type=opt.Output(),
     help="File to write the curve to, as JSON, for `report`.",
 )
+@opt.table
 @opt.model
-@opt.stream
 @opt.passing
+@opt.files
 @opt.output
 def command(
     source: tuple[str, ...], at: Any, output: str | None, as_json: bool, quiet: bool, **options: Any

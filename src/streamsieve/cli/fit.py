@@ -10,23 +10,26 @@ import click
 from . import options as opt
 
 HELP = """\
-Learn a model from SOURCE (files, globs, or - for standard input) and write it to a file.
+Learn a model from SOURCE and write it to a file.
 
-Notes and progress go to stderr. --checkpoint writes the state of the run to a file; after a crash the
-same command with --resume gives the same model, bit for bit.
+For a table: streamsieve fit houses.csv --target price -o houses.model
 
-More than one machine: --shard 1/64 to 64/64 in a batch queue, then `merge`; or --scheduler, or --workers.
+SOURCE is one or more files, glob patterns, or - for standard input. Notes and progress go to standard error.
+
+With --checkpoint, a run that was interrupted continues: the same command with --resume gives the same model,
+bit for bit. On several machines, run it with --shard 1/64 to 64/64 and `merge` the models, or pass --scheduler.
 """
 
 
-@click.command("fit", help=HELP, epilog=opt.METHOD_LIST)
+@click.command("fit", cls=opt.Verb, help=HELP, epilog=opt.METHOD_LIST)
 @opt.sources
 @click.option("-o", "--output", type=opt.Output(), help="File to write the model to.  [required]")
+@opt.schema
+@opt.table
 @opt.model
 @opt.errors
-@opt.stream
-@opt.schema
 @opt.passing
+@opt.files
 @opt.checkpoint
 @opt.units
 @opt.report

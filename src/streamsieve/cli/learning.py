@@ -177,7 +177,7 @@ def missing_numbers(options: dict[str, Any]) -> str:
 
 
 def read_source(files: tuple[str, ...], options: dict[str, Any]) -> Source:
-    """The source that the options of `options.stream` and `options.passing` describe."""
+    """The source that the options of `options.table`, `files` and `passing` describe."""
     given = {name: value for name, value in options.items() if value is not None}
     if given.get("passes") == "auto":
         del given["passes"]

@@ -121,10 +121,36 @@ def names(option: str, help: str) -> Decorator:
     return click.option(option, multiple=True, metavar="NAMES", callback=split, help=help)
 
 
-def _all(*options: Decorator) -> Decorator:
+class Verb(click.Command):
+    """A command whose --help shows its options by section."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                sections.setdefault(getattr(param, "section", "Options"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def _section(title: str, *options: Decorator) -> Decorator:
+    """Options that --help shows under a title."""
+
     def decorate(f: Any) -> Any:
         for option in reversed(options):
             f = option(f)
+            f.__click_params__[-1].section = title
+        return f
+
+    return decorate
+
+
+def _all(*groups: Decorator) -> Decorator:
+    def decorate(f: Any) -> Any:
+        for group in reversed(groups):
+            f = group(f)
         return f
 
     return decorate
@@ -132,42 +158,17 @@ def _all(*options: Decorator) -> Decorator:
 
 sources = click.argument("source", nargs=-1, required=True, metavar="SOURCE...")
 
-#: How rows are read; `streamsieve.read` has parameters of these names.
-stream = _all(
-    click.option("--target", help="Column to predict (CSV, Parquet, Arrow).  [svmlight: the label]"),
-    click.option("--weight", help="Column of row weights."),
-    click.option(
-        "--format",
-        default="auto",
-        show_default=True,
-        help="auto, svmlight, csv, tsv, jsonl, parquet, arrow, npy, npz, bed.",
-    ),
-    click.option("--delimiter", help="Character that separates the cells of CSV.  [default: detected]"),
-    click.option(
-        "--header/--no-header",
-        default=True,
-        help="Whether the first row of CSV holds the names of the columns; otherwise they are 0, 1, ...",
-    ),
-    click.option(
-        "--like",
-        type=click.Path(dir_okay=False),
-        metavar="MODEL",
-        help="Encode the columns of a table as this model does, so that `merge` can merge both models.",
-    ),
+#: How rows are read; `streamsieve.read` has parameters of these names, and of those of `files`.
+table = _section(
+    "Table",
+    click.option("--target", metavar="COLUMN", help="Column to predict.  [svmlight: the label]"),
+    click.option("--weight", metavar="COLUMN", help="Column of row weights."),
     names("--columns", "Use only these columns as features."),
     names("--drop", "Use all columns but these."),
-    click.option(
-        "--categories",
-        type=click.Choice(["onehot", "drop", "error"]),
-        default="onehot",
-        show_default=True,
-        help="What to do with columns of words: one feature for each value, leave them out, or raise an "
-        "error.",
-    ),
     names("--categorical", "Columns to read as categories, even if they hold numbers."),
     names("--numeric", "Columns to read as numbers; words in them count as missing values."),
-    names("--text", "Columns of text, whose words become features."),
     names("--date", "Columns of dates."),
+    names("--text", "Columns of text, whose words become features."),
     click.option(
         "--words",
         type=click.Choice(["counts", "tfidf"]),
@@ -176,8 +177,17 @@ stream = _all(
         help="Value of a word in a text: the number of times it occurs, or TF-IDF.",
     ),
     click.option(
+        "--categories",
+        type=click.Choice(["onehot", "drop", "error"]),
+        default="onehot",
+        show_default=True,
+        help="What to do with columns of words: make one feature for each value, leave them out, or raise an "
+        "error.",
+    ),
+    click.option(
         "--max-categories",
         type=click.IntRange(1),
+        metavar="N",
         default=1000,
         show_default=True,
         help="Maximum number of features for one column of categories; rarer values share a feature.",
@@ -190,6 +200,38 @@ stream = _all(
         "or raise an error. Missing words are a category.  [default: mean; keep with --effects]",
     ),
     click.option(
+        "--like",
+        type=click.Path(dir_okay=False),
+        metavar="MODEL",
+        help="Encode the columns as this model does, so that `merge` can merge both models.",
+    ),
+)
+
+schema = _section(
+    "Table",
+    click.option(
+        "--schema", "schema_only", is_flag=True, help="Print what each column of the table becomes, and stop."
+    ),
+)
+
+files = _section(
+    "Files",
+    click.option(
+        "--format",
+        metavar="NAME",
+        default="auto",
+        show_default=True,
+        help="auto, svmlight, csv, tsv, jsonl, parquet, arrow, npy, npz, bed.",
+    ),
+    click.option(
+        "--delimiter", metavar="CHARACTER", help="What separates the cells of CSV.  [default: detected]"
+    ),
+    click.option(
+        "--header/--no-header",
+        default=True,
+        help="Whether the first row of CSV holds the names of the columns. Without it they are 0, 1, ...",
+    ),
+    click.option(
         "--on-bad-row",
         type=click.Choice(["error", "skip"]),
         default="error",
@@ -197,21 +239,28 @@ stream = _all(
         help="What to do with rows that cannot be read: raise an error, or skip and count them.",
     ),
     click.option(
+        "--skip", type=click.IntRange(0), metavar="ROWS", default=0, help="Leave out the first rows."
+    ),
+    click.option("--limit", type=click.IntRange(1), metavar="ROWS", help="Stop after this many rows."),
+    click.option(
         "--features",
         "n_features",
         type=click.IntRange(1),
+        metavar="N",
         help="Number of features, if known (svmlight).",
     ),
     click.option("--zero-based", is_flag=True, help="svmlight indices count from 0."),
-    click.option("--skip", type=click.IntRange(0), default=0, help="Leave out the first rows."),
-    click.option("--limit", type=click.IntRange(1), help="Stop after this many rows."),
 )
 
-schema = click.option(
-    "--schema", "schema_only", is_flag=True, help="Print what each column of a table becomes, and stop."
-)
-
-passing = _all(
+passing = _section(
+    "Training",
+    click.option(
+        "--hold-out",
+        type=click.IntRange(0),
+        metavar="J",
+        help="Hold out every J-th row and measure the model on these; 0: do not measure.  [default: "
+        "fit on all rows; quality is measured on a second model that holds out a fifth of the first rows]",
+    ),
     click.option(
         "--passes",
         type=CountOrAuto("passes"),
@@ -223,6 +272,7 @@ passing = _all(
     click.option(
         "--shuffle-buffer",
         type=click.IntRange(0),
+        metavar="ROWS",
         default=0,
         help="Shuffle rows within a buffer of this many rows.",
     ),
@@ -230,33 +280,32 @@ passing = _all(
         "--seed",
         "random_state",
         type=click.IntRange(0),
+        metavar="N",
         default=0,
         show_default=True,
         help="Seed of the shuffling.",
     ),
-    click.option(
-        "--hold-out",
-        type=click.IntRange(0),
-        metavar="J",
-        help="Hold out every J-th row and measure the model on these; 0: do not measure.  [default: "
-        "fit on all rows; quality is measured on a second model that holds out a fifth of the first rows]",
-    ),
 )
 
-task = _all(
+task = _section(
+    "Model",
     click.option(
         "--task",
         type=click.Choice(["auto", "regression", "classification"]),
         default="auto",
         show_default=True,
+        help="Predict numbers (regression) or labels (classification); auto decides from the target.",
     ),
     names("--classes", "All labels, if the first rows may not contain all of them."),
 )
 
-memory = click.option(
-    "--memory",
-    type=Size(),
-    help="Memory limit of the model.  [default: 256MB for sieve, else a quarter of the machine's]",
+memory = _section(
+    "Model",
+    click.option(
+        "--memory",
+        type=Size(),
+        help="Memory limit of the model.  [default: 256MB for sieve, else a quarter of the machine's]",
+    ),
 )
 
 
@@ -278,7 +327,8 @@ class HalfLife(ParamType):
 
 
 #: Constraints on the weights, short for --set; parameters of the methods on averages.
-constraints = _all(
+constraints = _section(
+    "Model",
     names("--keep", "Features, or columns of categories, to keep in every model."),
     click.option("--positive", is_flag=True, default=None, help="Do not allow negative weights."),
     click.option(
@@ -289,58 +339,62 @@ constraints = _all(
     ),
 )
 
-shorthands = _all(
-    click.option(
-        "--criterion",
-        type=click.Choice(["cv", "1se", "ebic", "bic", "aic"]),
-        help="How -k auto chooses: least held-out loss, the fewest features within one standard error of it, "
-        "or an information criterion.  [default: cv; averages: bic]",
-    ),
-    constraints,
-    click.option(
-        "--effects",
-        type=click.Choice(["linear", "shapes", "pairs", "auto"]),
-        help="Form of the effects (sieve): lines, curves, or curves and pairs of features; auto compares "
-        "them by cross-validation.",
-    ),
-    click.option(
-        "--half-life",
-        type=HalfLife(),
-        help="Number of rows after which the weight of a row has halved; auto adapts it to the stream and "
-        "reports when it changed.",
-    ),
-)
-
 model = _all(
-    click.option(
-        "-k",
-        "k",
-        type=CountOrAuto("features"),
-        help="Number of features to select; auto: chosen by --criterion.",
-    ),
-    click.option(
-        "--method",
-        default="auto",
-        show_default=True,
-        callback=lambda ctx, param, value: value.lower(),  # noqa: ARG005
-        help="auto (sieve), or one of the methods below.",
+    _section(
+        "Model",
+        click.option(
+            "-k",
+            "k",
+            type=CountOrAuto("features"),
+            help="Number of features to select; auto: chosen by --criterion.",
+        ),
+        click.option(
+            "--method",
+            metavar="NAME",
+            default="auto",
+            show_default=True,
+            callback=lambda ctx, param, value: value.lower(),  # noqa: ARG005
+            help="auto (sieve), or one of the methods below.",
+        ),
+        click.option(
+            "--criterion",
+            type=click.Choice(["cv", "1se", "ebic", "bic", "aic"]),
+            help="How -k auto chooses: least held-out loss, the fewest features within one standard error of it, "
+            "or an information criterion.  [default: cv; averages: bic]",
+        ),
     ),
     task,
-    click.option(
-        "--set",
-        "settings",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Set a parameter of the method; can be repeated.",
+    constraints,
+    _section(
+        "Model",
+        click.option(
+            "--effects",
+            type=click.Choice(["linear", "shapes", "pairs", "auto"]),
+            help="Form of the effects (sieve): lines, curves, or curves and pairs of features; auto compares "
+            "them by cross-validation.",
+        ),
+        click.option(
+            "--half-life",
+            type=HalfLife(),
+            help="Number of rows after which the weight of a row has halved; auto adapts it to the stream and "
+            "reports when it changed.",
+        ),
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Set a parameter of the method; can be repeated.",
+        ),
     ),
-    shorthands,
     memory,
 )
 
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 #: Uncertainty of the selection: parameters of methods on averages, and the column `cluster` of `read`.
-errors = _all(
+errors = _section(
+    "Uncertainty",
     click.option(
         "--fdr", type=_SHARE, metavar="Q", help="Select at this false discovery rate, by least squares (ols)."
     ),
@@ -353,7 +407,7 @@ errors = _all(
     click.option(
         "--cluster",
         metavar="COLUMN",
-        help="Column that identifies clusters; rows of one cluster may be dependent.  [--se folds]",
+        help="Column that identifies clusters; rows of one cluster may be dependent. Implies --se folds.",
     ),
     click.option(
         "--honest",
@@ -370,7 +424,8 @@ errors = _all(
     ),
 )
 
-checkpoint = _all(
+checkpoint = _section(
+    "Checkpoints",
     click.option("--checkpoint", type=Output(), help="File to write the state of the run to."),
     click.option(
         "--every",
@@ -382,7 +437,8 @@ checkpoint = _all(
     click.option("--resume", is_flag=True, help="Continue from the checkpoint, if it exists."),
 )
 
-units = _all(
+units = _section(
+    "Several processes or machines",
     click.option(
         "--shard",
         type=Shard(),
@@ -393,6 +449,7 @@ units = _all(
     click.option(
         "--workers",
         type=click.IntRange(1),
+        metavar="N",
         help="Learn in this many processes on this machine (needs dask).",
     ),
     click.option(
@@ -405,7 +462,8 @@ units = _all(
     ),
 )
 
-report = _all(
+report = _section(
+    "Report",
     click.option(
         "--report",
         type=Output(),
@@ -421,7 +479,8 @@ report = _all(
     ),
 )
 
-output = _all(
+output = _section(
+    "Output",
     click.option("--json", "as_json", is_flag=True, help="Print results as JSON."),
     click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notes."),
 )

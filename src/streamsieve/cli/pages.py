@@ -78,7 +78,7 @@ def repeat_command(fitted: Model) -> str | None:
 
 def _stream_options(read: dict[str, Any]) -> list[str]:
     """Options of the command line for reading rows that differ from their defaults."""
-    holder = opt.stream(opt.passing(click.Command("options").callback or (lambda: None)))
+    holder = opt.table(opt.files(opt.passing(click.Command("options").callback or (lambda: None))))
     words = []
     for param in reversed(getattr(holder, "__click_params__", [])):
         name, value = param.name, read.get(param.name)

@@ -15,34 +15,42 @@ _PATHS = [name.lower() for name, entry in METHODS.items() if entry.family == "av
 HELP = """\
 Print models of every size for SOURCE: residual, R2, AIC, BIC, EBIC, and which size is best.
 
-SOURCE is files, globs, or - for standard input; or one model on running averages, written by `fit` or
-`merge`.
+SOURCE is one or more files, glob patterns, or - for standard input. It can also be a model on running averages
+from `fit` or `merge`.
 """
 
 
-@click.command("path", help=HELP)
+@click.command("path", cls=opt.Verb, help=HELP)
 @opt.sources
 @click.option(
     "--method",
     type=click.Choice(_PATHS, case_sensitive=False),
     help="Method that orders the features.  [default: obestsubset, or olsth with limits on the weights]",
 )
-@click.option("--criterion", type=click.Choice(["aic", "bic", "ebic"]), default="bic", show_default=True)
+@click.option(
+    "--criterion",
+    type=click.Choice(["aic", "bic", "ebic"]),
+    default="bic",
+    show_default=True,
+    help="Criterion that chooses the best size.",
+)
 @click.option(
     "-n",
     "--sizes",
     type=click.IntRange(2),
+    metavar="N",
     default=30,
     show_default=True,
-    help="Approximate number of rows of the table.",
+    help="Print about this many sizes.",
 )
 @click.option("--all", "every_size", is_flag=True, help="Print every size.")
 @click.option("-o", "--output", type=opt.Output(), help="File to write the averages to, as a model.")
+@opt.table
 @opt.constraints
 @opt.task
 @opt.memory
-@opt.stream
 @opt.passing
+@opt.files
 @opt.checkpoint
 @opt.output
 def command(

@@ -11,19 +11,22 @@ from . import options as opt
 HELP = """\
 Print the features of SOURCE that matter, with their effects and weights, the strongest first.
 
-SOURCE is files, globs, or - for standard input; or one model on running averages from `fit` or `merge`,
-from which a model of any -k and --method is extracted without reading a row again.
+For a table: streamsieve select houses.csv --target price
+
+SOURCE is one or more files, glob patterns, or - for standard input. It can also be a model on running averages
+from `fit` or `merge`: -k and --method then extract another model from these averages, without reading a row.
 """
 
 
-@click.command("select", help=HELP, epilog=opt.METHOD_LIST)
+@click.command("select", cls=opt.Verb, help=HELP, epilog=opt.METHOD_LIST)
 @opt.sources
 @click.option("-o", "--output", type=opt.Output(), help="Also write the model to this file.")
+@opt.schema
+@opt.table
 @opt.model
 @opt.errors
-@opt.stream
-@opt.schema
 @opt.passing
+@opt.files
 @opt.checkpoint
 @opt.report
 @opt.output
