@@ -14,9 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from cli_data import LIMIT, PROGRAM, N, good, run, table, write_files
 from streamsieve import read_checkpoint
+from streamsieve.cli.learning import Interrupted, Signals
 from streamsieve.sources.prefetch import prefetch
 from streamsieve.training.checkpoint import CheckpointPolicy
-from streamsieve.training.trainer import Interrupted, Signals
 
 kills = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 signals = pytest.mark.skipif(os.name == "nt", reason="Windows sends no signals to other processes")

@@ -56,8 +56,7 @@ def command(
     import json
 
     from ..training.history import History
-    from ..training.trainer import Interrupted, Signals
-    from .learning import meter_of, prepare_evaluation
+    from .learning import Interrupted, Signals, meter_of, prepare_evaluation
     from .output import emit, leave, plain, writing
 
     history = History(at)
@@ -66,7 +65,7 @@ def command(
         try:
             run = prepare_evaluation(source, options, history, output, quiet)
             with meter_of(run, quiet) as meter:
-                run.learn(meter, signals)
+                run.learn(meter, signals.deferred)
         except Interrupted as signal:
             code = 128 + signal.number
             if not history.points:

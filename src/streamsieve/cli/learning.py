@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import inspect
 import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import click
 
@@ -15,7 +18,6 @@ from ..training.checkpoint import CheckpointPolicy
 from ..training.history import History
 from ..training.model import Model, TooManyFeatures
 from ..training.source import Source, SourceRun, input_files
-from ..training.trainer import Interrupted, Signals
 from .method_choice import ERRORS, FIELDS, MethodChoice, expand
 from .model_files import schema_of_model
 from .output import Console, check_outputs, emit, leave
@@ -23,6 +25,49 @@ from .progress import ProgressMeter
 
 #: Parameters without meaning for a stream, which is learned once.
 ONLY_FIT = ("max_iter", "tol", "shuffle")
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal ended the run between two blocks.
+
+    It is not an `Exception`, because it can be raised at any line and must not be caught by handlers of
+    errors, for example in the standard library when a thread starts.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class Signals:
+    """SIGINT and SIGTERM end a run after the current block, or immediately while it waits."""
+
+    def __init__(self) -> None:
+        self.pending, self.learning = 0, False
+
+    def __enter__(self) -> Self:
+        self.before = {n: signal.signal(n, self._handle) for n in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, _: Any) -> None:
+        if self.pending or not self.learning:  # a second one does not wait either
+            raise Interrupted(number)
+        self.pending = number
+
+    @contextmanager
+    def deferred(self) -> Iterator[None]:
+        """Signals inside the context end the run at the end of the block."""
+        self.learning = True
+        try:
+            yield
+        finally:
+            self.learning = False
+        if self.pending:
+            raise Interrupted(self.pending)
 
 
 class FittedRun(NamedTuple):
@@ -199,7 +244,7 @@ def _learn(run: SourceRun, signals: Signals, console: Console) -> None:
     console.note(run.note)
     while not run.done:
         with meter_of(run, console.quiet) as meter:
-            run.learn(meter, signals)
+            run.learn(meter, signals.deferred)
             if run.done:
                 meter.count(run.trainer.rows)
         if not run.done:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import logging
 import operator
 import warnings
 from threading import Lock, RLock
@@ -29,7 +30,8 @@ from ..statistics.folds import hash_ids
 from ..training.model import Model
 from ..training.outside import reach_of
 from ..training.passes import continue_from
-from ..training.trainer import ProgressLog, Trainer, machine_memory
+from ..training.progress import ProgressLog, logger
+from ..training.trainer import Trainer, machine_memory
 from .blocks import CheckedBlocks, is_source
 from .frames import columns_of, frame_schema, rows_of_frame
 
@@ -252,7 +254,8 @@ class Estimator(SelectorMixin, BaseEstimator):
             X, y, sample_weight = read(X, target=y, weight=sample_weight, missing=missing), None, None
         check_any_weight(sample_weight)
         fresh = self._fresh()
-        log = ProgressLog(f"{type(self).__name__}.fit", VERBOSE.check("verbose", self.verbose))
+        shown = VERBOSE.check("verbose", self.verbose) or logger.isEnabledFor(logging.INFO)
+        log = ProgressLog(f"{type(self).__name__}.fit") if shown else None
         trainer = Trainer(fresh._model, progress=log)
         if y is None and is_source(X):
             blocks = CheckedBlocks(X, lambda rows, first: fresh._check_block(rows, first, X), fresh._labels)
@@ -262,11 +265,10 @@ class Estimator(SelectorMixin, BaseEstimator):
         fresh._set_width()
         if trainer.n_iter is not None:
             fresh.n_iter_ = trainer.n_iter
-            passes = "1 pass" if trainer.n_iter == 1 else f"{trainer.n_iter} passes"
-            log.write(f"{passes} over {counted(trainer.rows, 'row')}")
         if trainer.k is not None:
             fresh.k_ = trainer.k
-            log.write(f"k='auto' chose {counted(trainer.k, 'feature')}")
+        if log is not None:
+            log.finish(trainer.rows, trainer.n_iter, trainer.k)
         return self._become(fresh)
 
     def _check_block(self, X: Any, first: bool, source: Any) -> Rows:

@@ -187,6 +187,14 @@ class Model:
             self.refitted = self.reach = None
             self._seen_value = False
 
+    def begin_next_pass(self) -> bool:
+        """Replace the method by that of a further pass over the same rows; False if it needs none."""
+        again = self.method.next_pass()
+        if again is None:
+            return False
+        self.method = again
+        return True
+
     def resize(self, p: int) -> None:
         """Grow or shrink the state to p features."""
         if p != self.method.p:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.method import Extent, Method
+from ..core.method import Extent
 from ..core.params import Advice, ParamError
 from ..core.tasks import Classification
 from ..core.words import counted
@@ -23,18 +23,10 @@ from ..sources.schema import Schema
 from .checkpoint import CheckpointPolicy
 from .history import History
 from .model import Model, TooManyFeatures
+from .progress import Progress
 from .quality import Quality, histograms, of_first_rows, quality_of, supports_of_folds
 from .trace import Trace
-from .trainer import (
-    Block,
-    Progress,
-    Signals,
-    Trainer,
-    bytes_joined,
-    machine_memory,
-    most_features,
-    wants_all_rows,
-)
+from .trainer import Block, Trainer, bytes_joined, machine_memory, most_features, wants_all_rows
 
 _FIRST_ROWS, _FIRST_BYTES = 10_000, 64 << 20  # inspected to determine the task, the labels and the width
 _REREAD = 1 << 30  # bytes that are read again to name the line of a feature that is too far
@@ -273,14 +265,20 @@ class SourceRun:
 
     # ---------------------------------------------------------------- learning
 
-    def learn(self, progress: Progress | None = None, signals: Signals | None = None) -> None:
-        """Learn the remaining rows of this pass; `done` unless another pass follows. Interrupted by a
-        signal."""
+    def learn(
+        self,
+        progress: Progress | None = None,
+        deferred: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Learn the remaining rows of this pass; `done` unless another pass follows.
+
+        Signals inside `deferred` contexts end the run between two blocks.
+        """
         if self.done:
             return
         trainer = self.trainer
         self.checkpoint.begin(trainer.rows)
-        trainer.progress, trainer.signals = progress, signals
+        trainer.progress, trainer.deferred = progress, deferred
         try:
             if self.mode == "stream":
                 trainer.learn(self.blocks_to_read())
@@ -292,9 +290,8 @@ class SourceRun:
             raise
         if not trainer.any_weight:
             raise BadData("all rows have weight 0; at least one must be positive", self.source.files[0])
-        again = self.model.method.next_pass() if self.as_fit and self.mode == "stream" else None
-        if again is not None:
-            self._read_again(again)
+        if self.as_fit and self.mode == "stream" and self.model.begin_next_pass():
+            self._read_again()
             return
         self.done = True
         self._describe()
@@ -303,15 +300,12 @@ class SourceRun:
         if self.checkpoint.file is not None:
             self.checkpoint.write(self.model, trainer.rows, trainer.resume_from, done=True)
 
-    def _read_again(self, method: Method) -> None:
-        """Begin the second pass: the same source, another method; `done` stays False."""
-        self.model.method = method
+    def _read_again(self) -> None:
+        """Begin the second pass over the same source; `done` stays False."""
         self.reopen()
-        before = self.trainer
         if self.checkpoint.trace is not None:
             self.checkpoint.trace = Trace()  # of this pass: rows count from 0 again
         self.trainer = self._new_trainer()
-        self.trainer.progress, self.trainer.signals = before.progress, before.signals
 
     def reopen(self) -> None:
         """Start again at the first block."""

@@ -9,13 +9,10 @@ call it.
 
 from __future__ import annotations
 
-import logging
 import os
-import signal
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
-from typing import Any, NamedTuple, Protocol, Self
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,14 +27,13 @@ from .checkpoint import CheckpointPolicy
 from .history import History, Point, measure_next
 from .model import Model, TooManyFeatures, check_size, chooses_size, has_passes
 from .passes import MeanLoss, Passes, begin_passes, one_pass, shuffled
+from .progress import Progress
 from .refit import refit_selected
 from .size import check_constraints, choose_size
 from .trace import Trace
 
 BLOCK_ROWS, BLOCK_VALUES = 4096, 1 << 20  # of a block, as `read` cuts them: sums then round alike
 BUFFER_VALUES = 1 << 24  # of a source too large for memory that are shuffled together: 128 megabytes
-logger = logging.getLogger("streamsieve")
-_FIRST = 1024  # rows of the first message; the next ones come when the rows have doubled
 _EXTRACTING = 4  # copies of the state, while a model is extracted from it
 _GROWING = 2  # arrays that grow are copied
 _MOST_EXTRACTED = 2_000  # features up to which a model is extracted to show progress: that costs p^3
@@ -51,101 +47,6 @@ class Block(NamedTuple):
     weight: Any = None
     cluster: Any = None
     position: Any = None
-
-
-class Progress(Protocol):
-    """Shows the progress of a run."""
-
-    def due(self, rows: int) -> bool:
-        """Whether to show progress after this number of rows."""
-
-    def doubled(self, rows: int) -> bool:
-        """Whether the number of rows has doubled since the last update."""
-
-    def update(self, rows: int, measured: tuple[float, int] | None, point: Point | None = None) -> None:
-        """Show rows and, if measured, loss and number of features; a point that was just recorded."""
-
-
-class ProgressLog:
-    """The progress of `fit` in Python: a message whenever the number of rows of a stream has doubled, and
-    after every pass over rows in memory.
-
-    Messages go to the logger at level INFO. If it has no handler, `verbose` prints them to stderr.
-    """
-
-    def __init__(self, label: str, verbose: bool) -> None:
-        self.label, self.verbose = label, verbose
-        self.rows, self.next_rows = -1, _FIRST
-        self.passes = 0
-
-    @property
-    def on(self) -> bool:
-        return self.verbose or logger.isEnabledFor(logging.INFO)
-
-    def due(self, rows: int) -> bool:
-        return self.on and (rows == self.rows or self.doubled(rows))
-
-    def doubled(self, rows: int) -> bool:
-        return rows >= self.next_rows
-
-    def update(self, rows: int, measured: tuple[float, int] | None, point: Any = None) -> None:  # noqa: ARG002
-        found = "" if measured is None else f", loss {measured[0]:.4g}, {counted(measured[1], 'feature')}"
-        self.passes = self.passes + 1 if rows == self.rows else 1
-        again = f", pass {self.passes}" if self.passes > 1 else ""
-        self.write(f"{counted(rows, 'row')}{again}{found}")
-        self.rows = rows
-        while self.next_rows <= rows:
-            self.next_rows *= 2
-
-    def write(self, text: str) -> None:
-        """Write one message, if there is a handler."""
-        if logger.isEnabledFor(logging.INFO):
-            logger.info("%s: %s", self.label, text)
-        elif self.verbose:
-            print(f"{self.label}: {text}", file=sys.stderr)
-
-
-class Interrupted(KeyboardInterrupt):
-    """A signal ended the run between two blocks.
-
-    It is not an `Exception`, because it can be raised at any line and must not be caught by handlers of
-    errors, for example in the standard library when a thread starts.
-    """
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
-class Signals:
-    """SIGINT and SIGTERM end a run after the current block, or immediately while it waits."""
-
-    def __init__(self) -> None:
-        self.pending, self.learning = 0, False
-
-    def __enter__(self) -> Self:
-        self.before = {n: signal.signal(n, self._handle) for n in (signal.SIGINT, signal.SIGTERM)}
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self.before.items():
-            signal.signal(number, handler)
-
-    def _handle(self, number: int, _: Any) -> None:
-        if self.pending or not self.learning:  # a second one does not wait either
-            raise Interrupted(number)
-        self.pending = number
-
-    @contextmanager
-    def deferred(self) -> Iterator[None]:
-        """Signals inside the context end the run at the end of the block."""
-        self.learning = True
-        try:
-            yield
-        finally:
-            self.learning = False
-        if self.pending:
-            raise Interrupted(self.pending)
 
 
 def wants_all_rows(model: Model) -> bool:
@@ -168,7 +69,8 @@ class Trainer:
         Records a few points of the run.
     checkpoint : CheckpointPolicy or None
     progress : Progress or None
-    signals : Signals or None
+    deferred : callable
+        Returns a context inside which signals wait, to end the run after it.
     memory : int or None
         Memory limit of the model in bytes.
 
@@ -195,11 +97,11 @@ class Trainer:
         trace: Trace | None = None,
         checkpoint: CheckpointPolicy | None = None,
         progress: Progress | None = None,
-        signals: Signals | None = None,
+        deferred: Callable[[], AbstractContextManager[None]] = nullcontext,
         memory: int | None = None,
     ) -> None:
         self.model, self.rows, self.history, self.trace = model, rows, history, trace
-        self.checkpoint, self.progress, self.signals, self.memory = checkpoint, progress, signals, memory
+        self.checkpoint, self.progress, self.deferred, self.memory = checkpoint, progress, deferred, memory
         self.position: Any = None
         self.any_weight = rows > 0
         self.passes: dict[str, Any] | None = None  # that have ended, over the same rows
@@ -234,9 +136,8 @@ class Trainer:
             model.method.extent = Extent.of(rows)
             model.begin(rows.p, y.shape[1])
             self._learn_rows(rows, y, w, cluster)
-        while (again := model.method.next_pass()) is not None:
+        while model.begin_next_pass():
             with self._until_checkpoint():
-                model.method = again
                 self._learn_rows(rows, y, w, cluster)
                 self._end_pass(None, {})
 
@@ -264,8 +165,8 @@ class Trainer:
 
     def _until_checkpoint(self) -> Any:
         """Signals wait until the state is one that a checkpoint can hold, if one is written at all."""
-        wait = self.signals is not None and self.checkpoint is not None and self.checkpoint.file is not None
-        return self.signals.deferred() if wait and self.signals is not None else nullcontext()
+        writes = self.checkpoint is not None and self.checkpoint.file is not None
+        return self.deferred() if writes else nullcontext()
 
     def _learn_rows(self, rows: Rows, y: Array, w: Array | None, cluster: Any) -> None:
         """Learn encoded rows once, in the same blocks as from a file."""
@@ -375,8 +276,7 @@ class Trainer:
         """Learn the blocks of a source, and again while the method needs another pass."""
         if resumed is None:
             self.learn(source)
-        while (again := self.model.method.next_pass()) is not None:
-            self.model.method = again
+        while self.model.begin_next_pass():
             self.rows = 0
             self.learn(source)
             self._end_pass(None, {})
@@ -408,9 +308,9 @@ class Trainer:
     # ---------------------------------------------------------------- a stream, once
 
     def learn(self, blocks: Iterable[Block]) -> None:
-        """Learn all blocks; raises Interrupted after a signal."""
+        """Learn all blocks; a signal ends the run between two of them."""
         for block in blocks:
-            with self.signals.deferred() if self.signals is not None else nullcontext():
+            with self.deferred():
                 self._learn_block(block)
         if self.history is not None:
             self._show(self.history.record(self.model, self.rows, last=True), None)
@@ -494,6 +394,9 @@ def join(parts: list[Block]) -> tuple[Rows, Any, Any, Any]:
         None if each[0] is None else np.concatenate(each) for each in zip(*(part[1:4] for part in parts))
     )
     return rows, y, w, cluster
+
+
+# ---------------------------------------------------------------- memory
 
 
 def bytes_joined(values: float, sparse: bool) -> float:
