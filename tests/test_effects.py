@@ -14,14 +14,23 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from cli_data import good, run, table
 from reference import effects as twin
-from streamsieve import EffectDisplay, SieveClassifier, SieveRegressor, _core, distributed, load, save
+from streamsieve import (
+    CheckpointError,
+    EffectDisplay,
+    SieveClassifier,
+    SieveRegressor,
+    _core,
+    distributed,
+    load,
+    save,
+)
 from streamsieve.core.losses import expit
 from streamsieve.core.rows import as_rows
 from streamsieve.export import to_c, to_json, to_sql
 from streamsieve.methods.effects.fit import Sample, Squares, cholesky, fit_labels
 from streamsieve.methods.effects.functions import Basis, Design
 from streamsieve.methods.effects.levels import EDGES, LEVELS, Levels, cut_points
-from streamsieve.methods.effects.read import eliminate
+from streamsieve.methods.effects.read import Answer, eliminate
 
 
 def rng(seed=0):
@@ -478,6 +487,32 @@ def test_a_model_goes_on_from_a_file(tmp_path, n):
         whole = SieveClassifier(4, effects="auto").partial_fit(X, y, classes=[0, 1])
         assert not list(other._model.differences(whole._model))
         assert_array_equal(other.predict_proba(X), whole.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        *[("shard", 1 << 24), ("shard", -1), ("n", 1 << 40), ("rows", -1), ("codes", 64), ("y", 1e308)],
+        *[("weight", 1e308), ("weight", 0.0), ("unit", 0.0), ("edges", 0.0)],
+        *[("features", 0), ("pairs", 0), ("pairs", 10), ("pvalues", 7.0), ("errors", -1.0)],
+        *[("tables", np.nan), ("losses", {"cubes": 1.0}), ("kind", "cubes")],
+    ],
+)
+def test_forged_files_are_refused(part, value, tmp_path):
+    X, y = xor(2500, 10)
+    model = SieveClassifier(4, effects="pairs").partial_fit(X, y, classes=[0, 1])
+    model.predict(X[:1])
+    state = model.method_.state
+    if part in Answer._fields:
+        held = getattr(state._effects, part)
+        forged = np.full_like(held, value) if isinstance(held, np.ndarray) else value
+        state._effects = state._effects._replace(**{part: forged})
+    else:
+        held = getattr(state.levels, part)
+        setattr(state.levels, part, np.full_like(held, value) if isinstance(held, np.ndarray) else value)
+    save(model, tmp_path / "m")
+    with pytest.raises(CheckpointError):
+        load(tmp_path / "m")
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,9 @@ def test_a_name_may_be_given_with_the_blanks_that_its_header_has(tmp_path):
 def test_times_that_count_from_one_are_features():
     times, others = ("t", "Time", "day_of_year", "Week"), ("patient", "weekly_id", "timer")
     for name in (*times, *others):
-        frame = pd.DataFrame({name: np.arange(100) + 1, "x": np.arange(100) % 3, "y": np.arange(100) % 7 + 0.5})
+        frame = pd.DataFrame(
+            {name: np.arange(100) + 1, "x": np.arange(100) % 3, "y": np.arange(100) % 7 + 0.5}
+        )
         assert kinds_of(frame)[name] == ("number" if name in times else "identifier")
 
 

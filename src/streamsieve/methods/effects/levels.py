@@ -23,9 +23,7 @@ FIRST = 2000  # rows that set the edges: a level then holds 31 of them
 FINE = 1 << 20  # parts of a feature's unit in which its sums are counted
 CODES = 1 << 20  # bytes of levels made at a time: small for the memory, large for a call
 SAMPLE = ("codes", "y", "weight", "hash")
-SHARD = (
-    40  # bits for the number of a row within its part of the stream; the others are a hash of its first row
-)
+ROW_BITS = 40  # of a hashed number: the row within its part of a stream; the other 24: a hash of its first row
 
 Codes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
@@ -275,10 +273,11 @@ class Levels(State):
         if len(self.y) != h or len(self.weight) != h or len(self.codes) != h or h > max(capacity, first_rows):
             raise ValueError("the parts of the sample differ in length, or are too long.")
         self.first.check(p, targets, first_rows, limit)
-        if self.n < 0 or self.shard < 0 or self.rows.min(initial=0) < 0 or (self.codes >= LEVELS).any():
+        numbered = 0 <= self.n < 1 << ROW_BITS and 0 <= self.shard < 1 << (64 - ROW_BITS)
+        if not numbered or self.rows.min(initial=0) < 0 or (self.codes >= LEVELS).any():
             raise ValueError("counts or levels are out of range.")
-        if not (np.isfinite(self.y).all() and (self.weight > 0).all() and np.isfinite(self.weight).all()):
-            raise ValueError("targets or weights of the sample are not finite.")
+        if not ((np.abs(self.y) <= limit).all() and ((self.weight > 0) & (self.weight <= limit)).all()):
+            raise ValueError("targets or weights of the sample are out of range.")
         if not (np.isfinite(self.origin).all() and (self.unit > 0).all() and np.isfinite(self.unit).all()):
             raise ValueError("the units of the sums are not positive.")
         if self.edges is None:
@@ -302,12 +301,12 @@ def check_edges(edges: Any, p: int) -> None:
 
 def first_row(x: NDArray[Any], y: Array) -> int:
     """A number for a part of a stream, by its first row: parts then sample independently of each other."""
-    return zlib.crc32(x.tobytes() + y.tobytes()) >> 8
+    return zlib.crc32(x.tobytes() + y.tobytes()) >> (ROW_BITS - 32)
 
 
 def row_hashes(shard: int, first: int, n: int) -> Hashes:
     """Of n consecutive rows of a part."""
-    return hash64(np.uint64(shard << SHARD) + np.arange(first, first + n, dtype=np.uint64))
+    return hash64(np.uint64(shard << ROW_BITS) + np.arange(first, first + n, dtype=np.uint64))
 
 
 def hash64(number: Hashes) -> Hashes:

@@ -1,4 +1,4 @@
-"""The tables of a model of shapes and pairs: what it takes to predict, and to draw its components."""
+"""A model of shapes and pairs as tables, for predictions and for drawing its components."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Tables(State):
     Attributes
     ----------
     features : int array (s,)
-        All features that a component holds, ascending.
+        The features of all components, ascending.
     edges, means : arrays (s, 63) and (s, 64)
-        The edges of their levels, and the mean in each level.
+        The edges of their levels, and the mean value in each level.
     rows : int64 array (s, 64)
         Rows of each level.
     model : list
@@ -51,7 +51,7 @@ class Tables(State):
         return Answer(*self.model)
 
     def place(self, features: Any) -> Any:
-        """Where features that a component holds are in the arrays."""
+        """Positions of features in the arrays."""
         return np.searchsorted(self.features, features)
 
     def scores(self, rows: Rows) -> Array:
@@ -121,8 +121,13 @@ def check_answer(found: Answer, p: int, q: int) -> None:
         ("constant", np.float64, (q,)),
     ):
         check_array(name, getattr(found, name), kind, shape)
-    used = np.concatenate([found.features, found.pairs.ravel()])
-    if found.kind not in KINDS or (len(used) and not 0 <= used.min() <= used.max() < p):
+    used, pvalues = np.concatenate([found.features, found.pairs.ravel()]), found.pvalues
+    ascending = (np.diff(found.features) > 0).all() and (found.pairs[:, 0] < found.pairs[:, 1]).all()
+    if found.kind not in KINDS or not ascending or (len(used) and not 0 <= used.min() <= used.max() < p):
         raise ValueError("the model does not fit the state.")
-    if type(found.losses) is not dict or not all(type(value) is float for value in found.losses.values()):
-        raise ValueError("the losses of the model are not numbers.")
+    if not ((pvalues >= 0) & (pvalues <= 1)).all() or not (found.errors >= 0).all():
+        raise ValueError("the p-values or standard errors of the model are out of range.")
+    if type(found.losses) is not dict or not all(
+        kind in KINDS and type(value) is float for kind, value in found.losses.items()
+    ):
+        raise ValueError("the losses of the model are not numbers by kind.")
