@@ -60,7 +60,7 @@ def learned(X, y=None, edges=None, capacity=10**6, cuts=(), first=200, w=None):
     for at in np.split(np.arange(X.shape[0]), sorted(cuts)):
         if len(at):
             part = as_rows(X[at[0] : at[-1] + 1], nan_ok=True)[0]
-            out.take(out.step(part, y[at], None if w is None else w[at], first, capacity, 1))
+            out.apply(out.step(part, y[at], None if w is None else w[at], first, capacity, 1))
     return out
 
 
@@ -299,7 +299,7 @@ def test_wider_rows_leave_a_shorter_sample():
     X, y = bowls(900, 7)
     levels, wide = learned(X, y[:, None], capacity=300).widened(20), rng(1).normal(size=(5, 20))
     hashes = np.sort(levels.hash)
-    levels.take(levels.step(as_rows(wide)[0], np.zeros((5, 1)), None, 200, 100, 1))
+    levels.apply(levels.step(as_rows(wide)[0], np.zeros((5, 1)), None, 200, 100, 1))
     assert len(levels) == len(levels.codes) == len(levels.y) == 100
     assert np.isin(hashes[:90], levels.hash).all()
 

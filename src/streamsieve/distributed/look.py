@@ -61,7 +61,7 @@ class FirstLook(Method):
         s = self.state
         if s.X is not None:
             X, hashes = Rows.concat([s.X, X]), np.concatenate([s.hash, hashes])
-        best = np.argsort(hashes, kind="stable")[: self.method.first_rows_of(self.p)]
+        best = np.argsort(hashes, kind="stable")[: self.method.first_rows(self.p)]
         s.X, s.hash = X.take(best), hashes[best]
 
     def merge(

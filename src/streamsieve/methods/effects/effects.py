@@ -23,13 +23,14 @@ _NOT_WITH = {"fit_intercept": True, "standardize": True, "half_life": None, "se"
 
 
 class Effects(Sieve):
-    """A sieve that also keeps its rows as 8-bit levels, and reads lines, shapes or pairs from them.
+    """A sieve that also samples its rows as 8-bit levels, from which it reads lines, shapes or pairs.
 
-    With effects='auto' both share the memory, and where lines are chosen the sieve answers.
+    With effects='auto' the sieve and the sample share the memory. If lines predict as well as shapes and
+    pairs, the model is that of the sieve.
     """
 
     name = "Sieve"
-    #: Whether parts will be merged: then no sieve learns the rows, because its rows cannot be merged.
+    #: Whether parts will be merged. The rows of a sieve cannot be merged, so that no sieve learns them then.
     merges: bool = False  # type: ignore[misc]
 
     def check(self) -> None:
@@ -71,7 +72,7 @@ class Effects(Sieve):
         return state
 
     def begin(self, p: int, q: int) -> Self:
-        """Parts of a stream may be narrower than the edges, where rows are sparse."""
+        """Start with as many features as there are edges: a part of sparse rows may have fewer."""
         return super().begin(max(p, len(self.edges)) if self.merges and self.edges is not None else p, q)
 
     def targets(self, q: int) -> int:
@@ -79,29 +80,21 @@ class Effects(Sieve):
 
     @property
     def by_sieve(self) -> bool:
-        """Whether a sieve learns the same rows."""
+        """Whether a sieve learns the rows too."""
         alone = self.merges if self.state is None else self.state.levels.alone
         return self.effects == "auto" and not alone
 
     @property
     def bytes(self) -> int:
-        """For the rows of the sieve."""
+        """Memory of the sieve, and as much for the sample."""
         return size_of(self.memory) // 2 if self.by_sieve else size_of(self.memory)
 
-    @property
-    def capacity(self) -> int:
-        """Rows of the sample."""
-        return self.capacity_of(self.p)
-
-    def capacity_of(self, p: int) -> int:
+    def capacity(self, p: int) -> int:
+        """Rows of the sample: p levels, the targets, a weight and a hash each."""
         return max(int(self.bytes // (p + 8 * self.targets(self.q) + 16)), LEVELS)
 
-    @property
-    def first_rows(self) -> int:
-        """Rows that set the edges: they are buffered in an eighth of the memory."""
-        return self.first_rows_of(self.p)
-
-    def first_rows_of(self, p: int) -> int:
+    def first_rows(self, p: int) -> int:
+        """Rows that set the edges; with 8 bytes a value they fill at most an eighth of the memory."""
         return int(np.clip(self.bytes // (64 * max(p, 1)), 4 * LEVELS, FIRST))
 
     def resize(self, p: int) -> None:
@@ -113,7 +106,7 @@ class Effects(Sieve):
         levels = self.state.levels
         if not isinstance(levels, Levels):
             raise ValueError("the levels are missing.")
-        levels.check(self.p, self.targets(self.q), self.first_rows, self.capacity, self.limit)
+        levels.check(self.p, self.targets(self.q), self.first_rows(self.p), self.capacity(self.p), self.limit)
 
     # ---------------------------------------------------------------- learning
 
@@ -121,12 +114,12 @@ class Effects(Sieve):
         if not rows.sparse and rows.p < self.p:
             raise ValueError(f"Rows have {rows.p} features, and there are edges of {self.p}.")
         s, levels, step = self.state, self.state.levels, None
-        if s.chosen is None:  # in the second pass of the sieve the levels are known
+        if s.chosen is None:  # in the second pass of the sieve the levels are complete
             levels = levels if rows.p <= self.p else levels.widened(rows.p)
             code = (
                 (y[:, :1] > 0).astype(np.float64) if self.q == 1 else y.argmax(axis=1)[:, None].astype(float)
             )
-            sizes = self.first_rows_of(levels.p), self.capacity_of(levels.p)
+            sizes = self.first_rows(levels.p), self.capacity(levels.p)
             step = levels.step(rows, code if self.labels else y, w, *sizes, self.n_jobs)
         interrupts = Deferred()
         interrupts.begin()
@@ -139,7 +132,7 @@ class Effects(Sieve):
                     self.resize(rows.p)
                 s.rows += len(rows)
             if step is not None:
-                levels.take(step)
+                levels.apply(step)
                 s.levels = levels
             s._effects = None
         finally:
@@ -159,12 +152,12 @@ class Effects(Sieve):
         *,
         follows: bool = False,  # noqa: ARG002
     ) -> None:
-        """Add another part of the stream, of the same edges; where lines are best, they are of its levels."""
+        """Add another part of the stream, which has the same edges. Lines are then fitted to the levels."""
         if where is not None or p not in (None, self.p) or other.p != self.p:
             raise ValueError("The parts have different features; pass rows of the same columns.")
         s = self.state
         s.levels = s.levels.copy()
-        s.levels.merge(other.state.levels, self.capacity)
+        s.levels.merge(other.state.levels, self.capacity(self.p))
         s.levels.alone, s.rows, s._effects = True, s.rows + other.state.rows, None
         s.store = s.H = s.h = s.yy = s.target_units = None
 
@@ -172,7 +165,7 @@ class Effects(Sieve):
 
     @property
     def answer(self) -> Answer:
-        """The model by shapes or pairs, or that lines are as good; read once."""
+        """The model, cached until more rows are learned; without components if lines are as good."""
         s = self.state
         found: Answer | None = getattr(s, "_effects", None)
         if found is None:
@@ -187,23 +180,23 @@ class Effects(Sieve):
 
     @property
     def linear(self) -> bool:  # type: ignore[override]
-        """Whether the model is a line of each feature: then the sieve has it."""
+        """Whether the model is linear, and thus that of the sieve."""
         return self.by_sieve and self.answer.kind == "linear"
 
     def weights(self) -> tuple[Array, Array]:
-        """Of shapes and pairs: the deviation of all components that hold a feature, for each output."""
+        """Weights, or for each feature and output the deviation of all components that contain it."""
         if self.linear:
             return super().weights()
         found, out = self.answer, np.zeros((self.q, self.p))
         for features, variance in Tables.of(found, self.levels).variances().items():
             out[:, list(features)] += variance[:, None]
         out = np.sqrt(out)
-        self.state._issued = out, found  # for who scores by this model later
+        self.state._issued = out, found  # `scores` may be called with these weights after more rows
         return out, found.constant.copy()
 
     @property
     def tables(self) -> Tables:
-        """The model by itself."""
+        """The model as tables."""
         return Tables.of(self.answer, self.levels)
 
     def scores(self, rows: Rows, coef: Array, intercept: Array) -> Array:
@@ -224,8 +217,8 @@ class Effects(Sieve):
 
     @property
     def levels(self) -> Levels:
-        """The levels, while the first rows are incomplete those of these rows."""
-        found: Levels = self.state.levels.settled(self.capacity, self.n_jobs)
+        """The levels; before there are enough rows to set the edges, those of the rows so far."""
+        found: Levels = self.state.levels.settled(self.capacity(self.p), self.n_jobs)
         return found
 
     @property

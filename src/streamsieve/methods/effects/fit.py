@@ -15,12 +15,14 @@ from .functions import Design
 from .levels import Codes
 
 STEPS = 60  # of conjugate gradients, at most
-ENOUGH = 1e-6  # gain of a step, per row, below which it ends
-CURVED = 20_000  # rows whose second derivatives stand for those of all: gradients are exact
+ENOUGH = 1e-6  # decrease of the mean loss in a step below which the fit ends
+CURVED = (
+    20_000  # rows that estimate the second derivatives, which only precondition: gradients are of all rows
+)
 
 
 class Sample(NamedTuple):
-    """Rows of a state, by hash: levels, targets (n, q), of labels 0 and 1, and weights of mean 1."""
+    """Some `rows` of a sample: levels, targets (n, q), of labels 0 and 1, and weights with mean 1."""
 
     codes: Codes
     Y: Array
@@ -45,10 +47,9 @@ class Fit(NamedTuple):
 
 
 class Squares:
-    """Least squares on some of the columns, from the products of all of them.
+    """Least squares on any of the columns of a design, from the products of all of them.
 
-    Products that `known`, of the same rows, has already are copied from it. Those of many columns use several
-    threads.
+    Products that `known` has of the same rows are copied from it.
     """
 
     def __init__(self, design: Design, data: Sample, known: Squares | None = None, jobs: int = 1) -> None:
@@ -83,7 +84,7 @@ class Squares:
         return linalg.limit_threads(self.jobs if d > linalg.NARROW else 1)
 
     def _shared(self, known: Squares | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The columns that another has, and where it has them."""
+        """The columns that `known` has too, and their positions there."""
         if known is None or known.rows is not self.rows:
             return np.empty(0, np.intp), np.empty(0, np.intp)
         there = {(t.i, t.j): t.columns for t in known.design.terms}
@@ -102,26 +103,26 @@ class Squares:
         return Fit(weights, self.centre - self.mean[keep] @ weights)
 
     def factor(self, keep: NDArray[np.intp], ridge: float) -> Array:
-        """Cholesky's of the products plus a ridge."""
+        """Cholesky factor of the products plus a ridge."""
         A = self.G[keep][:, keep] if len(keep) < len(self.G) else self.G.copy()
         with self._threads(len(A)):
             return cholesky(A, self.n * ridge)
 
     def inverse(self, ridge: float) -> Array:
-        """Of the products plus a ridge."""
+        """Inverse of the products plus a ridge."""
         return np.asarray(np.linalg.inv(self.G + ridge * np.eye(len(self.G))))
 
 
 def cholesky(A: Array, ridge: float) -> Array:
-    """The factor of A plus a ridge, which overwrites A.
+    """Cholesky factor of A plus a ridge, which overwrites A.
 
-    Products are sums in single precision. Where columns depend on each other and have large values in few
-    rows, rounding can make A indefinite: then diagonals are raised, by shares from the size of rounding on.
+    Products are summed in single precision. Where columns depend on each other and have large values in few
+    rows, rounding can make A indefinite: then the diagonal is raised, by 1e-6, 1e-5, ... of itself.
     """
     diagonal, share = np.diag(A).copy(), 0.0
     while True:
         A[np.diag_indices(len(A))] = diagonal * (1 + share) + ridge
-        # transposed, it is not copied, and what is above the diagonal is overwritten only
+        # the transpose is in LAPACK's order, so that it is not copied; only its upper triangle is overwritten
         factor, failed = linalg.dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
         if failed == 0:
             return np.asarray(factor)
@@ -141,7 +142,7 @@ def losses(margin: Array, Y: Array, loss: str) -> Array:
 
 
 def margins(design: Design, data: Sample, fit: Fit, keep: NDArray[np.intp] | None = None) -> Array:
-    """The margins (n, q) of rows by a fit to some of the columns."""
+    """The margins (n, q) of rows by a fit to the columns `keep`, by default all."""
     W = np.zeros((design.width, fit.weights.shape[1]), dtype=np.float32)
     W[slice(None) if keep is None else keep] = fit.weights
     out = np.empty((len(data.rows), len(fit.constant)))
@@ -151,10 +152,10 @@ def margins(design: Design, data: Sample, fit: Fit, keep: NDArray[np.intp] | Non
 
 
 def fit_labels(design: Design, data: Sample, ridge: float, start: Fit | None = None) -> Fit:
-    """Logistic loss, of several classes by softmax: mean loss + ridge / 2 |weights|^2.
+    """Minimise mean loss + ridge / 2 |weights|^2, with the logistic loss or that of the softmax.
 
-    Conjugate gradients, preconditioned by the second derivatives at the start, for several classes by their
-    bound 1/2. These are formed once.
+    Conjugate gradients, preconditioned by the second derivatives at the start, which are computed once; for
+    several classes by their bound 1/2.
     """
     Y, w, d, q = data.targets, data.weight, design.width, data.Y.shape[1]
     n = float(w.sum())

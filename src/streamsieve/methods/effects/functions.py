@@ -14,16 +14,16 @@ from .levels import LEVELS, Codes, Levels
 
 ORDER = 7  # functions of a feature while selecting: a line, its square and five cosines of its rank
 SIDE = 3  # functions of each feature of a pair while selecting: nine products find a 4 x 4 checkerboard
-BLOCK = 1 << 23  # values of the columns that are held at a time: 32 MB
-DEPENDENT = 1e-4  # share of its size that must remain after projection on the functions before it
+BLOCK = 1 << 23  # values of columns computed at a time: 32 MB
+DEPENDENT = 1e-4  # share of its norm that a function must keep after projection; less is mostly rounding
 
 Floats = NDArray[np.float32]
 
 
 def orthonormal(V: Array, w: Array) -> Array:
-    """V (m, levels, o) made orthonormal under the shares w (m, levels), after the constant, in order.
+    """Gram-Schmidt: functions V (m, levels, o) made orthonormal to the constant and to those before them.
 
-    Functions that depend on those before them become 0.
+    The weights w (m, levels) are the shares of the levels. Functions that depend on those before become 0.
     """
     root = np.sqrt(w)
     basis, out = [root], np.zeros(V.shape)
@@ -40,7 +40,7 @@ def orthonormal(V: Array, w: Array) -> Array:
 
 
 def main_scale(order: int) -> Array:
-    """What the main functions are divided by."""
+    """Divisors of the main functions: 1 for line, missing and square, then 1, 2, 3, ... for the cosines."""
     return np.maximum(np.arange(order + 1) - 2.0, 1.0)
 
 
@@ -82,16 +82,16 @@ class Basis:
         return orthonormal(V[:, :, : order + 1], self.share[features]) / main_scale(order)
 
     def side(self, features: NDArray[Any], order: int = SIDE) -> Array:
-        """(m, levels, order): of a pair; a product (a, b) is scaled by 1 / sqrt(a b)."""
+        """(m, levels, order): the functions of pairs; a design scales product (a, b) by 1 / sqrt(a b)."""
         return orthonormal(self._cosines(features, order), self.share[features])
 
     def deviation(self, features: NDArray[Any]) -> Array:
-        """Of the line."""
+        """Standard deviation of the line."""
         return np.sqrt((self.share[features] * self.line[features] ** 2).sum(axis=1))
 
 
 class Term(NamedTuple):
-    """Columns of a design that belong together: a feature twice for a main shape, or a pair."""
+    """Columns of one component: the shape of feature i, where j is i, or the pair of i and j."""
 
     i: int
     j: int
@@ -99,16 +99,16 @@ class Term(NamedTuple):
 
 
 class Design:
-    """Columns made of rows of levels, block by block: main functions of features, products of pairs.
+    """The columns that rows of levels become: main functions of features, then products of pairs.
 
     Attributes
     ----------
     owner : int array (d, 2)
         The two features of each column.
     tables : list of arrays (64, functions)
-        Of each feature.
+        Main functions of each feature.
     sides : list of (place of i, place of j, functions of i, functions of j)
-        Of each pair.
+        The functions of each pair.
     terms : list of Term
         The columns of each feature, then of each pair.
     """
@@ -140,8 +140,8 @@ class Design:
         layout = [(*e, 0, 0, 0) for e in main] + [(*side_of[i], *side_of[j]) for i, j, *_ in self.sides]
         self._layout = np.array(layout, dtype=np.int64).reshape(-1, 6)
         self._flat = np.concatenate([np.zeros(0, np.float32), *(t.ravel() for t in tables)])
-        self._own: tuple[Any, Codes] | None = None  # levels of the features used, for the rows read last
-        self._only: Floats | None = None  # the columns of these rows, if they are one block
+        self._own: tuple[Any, Codes] | None = None  # the rows read last, and their levels of `used`
+        self._only: Floats | None = None  # the columns of these rows, if they fit one block
         self.owner = np.repeat(np.array(names, dtype=np.int64).reshape(-1, 2), widths, axis=0)
 
     @property
@@ -149,14 +149,14 @@ class Design:
         return len(self.owner)
 
     def columns(self, own: Codes, times: Floats | None = None) -> Floats:
-        """(n, d) of levels (n, features used), each row times a number."""
+        """Columns (n, d) of the levels (n, features used), each row multiplied by its entry of `times`."""
         out = np.empty((len(own), self.width), dtype=np.float32)
         times = np.ones(len(own), dtype=np.float32) if times is None else times
         _core.effects_columns(own, self._layout, self._flat, times, out)
         return out
 
     def components(self, weights: Array) -> tuple[Array, Array]:
-        """The components of main shapes (k, 64, q) and of pairs (m, 64, 64, q) by their columns' weights."""
+        """The shapes (k, 64, q) and the surfaces of pairs (m, 64, 64, q) that weights of the columns give."""
         q = weights.shape[1]
         main = [table @ weights[term.columns] for table, term in zip(self.tables, self.terms)]
         pairs = [
@@ -171,13 +171,13 @@ class Design:
     def blocks(
         self, codes: Codes, rows: NDArray[np.intp], most: int | None = None, times: Array | None = None
     ) -> Iterator[tuple[slice, Floats]]:
-        """The columns of some rows of a sample, at most so many, block by block; each row times a number."""
+        """The columns of the first `most` of some rows, block by block; each row multiplied by `times`."""
         if self._own is None or self._own[0] is not rows:
             self._own = rows, np.ascontiguousarray(codes[rows[:, None], self.used])
             self._only = None
         own = self._own[1]
         n, step = len(rows[:most]), max(512, BLOCK // max(self.width, 1))
-        if len(rows) <= step and times is None and n == len(rows):  # held: it is read again in each step
+        if len(rows) <= step and times is None and n == len(rows):  # cached: each step of a fit reads it
             self._only = self.columns(own) if self._only is None else self._only
             yield slice(0, n), self._only
             return

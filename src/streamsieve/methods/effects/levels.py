@@ -1,8 +1,8 @@
-"""What a stream leaves for shapes and pairs: counts by level, and a uniform sample of rows as 8-bit levels.
+"""The state of shapes and pairs: counts by level, and a uniform sample of rows as 8-bit levels.
 
-A level is an interval of a feature's values. The edges come from the first rows and stay. Counts and sums by
-level are whole numbers, and the sample holds the rows of least hash, a function of their numbers: in whatever
-order states are merged, the bytes are the same.
+A level is an interval of the values of a feature. The first rows set the edges of the levels. Counts and sums
+by level are integers, and the sample holds the rows whose numbers have the smallest hashes. Merged states are
+therefore the same bytes in any order.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from ... import _core
 from ...core.rows import Array, Rows, threads
 from ...core.state import RowBuffer, State, array, optional, resized, zeros
 
-LEVELS = 64  # the means within 63 levels keep 99.6 % of a normal variable's variance; the last is for NaN
+LEVELS = 64  # the means of 63 levels keep 99.6 % of the variance of a normal variable; the last level is NaN
 EDGES = LEVELS - 1
 FIRST = 2000  # rows that set the edges: a level then holds 31 of them
-FINE = 1 << 20  # parts of a feature's unit in which its sums are counted
-CODES = 1 << 20  # bytes of levels made at a time: small for the memory, large for a call
+FINE = 1 << 20  # sums are counted in this share of the unit of a feature
+CODES = 1 << 20  # bytes of levels computed at a time: few beside `memory`, many for one call
 SAMPLE = ("codes", "y", "weight", "hash")
-ROW_BITS = 40  # of a hashed number: the row within its part of a stream; the other 24: a hash of its first row
+ROW_BITS = (
+    40  # of a hashed number: the row within its part of a stream; the other 24: a hash of its first row
+)
 
 Codes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
@@ -32,7 +34,7 @@ Fields = dict[str, Any]
 
 
 class Rows8(NamedTuple):
-    """Rows that a call adds: levels, targets, weights and hashes of those that may enter the sample."""
+    """Rows that enter the sample."""
 
     codes: Codes
     y: Array
@@ -41,7 +43,7 @@ class Rows8(NamedTuple):
 
 
 class Step(NamedTuple):
-    """All that a call changes, computed before anything is changed."""
+    """What a call changes, computed before anything is changed, so that a call that fails changes nothing."""
 
     fields: Fields
     slots: NDArray[np.intp]
@@ -55,15 +57,15 @@ class Levels(State):
     Attributes
     ----------
     edges : float64 array (p, 63) or None
-        Ascending, unused ones and the last infinite; None before the first rows are complete.
+        Ascending; unused edges and the last one are infinite. None until there are enough rows to set them.
     origin, unit : arrays (p,)
-        Of each feature: what its sums are counted from, and in.
+        The sums of a feature are of (value - origin) / unit, in steps of 1 / `FINE`.
     rows, total : int64 arrays (p, 64)
-        Rows of each level, and the sum of their values.
+        Number of rows in each level, and the sum of their values.
     n, shard : int
-        Rows so far, and a number of this part of a stream.
+        Number of rows so far, and a number for this part of the stream, which its first row determines.
     alone : bool
-        Whether no sieve learns the same rows: states that are merged have none.
+        True if no sieve learns the same rows, as in merged states.
     codes : uint8 array (h, p)
     y, weight, hash : arrays (h, targets), (h,), (h,)
         The sample, by ascending hash.
@@ -134,7 +136,7 @@ class Levels(State):
     # ---------------------------------------------------------------- learning
 
     def step(self, rows: Rows, y: Array, w: Array | None, first_rows: int, capacity: int, jobs: int) -> Step:
-        """What these rows change."""
+        """What these rows change; rows are buffered until `first_rows` of them can set the edges."""
         if self.edges is not None:
             return self._step([(rows, y, w)], capacity, jobs)
         held = len(self.first)
@@ -150,7 +152,7 @@ class Levels(State):
         return Step({**more, **step.fields, "first": RowBuffer()}, step.slots, step.rows)
 
     def _step(self, parts: list[Part], capacity: int, jobs: int) -> Step:
-        """The same with edges: levels are made for few rows at a time, and kept of rows that enter."""
+        """The same once there are edges; levels are computed block by block."""
         n, (first, targets, _) = sum(len(y) for _, y, _ in parts), parts[0]
         shard = self.shard if self.n else first_row(self._codes(first[:1]), targets[0])
         hashes = row_hashes(shard, self.n, n)
@@ -176,7 +178,7 @@ class Levels(State):
         return Step(fields | held, slots, new)
 
     def _bin(self, rows: Rows, count: Any, total: Any, codes: Codes, jobs: int) -> None:
-        """The levels of rows, which are added to counts and sums."""
+        """Write the levels of rows to `codes`, and add the rows to counts and sums."""
         assert self.edges is not None
         for at, part in rows.in_row_order():
             _core.effects_bin(
@@ -190,7 +192,7 @@ class Levels(State):
         return out
 
     def _places(self, new: Hashes, capacity: int) -> tuple[NDArray[np.bool_], NDArray[np.intp], Fields]:
-        """Which new rows enter the sample, and where: the places of rows that leave, then behind the last."""
+        """Which new rows enter the sample, and where: in the places of rows that leave, then at the end."""
         h, n = len(self), len(new)
         enter, left = np.ones(n, dtype=bool), np.empty(0, np.intp)
         if h + n > capacity:
@@ -204,8 +206,7 @@ class Levels(State):
         length = h + m - len(left)
         return enter, slots, {name: grown(a, length, max(capacity, length)) for name, a in held.items()}
 
-    def take(self, step: Step) -> None:
-        """Change all that a step says."""
+    def apply(self, step: Step) -> None:
         if step.first is not None:
             self.first.append(*step.first)
         for name, value in step.fields.items():
@@ -216,10 +217,10 @@ class Levels(State):
             self._sorted = False
 
     def resize(self, p: int) -> None:
-        """Nothing: a call that fails must find the levels as they were; see `widened`."""
+        """Do nothing: `widened` copies, because a call that fails must not change the levels."""
 
     def widened(self, p: int) -> Levels:
-        """A copy for p features. New ones were zero in all rows so far; after the first rows they stay so."""
+        """A copy for p features. Rows so far have 0 in new ones; these have one level if there are edges."""
         out, before = self.copy(), self.p
         for name in ("origin", "unit", "rows", "total"):
             setattr(out, name, resized(getattr(self, name), self.axes(name), p))
@@ -231,13 +232,13 @@ class Levels(State):
         return out
 
     def settled(self, capacity: int, jobs: int) -> Levels:
-        """These levels or, while the first rows are incomplete, what they are of those rows."""
+        """These levels; if the edges are not set yet, a copy whose edges the buffered rows set."""
         if self.edges is not None or not len(self.first):
             self.fields()
             return self
         rows, y, w = self.first.joined()
         out = Levels.of(self.p, y.shape[1])
-        out.take(out.step(rows.with_width(self.p) if rows.sparse else rows, y, w, len(rows), capacity, jobs))
+        out.apply(out.step(rows.with_width(self.p) if rows.sparse else rows, y, w, len(rows), capacity, jobs))
         out.fields()
         return out
 
@@ -258,10 +259,10 @@ class Levels(State):
             "shard": min(self.shard, other.shard),
         }
         new = Rows8(other.codes[enter], other.y[enter], other.weight[enter], other.hash[enter])
-        self.take(Step(fields, slots, new))
+        self.apply(Step(fields, slots, new))
 
     def means(self, features: Any = slice(None)) -> Array:
-        """The mean of features in each level; 0 where there are no rows."""
+        """The mean of the values in each level; 0 for levels without rows."""
         origin, unit, rows = self.origin[features], self.unit[features], self.rows[features]
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = origin[:, None] + self.total[features] / rows * (unit / FINE)[:, None]
@@ -300,17 +301,17 @@ def check_edges(edges: Any, p: int) -> None:
 
 
 def first_row(x: NDArray[Any], y: Array) -> int:
-    """A number for a part of a stream, by its first row: parts then sample independently of each other."""
+    """A number of 24 bits for a part of a stream, from its first row: parts are sampled independently."""
     return zlib.crc32(x.tobytes() + y.tobytes()) >> (ROW_BITS - 32)
 
 
 def row_hashes(shard: int, first: int, n: int) -> Hashes:
-    """Of n consecutive rows of a part."""
+    """Hashes of n consecutive rows of a part."""
     return hash64(np.uint64(shard << ROW_BITS) + np.arange(first, first + n, dtype=np.uint64))
 
 
 def hash64(number: Hashes) -> Hashes:
-    """splitmix64: numbers in a random order, always the same."""
+    """splitmix64 (Steele et al., 2014): a fixed pseudorandom permutation of 64-bit numbers."""
     z = number + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -318,7 +319,7 @@ def hash64(number: Hashes) -> Hashes:
 
 
 def cut_points(rows: Rows, p: int) -> Array:
-    """Edges (p, 63): between the values of a feature that has few, else its quantiles."""
+    """Edges (p, 63): between all values of a feature with at most 62 of them, else at its quantiles."""
     out = np.full((p, EDGES), np.inf)
     part = max(1, (1 << 22) // max(len(rows), 1))
     for start in range(0, rows.p, part):
@@ -338,7 +339,8 @@ def cut_points(rows: Rows, p: int) -> Array:
 
 
 def grown(a: NDArray[Any], n: int, most: int) -> NDArray[Any]:
-    """The array with n rows: a view of its owner while that has room, else of a longer one, up to `most`."""
+    """The array with n rows: a view of the array behind it if that is long enough, else of a copy with a
+    quarter more rows, at most `most`."""
     if n <= len(a):
         return a
     owner = a.base if isinstance(a.base, np.ndarray) else a

@@ -1,9 +1,9 @@
-"""Reading a model of lines, shapes or pairs from the sample: which kind, which k features, which components.
+"""Reading a model of lines, shapes or pairs from the sample: its kind, its k features and its components.
 
-Candidates come from lines, from shapes, and from testing all pairs on the residuals of the shapes. Features
-are eliminated together with all components that hold them, by least squares under a ridge. Held-out rows
-choose the ridge and the kind: the simplest within one standard error of the best. The chosen model is then
-fitted on all rows.
+Candidates are the best features by lines, the best by shapes, and the features of the best pairs, which are
+tested on the residuals of the shapes. Features are eliminated together with all their components, by least
+squares with a ridge. Held-out rows choose the ridge and the kind: the simplest within one standard error of
+the best. The chosen model is then fitted to all rows.
 """
 
 from __future__ import annotations
@@ -30,27 +30,28 @@ KINDS = ("linear", "shapes", "pairs")
 RIDGES = (1e-3, 1e-2, 1e-1, 1.0)  # of eliminations, per row, for functions of unit variance
 FINAL = (1e-1, 1e-2, 1e-3, 1e-4)  # of the last fit
 LINES = 0.1  # ridge of the elimination of lines that finds candidates
-BEFORE_SCAN = 0.01  # ridge of the shapes before the scan; with .1 they leave traces that look like pairs
-PROJECTED = 1e-3  # ridge of the products' projection: above the rounding of float32, so that it is definite
-WIDE = 1000  # features above which lines, and nine products a pair, are tried on the best of them only
-CHOOSING = 20_000  # rows of each part while choosing
+BEFORE_SCAN = 0.01  # ridge of the shapes before the scan; with .1, what they miss looks like 51 pairs, not 14
+PROJECTED = 1e-3  # ridge of the projection of products on shapes: above the rounding of float32
+WIDE = 1000  # of more features, only the best have their lines eliminated, and nine products a pair tested
+CHOOSING = 20_000  # rows to fit, and rows held out, at most, while choosing
 HELD_OUT = 5  # one row in so many is held out
 MANY = 1000  # rows up to which each fifth is held out in turn; above, one fifth chooses as well (same scores)
 MANY_SIZES = 5000  # the same where k is chosen too: one fifth of 1,500 rows chose 1 of 3 features
-LEAST = 25  # rows below which none is held out: then lines are the answer, or the ridge is .1
-RICH = 12  # main functions of the last fit, where they predict better; of pairs up to 8 a side
-TESTED = 50_000  # rows by which pairs are tested
-MOST = 2000  # products of pairs in the last fit, about: the matrix of their products takes 32 MB
-LEVEL = 0.05  # of the scan, for all pairs together
+LEAST = 25  # of fewer rows none is held out: "auto" is then linear, and the ridge is .1
+RICH = 12  # main functions of the last fit, if they predict better; pairs have up to 8 a side
+TESTED = 50_000  # rows for the p-values of pairs, at most
+MOST = 2000  # products of pairs in the last fit, about: their Gram matrix takes 32 MB
+LEVEL = 0.05  # significance level of the scan, for all pairs together
 
 Ints = NDArray[np.int64]
 logger = logging.getLogger("streamsieve")  # progress, at level INFO
 
 
 class Answer(NamedTuple):
-    """The model: components by level, and what is known of them.
+    """A model: the contribution of each component by level.
 
-    `tables` and `errors` are (k, 64, q), `pair_tables` (m, 64, 64, q), `pvalues` (m,): of all pairs together.
+    Shapes and their standard errors are `tables` and `errors` (k, 64, q), surfaces `pair_tables`
+    (m, 64, 64, q) with `pvalues` (m,) that account for all pairs; `losses` are of held-out rows, by kind.
     """
 
     kind: str
@@ -65,7 +66,7 @@ class Answer(NamedTuple):
 
     @classmethod
     def none(cls, q: int, losses: dict[str, float]) -> Answer:
-        """That of lines."""
+        """The answer that lines are as good."""
         none, tables = np.zeros(0, dtype=np.int64), np.zeros((0, LEVELS, q))
         pairs = np.zeros((0, LEVELS, LEVELS, q))
         return cls(
@@ -74,7 +75,7 @@ class Answer(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """Features, functions of each, and pairs to begin an elimination with."""
+    """Features, number of functions of each, and pairs: where an elimination begins or ends."""
 
     features: Ints
     order: int
@@ -82,7 +83,7 @@ class Variant(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What an elimination left."""
+    """The result of an elimination: what is left, by which ridge, and the loss of each held-out row."""
 
     variant: Variant
     ridge: float
@@ -92,11 +93,12 @@ class Chosen(NamedTuple):
 def eliminate(
     squares: Squares, owner: Ints, keep: NDArray[np.intp], k: int | None, ridge: float
 ) -> Iterator[NDArray[np.intp]]:
-    """The columns that are left at each size, down to k features, or to one where k is to be chosen.
+    """Yield the columns that are left at each size, down to k features, or to one if k is None.
 
-    A feature is worth the squared weights of all components that hold it; its pairs are removed with it.
-    Pairs are thinned out at the same rate, down to two a feature. Many features are removed at a time while
-    very many are left. To remove more than a tenth below ten times k would lose correlated features.
+    The worth of a feature is the sum of the squared weights of all its components; they are removed with it.
+    The weakest pairs are removed at the same rate, down to two a feature. While there are far more than k
+    features, 40 % or 25 % of them are removed at a time; below ten times k a tenth, because larger steps lose
+    correlated features.
     """
     last = k or 1
     p = int(owner.max(initial=0)) + 1
@@ -178,21 +180,21 @@ class Reader:
         return np.concatenate(out)
 
     def squares(self, design: Design, data: Sample) -> Squares:
-        """Least squares of a design; products are taken from those of the design before where it has them."""
+        """Least squares of a design, with the products that the design before has in common with it."""
         known = self.known
         if known is None or known.design is not design or known.rows is not data.rows:
             known = self.known = Squares(design, data, known, self.jobs)
         return known
 
     def residual(self, data: Sample, features: Ints) -> Array:
-        """What an additive fit of the targets to these features leaves, times the weights."""
+        """Residuals of an additive fit of the targets to these features, times the weights."""
         design = Design(self.basis, features)
         fit = self.squares(design, data).fit(np.arange(design.width), BEFORE_SCAN)
         R = standardized(data.targets - margins(design, data, fit), data.weight) * data.weight[:, None]
         return np.asarray(R / (np.sqrt((R**2).mean(axis=0)) + 1e-300))
 
     def candidates(self, data: Sample) -> tuple[Ints, Ints, Array]:
-        """Features by lines, by all rules, and the marginal worth of each feature's shape."""
+        """The best features by lines, the best by any rule, and the marginal worth of each shape."""
         R = standardized(data.targets, data.weight)
         marginal = self.marginal(data, R)
         first = np.sort(np.argsort(-marginal[:, 0], kind="stable")[:WIDE])
@@ -228,7 +230,7 @@ class Reader:
         return [(int(among[i]), int(among[j])) for i, j, _ in found]
 
     def variants(self, data: Sample, effects: str) -> dict[str, Variant]:
-        """Where each kind begins."""
+        """Where the elimination of each kind begins."""
         linear, features, shape = self.candidates(data)
         out = {"linear": Variant(linear, 1, []), "shapes": Variant(features, ORDER, [])}
         if effects in ("auto", "pairs"):
@@ -273,7 +275,7 @@ class Reader:
         return Chosen(Variant(np.unique(owner), variant.order, pairs), best[2], best[3])
 
     def judge(self, chosen: Chosen, train: Sample, held: Sample) -> Chosen:
-        """The same with the loss of the task."""
+        """For labels, replace the squared loss of the held-out rows by the logistic one."""
         if not self.labels:
             return chosen
         design, fit, best = Design(self.basis, *chosen.variant), None, chosen.loss
@@ -285,7 +287,8 @@ class Reader:
         return chosen._replace(loss=best)
 
     def choose(self, effects: str) -> tuple[str, float, int, dict[str, float]]:
-        """The kind, its ridge and size: the simplest, or one that gains more than a standard error."""
+        """Kind, ridge and size by held-out rows, and the losses: the simplest kind, unless another one gains
+        more than a standard error."""
         found: list[dict[str, Chosen]] = []
         ridges = (0.1,) if self.few_rows else RIDGES
         for train, held in self.folds:
@@ -295,7 +298,7 @@ class Reader:
         w = np.concatenate([held.weight for _, held in self.folds])
         best, least, ridge, size, report = "", None, 0.0, 0, dict[str, float]()
         for kind in (kind for kind in KINDS if any(kind in chosen for chosen in found)):
-            # a fold without pairs has those of its shapes
+            # a fold in which no pair was found has the losses of its shapes
             each = [chosen[kind] if kind in chosen else list(chosen.values())[-1] for chosen in found]
             loss = np.concatenate([one.loss for one in each])
             report[kind] = float(w @ loss / w.sum())
@@ -335,7 +338,7 @@ class Reader:
                     fit = self.fit(design, train, ridge, fit)
                     loss = losses(margins(design, held, fit), held.targets, self.loss)
                     value[number] += held.weight @ loss
-            at = 0 if self.few_rows else int(value.argmin())  # the strongest ridge where nothing is held out
+            at = 0 if self.few_rows else int(value.argmin())  # the strongest ridge if nothing is held out
             if best is None or value[at] < best[0]:
                 best = value[at], design, FINAL[at]
         assert best is not None
@@ -374,9 +377,10 @@ class Reader:
 
 
 def test_pairs(reader: Reader, additive: Ints, pairs: list[tuple[int, int]]) -> Array:
-    """The p-value of each pair, times the number of all pairs: that its products explain nothing beyond the
-    main shapes. A score test whose variance is that of the rows themselves, so that it may differ among them.
-    Shapes of labels add up in the margin: a sum of them is no sum of shapes of the probability.
+    """The p-value of each pair, times the number of all pairs, of the hypothesis that its products explain
+    nothing beyond the shapes. A score test with the empirical variance, which allows for heteroskedasticity.
+    For labels the shapes are fitted to the margin, because a sum of shapes in the margin is not one in the
+    probability.
     """
     from scipy.special import chdtrc
 
