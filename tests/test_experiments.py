@@ -8,10 +8,12 @@ import scipy.sparse as sp
 
 from papers import data
 from papers.baselines import fit_averages, fofs_params, lasso, omp
+from papers.check import differences
 from papers.experiments import (
     EXPERIMENTS,
     attainable,
     bounds,
+    classification,
     detection,
     drift,
     exceptions,
@@ -113,11 +115,12 @@ LEAST = {
 
 
 def test_one_run_reports_every_method():
-    outcome = detection.measure(1_000, 1.0, [1_000], seed=7)["1000"]
-    assert outcome["OFSA"]["found"] >= 97
-    assert outcome["OFSA"]["rmse"] < 1.3
+    job = {"p": 1_000, "signal": 1.0, "ns": [1_000], "seed": 7}
+    outcome = measure_all(detection, job)
+    assert outcome["OFSA"]["1000"]["found"] >= 97
+    assert outcome["OFSA"]["1000"]["rmse"] < 1.3
     assert outcome.keys() == {"RAVE", *detection.METHODS}
-    report = detection.report(Outcomes([({"p": 1_000, "signal": 1.0, "seed": 7}, {"1000": outcome})]))
+    report = detection.report(Outcomes([(job, outcome)]))
     assert [len(table.rows) for table in report] == [1, 1, 1, 1]
 
 
@@ -149,14 +152,22 @@ def test_sfsa_is_reported_beside_all_competitors(monkeypatch):
     assert [len(t.rows) for t in (regression, classification, sparse)] == [6, 3, 0]
 
 
-def test_one_method_of_sfsa_is_measured_as_among_all():
-    job = {"p": 500, "k": 5, "nnz": 20, "n": 2_000, "seed": sfsa.SEED}
-    whole = measure_all(sfsa, job)
-    alone = sfsa.measure(["SFSA-AG"], **job)["SFSA-AG"]
-    for by_n in (alone, whole["SFSA-AG"]):
-        del by_n["2000"]["seconds"]
-    assert alone == whole["SFSA-AG"]
-    assert whole["SFSA"]["2000"]["fit"] != alone["2000"]["fit"]  # a variant is a method of its own
+@pytest.mark.parametrize(
+    ("experiment", "methods", "job"),
+    [
+        (sfsa, ("SFSA-AG", "SFSA"), {"p": 500, "k": 5, "nnz": 20, "n": 2_000, "seed": sfsa.SEED}),
+        (detection, ("SIHT", "SGD", "OLSth"), {"p": 1_000, "signal": 0.1, "ns": [1_000], "seed": 0}),
+        (classification, ("SOFS", "FOFS", "OMCP"), {"signal": 0.1, "ns": [1_000], "seed": 0}),
+    ],
+)
+def test_one_method_is_measured_as_among_others(experiment, methods, job):
+    together = experiment.measure(list(methods), **job)
+    for name in methods:
+        alone = experiment.measure([name], **job)
+        assert alone.keys() == {name}
+        assert not list(differences(alone[name], together[name]))
+    first, *others = together.values()
+    assert all(any(differences(first, other)) for other in others)
 
 
 def test_runs_of_sfsa_that_are_fewer_are_named():
@@ -180,11 +191,11 @@ def test_x1_is_read_in_every_way():
 @pytest.mark.parametrize("signal", [1.0, 0.1, 0.01])
 def test_detection_rates(signal):
     ns = [n for s, n in LEAST if s == signal]
-    runs = [detection.measure(1_000, signal, ns, seed) for seed in range(5)]
+    runs = [detection.measure(list(LEAST[signal, ns[0]]), 1_000, signal, ns, seed) for seed in range(5)]
     short = {}
     for n in ns:
         for method, least in LEAST[signal, n].items():
-            cell = Cell([run[str(n)][method]["found"] for run in runs], least)
+            cell = Cell([run[method][str(n)]["found"] for run in runs], least)
             if cell.verdict == "worse":
                 short[n, method] = str(cell)
     assert not short

@@ -42,41 +42,47 @@ def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
     ]
 
 
-def measure(signal: float, ns: list[int], seed: int) -> dict[str, Any]:
-    """By n and method: percent found, test AUC and seconds; RAVE is the time of the averages."""
+def methods(ns: list[int], **_: Any) -> list[str]:
+    """What is compared on a stream; RAVE is the time of the averages."""
+    return ["RAVE", *(name for name in METHODS if min(ns) <= LONGEST.get(name, min(ns)))]
+
+
+def measure(methods: list[str], signal: float, ns: list[int], seed: int) -> dict[str, Any]:
+    """By method and n: percent found, test AUC and seconds."""
     design: dict[str, Any] = {"signal": signal, "task": "classification"}
     stream = simulate.correlated(max(ns), P, K, random_state=seed, **design)
     X_test, y_test = simulate.correlated(None, P, K, random_state=10_000 + seed, **design).take(5000)
-    averages, seconds = RunningAverages(), dict.fromkeys(("RAVE", *METHODS), 0.0)
-    learners = online_methods("classification", K, fofs_params(X_test))
-    out: dict[str, Any] = {}
+    averages, seconds = RunningAverages(), dict.fromkeys(("RAVE", *methods), 0.0)
+    with_averages = any(name == "RAVE" or name in EXTRACTORS for name in methods)
+    competitors = online_methods("classification", K, fofs_params(X_test))
+    learners = {name: model for name, model in competitors.items() if name in methods}
+    out: dict[str, Any] = {name: {} for name in methods}
+    n = 0
     for X, y in stream:
-        with timed(seconds, "RAVE"):
-            averages.update(X, y)
-        n = averages.n_samples_
-        learners = {name: model for name, model in learners.items() if n <= LONGEST.get(name, n)}
-        for name, model in learners.items():
+        n += len(y)
+        if with_averages:
+            with timed(seconds, "RAVE"):
+                averages.update(X, y)
+        current = [name for name in methods if n <= LONGEST.get(name, n)]
+        for name in (name for name in current if name in learners):
             with timed(seconds, name):
-                model.partial_fit(X, y, classes=(-1, 1))
+                learners[name].partial_fit(X, y, classes=(-1, 1))
         if n not in ns:
             continue
-        found = {
-            name: (model.get_support(indices=True), model.decision_function(X_test))
-            for name, model in learners.items()
-        }
-        s = standardize(averages)
-        for name, method in EXTRACTORS.items():
-            with timed(seconds, name, reset=True):
-                fitted = method(s, k=K)
-            found[name] = fitted.support, fitted.predict(X_test)
-        out[str(n)] = {"RAVE": {"seconds": seconds["RAVE"]}} | {
-            name: {
-                "found": 100 * metrics.detection_rate(support, stream.support),
-                "auc": metrics.auc(y_test, scores),
-                "seconds": seconds[name],
-            }
-            for name, (support, scores) in found.items()
-        }
+        if with_averages:
+            s = standardize(averages)
+        for name in current:
+            if name in learners:
+                model = learners[name]
+                support, scores = model.get_support(indices=True), model.decision_function(X_test)
+            elif name in EXTRACTORS:
+                with timed(seconds, name, reset=True):
+                    fitted = EXTRACTORS[name](s, k=K)
+                support, scores = fitted.support, fitted.predict(X_test)
+            out[name][str(n)] = {"seconds": seconds[name]}
+            if name != "RAVE":
+                out[name][str(n)]["found"] = 100 * metrics.detection_rate(support, stream.support)
+                out[name][str(n)]["auc"] = metrics.auc(y_test, scores)
     return out
 
 
@@ -105,11 +111,10 @@ def report(outcomes: Outcomes) -> list[Part]:
         for (signal, n), published in PUBLISHED.items():
             part = outcomes.where(signal=signal)
             paper = dict(zip((*METHODS, "RAVE"), published[i]))
-            if part.values(n):
-                cells = [
-                    part.cell(n, m, what, published=paper.get(m), better=better, digits=digits)
-                    for m in methods
-                ]
+            cells = [
+                part.cell(m, n, what, published=paper.get(m), better=better, digits=digits) for m in methods
+            ]
+            if any(cell.runs for cell in cells):
                 rows.append([f"{signal:g}", f"{n:,}", *cells])
         parts.append(Table(title, ["signal", "n", *methods], rows, note, contest="row"))
     return parts

@@ -71,51 +71,56 @@ def streams(p: int, longest: int, seeds: Iterable[int]) -> list[dict[str, Any]]:
     ]
 
 
-def measure(p: int, signal: float, ns: list[int], seed: int) -> dict[str, Any]:
-    """By n and method: percent found, test RMSE and seconds; RAVE is the time of the averages."""
+def methods(p: int, ns: list[int], **_: Any) -> list[str]:
+    """What is compared on a stream; RAVE is the time of the averages."""
+    return ["RAVE", *(name for name in METHODS if min(ns) <= LONGEST[p].get(name, min(ns)))]
+
+
+def measure(methods: list[str], p: int, signal: float, ns: list[int], seed: int) -> dict[str, Any]:
+    """By method and n: percent found, test RMSE and seconds."""
     k = p // 10
     stream = simulate.correlated(max(ns), p, k, signal=signal, random_state=seed)
-    test = simulate.correlated(None, p, k, signal=signal, random_state=10_000 + seed).take(5000)
-    averages, seconds = RunningAverages(), dict.fromkeys(("RAVE", *METHODS), 0.0)
-    learners = {name: make(k) for name, make in LEARNERS.items()}
+    X_test, y_test = simulate.correlated(None, p, k, signal=signal, random_state=10_000 + seed).take(5000)
+    averages, seconds = RunningAverages(), dict.fromkeys(("RAVE", *methods), 0.0)
+    with_averages = any(name == "RAVE" or name in EXTRACTORS for name in methods)
     row_buffer: list[tuple[Any, Any]] = []
-    out: dict[str, Any] = {}
+    learners = {name: make(k) for name, make in LEARNERS.items() if name in methods}
+    out: dict[str, Any] = {name: {} for name in methods}
+    n = 0
     for X, y in stream:
-        with timed(seconds, "RAVE"):
-            averages.update(X, y)
-        n = averages.n_samples_
-        learners = {name: model for name, model in learners.items() if n <= LONGEST[p].get(name, n)}
-        for name, model in learners.items():
+        n += len(y)
+        if with_averages:
+            with timed(seconds, "RAVE"):
+                averages.update(X, y)
+        current = [name for name in methods if n <= LONGEST[p].get(name, n)]
+        for name in (name for name in current if name in learners):
             with timed(seconds, name):
-                model.partial_fit(X, y)
-        with_lasso = n <= LONGEST[p]["Lasso"]
-        row_buffer = [*row_buffer, (X, y)] if with_lasso else []
+                learners[name].partial_fit(X, y)
+        row_buffer = [*row_buffer, (X, y)] if "Lasso" in current else []
         if n not in ns:
             continue
         found: dict[str, tuple[Any, Any]] = {}
-        if with_lasso:
+        if "Lasso" in current:
             with timed(seconds, "Lasso", reset=True):
                 X_all, y_all = (np.concatenate(part) for part in zip(*row_buffer))
                 support, predict = lasso(X_all, y_all, k)
-            found["Lasso"] = support, predict(test[0])
-        with timed(seconds, "standardize", reset=True):
+            found["Lasso"] = support, predict(X_test)
+        if with_averages:
             s = standardize(averages)
-        for name, method in EXTRACTORS.items():
-            if n > LONGEST[p].get(name, n):
-                continue
-            with timed(seconds, name, reset=True):
-                fitted = method(s, k=k)
-            found[name] = fitted.support, fitted.predict(test[0])
-        for name, model in learners.items():
-            found[name] = model.get_support(indices=True), model.predict(test[0])
-        out[str(n)] = {"RAVE": {"seconds": seconds["RAVE"]}} | {
-            name: {
-                "found": None if name == "SGD" else 100 * metrics.detection_rate(support, stream.support),
-                "rmse": metrics.rmse(test[1], predicted),
-                "seconds": seconds[name],
-            }
-            for name, (support, predicted) in found.items()
-        }
+        for name in current:
+            if name in EXTRACTORS:
+                with timed(seconds, name, reset=True):
+                    fitted = EXTRACTORS[name](s, k=k)
+                found[name] = fitted.support, fitted.predict(X_test)
+            elif name in LEARNERS:
+                model = learners[name]
+                found[name] = model.get_support(indices=True), model.predict(X_test)
+        for name in current:
+            out[name][str(n)] = {"seconds": seconds[name]}
+        for name, (support, predicted) in found.items():
+            out[name][str(n)]["rmse"] = metrics.rmse(y_test, predicted)
+            if name != "SGD":
+                out[name][str(n)]["found"] = 100 * metrics.detection_rate(support, stream.support)
     return out
 
 
@@ -159,7 +164,5 @@ def _row(outcomes: Outcomes, at: Any, cells: list[tuple[str, str, Any, str, int]
     """What was measured of a setting, if it was: method, measure, published, which way is up, digits."""
     p, signal, n = at
     part = outcomes.where(p=p, signal=signal)
-    if not part.values(n):
-        return []
-    shown = [part.cell(n, m, what, published=x, better=up, digits=d) for m, what, x, up, d in cells]
-    return [[f"{p:,}, {signal:g}", f"{n:,}", *shown]]
+    shown = [part.cell(m, n, what, published=x, better=up, digits=d) for m, what, x, up, d in cells]
+    return [[f"{p:,}, {signal:g}", f"{n:,}", *shown]] if any(cell.runs for cell in shown) else []

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .detection import measure, report, streams
+from .detection import measure, methods, report, streams
 
-__all__ = ["jobs", "measure", "report"]
+__all__ = ["jobs", "measure", "methods", "report"]
 
 
 def jobs(runs: int, quick: bool) -> list[dict[str, Any]]:
