@@ -358,7 +358,7 @@ def test_no_option_is_advised_that_the_verb_lacks():
     assert "a missing value" in done.stderr
     assert "--missing" not in done.stderr
     done = run("predict", "strict", "bad.csv", "--on-bad-row", "skip")
-    assert "Skipped 1 bad row:" in done.stderr
+    assert "Skipped 1 bad row." in done.stderr
 
 
 def test_one_row_is_singular(data):

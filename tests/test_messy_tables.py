@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import streamsieve
+from cli_data import good
 from streamsieve.sources.bad_data import BadData
 from streamsieve.sources.cells import as_days, as_numbers, is_missing
 from tests.hostile import written
@@ -93,7 +94,10 @@ def test_a_workbook_is_refused_as_one(tmp_path):
     with zipfile.ZipFile(tmp_path / "book.xlsx", "w") as book:
         book.writestr("[Content_Types].xml", "<Types/>")
         book.writestr("xl/workbook.xml", "<workbook/>")
-    for options, words in (({}, "unpack it, or save the sheet as CSV"), ({"format": "csv"}, "of several files")):
+    for options, words in (
+        ({}, "unpack it, or save the sheet as CSV"),
+        ({"format": "csv"}, "of several files"),
+    ):
         with pytest.raises(BadData, match=words):
             next(iter(streamsieve.read(tmp_path / "book.xlsx", target="y", **options)))
 
@@ -251,7 +255,7 @@ def test_an_identifier_with_a_few_letters_is_left_out_and_not_refused():
 @pytest.mark.parametrize("kind", ["file", "frame"])
 def test_infinite_numbers_are_refused_with_advice(kind, tmp_path):
     frame = pd.DataFrame({"end": [1.5, 2.5, np.inf], "y": [1, 2, 3]})
-    with pytest.raises(BadData, match="leave the column out .drop., or pass on_bad_row=.skip"):
+    with pytest.raises(BadData, match=r"leave the column out \(drop\), or pass on_bad_row='skip'"):
         rows_of(tmp_path, frame.to_csv(index=False)) if kind == "file" else schema_of(frame)
 
 
@@ -303,3 +307,45 @@ def test_codes_of_rows_are_left_out():
     code = np.random.default_rng(0).permutation(10_000)[:100]
     frame = pd.DataFrame({"zip_code": code, "decode": code[::-1] ** 2, "y": np.arange(100) % 7 + 0.5})
     assert kinds_of(frame) == {"zip_code": "identifier", "decode": "number", "y": "target"}
+
+
+@pytest.fixture(scope="module")
+def training(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("predict")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=300), "c": rng.choice(["u", "v", "w"], 300)})
+    frame["y"] = 2 * frame.a + (frame.c == "u")
+    frame.to_csv(folder / "rows.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("method", "how"),
+    [("sieve", "values far outside were clipped"), ("olsth", "their predictions are extrapolations")],
+)
+def test_predictions_say_what_the_model_does_not_know(training, method, how):
+    model, table = training / f"{method}.model", training / "new.csv"
+    good("fit", training / "rows.csv", "--target", "y", "--method", method, "-k", 3, "-o", model)
+    table.write_text("a,c\n0,u\n1e9,v\n.5,new\n.5,new\nword,w\n")
+    done = good("predict", model, table)
+    assert len(done.stdout.splitlines()) == 6
+    assert (
+        "1 of 5 rows lie outside the range of the training rows in a selected feature: " + how in done.stderr
+    )
+    assert "--check marks them" in done.stderr
+    assert "2 rows with values of c that the model does not know, such as 'new'" in done.stderr
+    assert "Words among numbers, read as missing: a (1)." in done.stderr
+    assert "marks" not in good("predict", model, table, "--check").stderr
+    assert good("predict", model, table, "--quiet").stderr == ""
+    clean = good("predict", model, training / "rows.csv").stderr
+    assert "outside" not in clean
+    assert "know" not in clean
+
+
+def test_unknown_values_are_those_without_a_category():
+    """The rare ones are 'other', if there are enough of them, and so are unknown ones."""
+    words = ["a"] * 150 + ["b"] * 100 + [f"rare{i}" for i in range(50)]
+    schema = schema_of(pd.DataFrame({"c": words, "y": np.arange(300) % 7 + 0.5}))
+    stream = streamsieve.read(pd.DataFrame({"c": ["a", "new"], "y": [1, 2]}), schema=schema, target="y")
+    next(iter(stream))
+    assert stream.unknown_values == {}

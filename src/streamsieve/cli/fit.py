@@ -16,8 +16,9 @@ For a table: streamsieve fit houses.csv --target price -o houses.model
 
 SOURCE is one or more files, glob patterns, or - for standard input. Notes and progress go to standard error.
 
-With --checkpoint, a run that was interrupted continues: the same command with --resume gives the same model,
-bit for bit. On several machines, run it with --shard 1/64 to 64/64 and `merge` the models, or pass --scheduler.
+With --checkpoint, a run that was interrupted continues: the same command with --resume gives the same
+model, bit for bit. On several machines, run it with --shard 1/64 to 64/64 and `merge` the models, or pass
+--scheduler.
 """
 
 

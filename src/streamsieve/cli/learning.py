@@ -20,7 +20,7 @@ from ..training.model import Model, TooManyFeatures
 from ..training.source import Source, SourceRun, input_files
 from .method_choice import ERRORS, FIELDS, MethodChoice, expand
 from .model_files import schema_of_model
-from .output import Console, check_outputs, emit, leave
+from .output import Console, check_outputs, emit, leave, note_rows
 from .progress import ProgressMeter
 
 #: Parameters without meaning for a stream, which is learned once.
@@ -141,7 +141,8 @@ def fit_source(files: tuple[str, ...], options: dict[str, Any], output: str | No
         except Interrupted as signal:
             _interrupt(run, console)
             leave(128 + signal.number)
-    note_rows(run, console)
+    known = [] if run.schema is None else run.schema.columns
+    note_rows(run.stream, console, {column.name: column.odd for column in known})
     return FittedRun(run.model, run)
 
 
@@ -178,20 +179,6 @@ def print_schema(files: tuple[str, ...], options: dict[str, Any], as_json: bool,
     columns, rows = schema.table()
     about = {"rows_looked_at": schema.rows, "features": len(schema.feature_names), **dict(schema.found)}
     emit(columns, rows, as_json=as_json, title="What each column becomes", about=about)
-
-
-def note_rows(run: SourceRun, console: Console) -> None:
-    """Rows and cells that were skipped or read as missing."""
-    stream = run.stream
-    if stream.rows_bad:
-        console.note(f"Skipped {counted(stream.rows_bad, 'bad row')}.")
-    if stream.rows_unlabelled:
-        console.note(f"Left out {counted(stream.rows_unlabelled, 'row')} without a target.")
-    known = {} if run.schema is None else {column.name: column.odd for column in run.schema.columns}
-    odd = {name: count for name, count in stream.odd_cells.items() if count > known.get(name, 0)}
-    if odd:  # not yet covered by the lines about the schema
-        few = ", ".join(f"{name} ({count:,})" for name, count in list(odd.items())[:6])
-        console.note(f"Words among numbers, read as missing: {few}.")
 
 
 def method_choice(options: dict[str, Any], console: Console) -> MethodChoice:

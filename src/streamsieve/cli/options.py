@@ -359,8 +359,8 @@ model = _all(
         click.option(
             "--criterion",
             type=click.Choice(["cv", "1se", "ebic", "bic", "aic"]),
-            help="How -k auto chooses: least held-out loss, the fewest features within one standard error of it, "
-            "or an information criterion.  [default: cv; averages: bic]",
+            help="How -k auto chooses: least held-out loss, the fewest features within one standard error of "
+            "it, or an information criterion.  [default: cv; averages: bic]",
         ),
     ),
     task,
@@ -376,8 +376,8 @@ model = _all(
         click.option(
             "--half-life",
             type=HalfLife(),
-            help="Number of rows after which the weight of a row has halved; auto adapts it to the stream and "
-            "reports when it changed.",
+            help="Number of rows after which the weight of a row has halved; auto adapts it to the stream "
+            "and reports when it changed.",
         ),
         click.option(
             "--set",

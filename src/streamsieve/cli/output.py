@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..core.words import printable
+from ..core.words import counted, printable
 from ..persist.files import is_checkpoint, replacing
 
 Row = Sequence[Any]
@@ -145,6 +145,18 @@ class Console:
     def note(self, text: str) -> None:
         if text and not self.quiet:
             click.echo(printable(text), err=True)
+
+
+def note_rows(stream: Any, console: Console, known: dict[str, int] | None = None) -> None:
+    """Rows that were left out and words read as missing, but not the `known` words of a schema."""
+    if stream.rows_bad:
+        console.note(f"Skipped {counted(stream.rows_bad, 'bad row')}.")
+    if stream.rows_unlabelled:
+        console.note(f"Left out {counted(stream.rows_unlabelled, 'row')} without a target.")
+    odd = {name: n for name, n in stream.odd_cells.items() if n > (known or {}).get(name, 0)}
+    if odd:
+        few = ", ".join(f"{name} ({n:,})" for name, n in list(odd.items())[:6])
+        console.note(f"Words among numbers, read as missing: {few}.")
 
 
 # ---------------------------------------------------------------- files

@@ -15,8 +15,8 @@ _PATHS = [name.lower() for name, entry in METHODS.items() if entry.family == "av
 HELP = """\
 Print models of every size for SOURCE: residual, R2, AIC, BIC, EBIC, and which size is best.
 
-SOURCE is one or more files, glob patterns, or - for standard input. It can also be a model on running averages
-from `fit` or `merge`.
+SOURCE is one or more files, glob patterns, or - for standard input. It can also be a model on running
+averages from `fit` or `merge`.
 """
 
 

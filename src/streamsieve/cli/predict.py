@@ -51,10 +51,11 @@ def command(
     import json
 
     from ..core.words import counted
+    from ..sources.bad_data import shortened
     from ..training.outside import reach_of
     from ..training.source import input_files
     from .model_files import open_model, select_columns
-    from .output import check_outputs, exact, writing
+    from .output import Console, check_outputs, exact, note_rows, writing
     from .progress import ProgressMeter
 
     check_outputs([model, *input_files(source)], texts={"--output": output})
@@ -66,7 +67,7 @@ def command(
         columns += [f"score {c}" for c in fitted.classes] if fitted.method.q > 1 else ["score"]  # type: ignore[union-attr]
     if proba and fitted.classes is not None:
         columns += [f"p {c}" for c in fitted.classes]
-    reach = reach_of(fitted) if check else None  # which may have to solve a system first
+    reach = reach_of(fitted) if check or not quiet else None
     if check and reach is None:
         raise click.UsageError(
             f"--check: {model} does not store the range of its training rows; all methods do from 100 rows "
@@ -85,7 +86,7 @@ def command(
             if reach is not None:
                 beyond = reach.n_outside(some)
                 outside += int((beyond > 0).sum())
-                values.append(beyond.tolist())
+                values += [beyond.tolist()] if check else []
             if as_json:
                 out.writelines(json.dumps(dict(zip(columns, row))) + "\n" for row in zip(*values))
             elif len(values) == 1:
@@ -94,14 +95,23 @@ def command(
                 out.writelines("\t".join(map(exact, row)) + "\n" for row in zip(*values))
             rows += len(examples.rows)
             meter.count(rows)
-    if outside and not quiet:
-        click.echo(
-            f"{outside:,} of {counted(rows, 'row')} lie outside the range of the training rows in a "
-            "selected feature: their predictions are extrapolations.",
-            err=True,
+    console = Console(quiet)
+    if outside:
+        how = (
+            "values far outside were clipped"
+            if fitted.method.clip
+            else "their predictions are extrapolations"
         )
-    if stream.rows_bad:
-        click.echo(f"Skipped {counted(stream.rows_bad, 'bad row')}: predictions are of the others.", err=True)
+        console.note(
+            f"{outside:,} of {counted(rows, 'row')} lie outside the range of the training rows in a selected "
+            f"feature: {how}." + ("" if check else " --check marks them.")
+        )
+    for name, (count, value) in stream.unknown_values.items():
+        console.note(
+            f"{counted(count, 'row')} with values of {shortened(name, 40)} that the model does not know, "
+            f"such as {shortened(value, 40)!r}: read as its most frequent value."
+        )
+    note_rows(stream, console)
 
 
 def _predict(model: Any, rows: Any, scores: bool, proba: bool) -> list[list[Any]]:

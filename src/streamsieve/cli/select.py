@@ -13,8 +13,9 @@ Print the features of SOURCE that matter, with their effects and weights, the st
 
 For a table: streamsieve select houses.csv --target price
 
-SOURCE is one or more files, glob patterns, or - for standard input. It can also be a model on running averages
-from `fit` or `merge`: -k and --method then extract another model from these averages, without reading a row.
+SOURCE is one or more files, glob patterns, or - for standard input. It can also be a model on running
+averages from `fit` or `merge`: -k and --method then extract another model from these averages, without
+reading a row.
 """
 
 

@@ -14,7 +14,8 @@ ROWS = 100  # rows, at most
 
 #: Files that are not text, by their first bytes: what they are, and what to do.
 BINARIES = {
-    b"PK\x03\x04": "a zip archive of several files, or a workbook of a spreadsheet; unpack it, or save its sheet as CSV",
+    b"PK\x03\x04": "a zip archive of several files, or a workbook of a spreadsheet; unpack it, or save its "
+    "sheet as CSV",
     b"\xd0\xcf\x11\xe0": "a workbook of Excel; save its sheet as CSV",
     b"[{": "a JSON array; write one object per line, as pandas does by to_json(lines=True, orient='records')",
     b"PAR1": "a Parquet file",

@@ -146,8 +146,9 @@ def read(
     Parameters
     ----------
     source : path, glob, list of them, "-", or iterable of dicts or data frames
-        What to read. "-" is standard input. Text may be compressed with gzip, bz2, xz, zstd or zip (an archive of one file). Remote files
-        (``s3://``, ``https://``, ...) are read by fsspec. ``duckdb:SELECT ...``, ``sqlite:FILE SELECT ...``
+        What to read. "-" is standard input. Text may be compressed with gzip, bz2, xz, zstd or zip (an
+        archive of one file). Remote files (``s3://``, ``https://``, ...) are read by fsspec.
+        ``duckdb:SELECT ...``, ``sqlite:FILE SELECT ...``
         and ``postgresql://... SELECT ...`` are the results of queries. A single frame is also a source; a
         polars LazyFrame, a DuckDB relation and any object with an Arrow stream (``__arrow_c_stream__``) are
         read block by block.

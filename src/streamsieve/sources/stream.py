@@ -128,6 +128,15 @@ class Stream:
         reader: Any = self._reader
         return dict(reader.odd_cells()) if hasattr(reader, "odd_cells") else {}
 
+    @property
+    def unknown_values(self) -> dict[str, tuple[int, str]]:
+        """Rows with a value that the schema does not know, by column of categories, and one such value.
+
+        These values are read as the most frequent one of the column.
+        """
+        reader: Any = self._reader
+        return dict(reader.unknown_values()) if hasattr(reader, "unknown_values") else {}
+
     def __repr__(self) -> str:
         width = "" if self._width is None else f", {counted(self._width, 'feature')}"
         read = f", {counted(self.rows_read, 'row')} read" if self.rows_read else ""

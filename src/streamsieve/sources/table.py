@@ -87,6 +87,7 @@ class Table:
         special = [c for c in (self.target, self.cluster, self.weight) if c is not None]
         self.others = [c for c in special if c not in coded]  # the weight last
         self._rules(options)
+        self.unknown: dict[str, tuple[int, str]] = {}  # rows with unknown values by column, and one of them
 
     def _wants(self, start: int, count: int) -> bool:
         return self._place is None or bool((self._place[start : start + count] >= 0).any())
@@ -145,6 +146,8 @@ class Table:
         else:
             k = self.coded.index(self.target)
             y = np.array(values[k] or [""])[codes[:, k]]
+        for k, (column, _) in enumerate(self._coded):
+            self._count_unknown(column, values[k], codes[:, k])
         rows = self._rows(features, codes, values)
         return Examples(rows, y, w, self._clusters(others, codes, values))
 
@@ -157,6 +160,16 @@ class Table:
             return hash_ids(others[:, self.others.index(self.cluster)])
         k = self.coded.index(self.cluster)
         return hash_ids(np.array(values[k] or [""]))[codes[:, k]]
+
+    def _count_unknown(self, column: Column, values: Sequence[str], codes: Codes) -> None:
+        """Count rows with a value without a feature, which is read as the most frequent one."""
+        known = {*column.levels, column.reference, *column.merged}
+        if column.kind != "category" or column.format or not column.reference or OTHER in known:
+            return
+        new = [code for code, value in enumerate(values) if value not in known]
+        if new:
+            rows, example = self.unknown.get(column.name, (0, values[new[0]]))
+            self.unknown[column.name] = rows + int(np.isin(codes, new).sum()), example
 
     def _rows(self, features: Array, codes: Codes, values: Sequence[Sequence[str]]) -> Rows:
         if not self._coded and not self._indicated:
@@ -408,6 +421,10 @@ class TableReader(Reader):
         if self.table is None:
             return {}
         return {self.table.columns[c]: int(self.odd[c]) for c in np.flatnonzero(self.odd)}
+
+    def unknown_values(self) -> dict[str, tuple[int, str]]:
+        """Rows with a value that the schema does not know, by column, and one such value."""
+        return {} if self.table is None else self.table.unknown
 
     def state(self) -> dict[str, Any]:
         if self.table is None:

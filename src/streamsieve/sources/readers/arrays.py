@@ -275,9 +275,7 @@ def _reason(path: str, error: Exception) -> str:
             return "it is truncated: the list of its arrays is missing at the end; copy or save it again"
         return "it is not a zip archive written by numpy.savez; save it again, or pass its format"
     if isinstance(error, KeyError) and zipfile.is_zipfile(path):
-        return (
-            "it is a zip archive of several files, or a workbook; unpack it, or save the sheet as CSV"
-        )
+        return "it is a zip archive of several files, or a workbook; unpack it, or save the sheet as CSV"
     return str(error) or type(error).__name__
 
 
