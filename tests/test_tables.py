@@ -503,6 +503,25 @@ def test_the_quality_of_a_model_is_always_said_beside_a_constant(tmp_path):
     assert (result["test_rows"], result["rows_learned"]) == (100, 300)
     assert result["test_rmse"] < result["test_baseline_rmse"]
     assert "held out" not in good("select", file, "--target", "price", "--hold-out", 0).stderr
+    again = good("select", file, "--target", "price", "--passes", 3).stderr  # no row is learned and held out
+    assert "On 80 held-out rows (model of the 320 other rows)" in again
+
+
+@pytest.mark.parametrize("verb", ["select", "fit"])
+def test_the_quality_of_a_model_of_a_sorted_table_is_that_of_all_its_parts(verb, tmp_path):
+    rng, share = np.random.default_rng(0), np.repeat([0.02, 0.38], 15_000)
+    df = pd.DataFrame(
+        {"x": rng.normal(size=30_000).round(3), "y": np.where(rng.random(30_000) < share, "yes", "no")}
+    )
+    words = (verb, write(tmp_path / "t.csv", df), "--target", "y", "-k", 1, "--json")
+    words += ("-o", tmp_path / "m", "--report", tmp_path / "r.html") if verb == "fit" else ()
+    done = good(*words)
+    assert json.loads(done.stdout)["test_baseline_accuracy"] == pytest.approx(0.8, abs=0.02)
+    assert "held-out rows" in done.stderr
+    done = good(*words, "--limit", 28_000)  # of these, only the first are measured, and a note says so
+    assert json.loads(done.stdout)["test_baseline_accuracy"] > 0.97
+    assert "of the first 1" in done.stderr
+    assert verb == "select" or "--hold-out 10" in (tmp_path / "r.html").read_text()
 
 
 def test_options_that_the_default_method_lacks_switch_it_and_names_are_checked_first(tmp_path):

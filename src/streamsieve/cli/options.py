@@ -259,7 +259,7 @@ passing = _section(
         type=click.IntRange(0),
         metavar="J",
         help="Hold out every J-th row and measure the model on these; 0: do not measure.  [default: "
-        "fit on all rows; quality is measured on a second model that holds out a fifth of the first rows]",
+        "fit on all rows; a second model, without a fifth of some thousand rows, measures the quality]",
     ),
     click.option(
         "--passes",

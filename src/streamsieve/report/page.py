@@ -231,6 +231,7 @@ def _quality(fitted: Model) -> dict[str, Any] | None:
     return {
         "rows": found["rows"],
         "learned": found["learned"],
+        "of_first": found.get("of_first"),
         "constant": "mean" if "rmse" in figures else "most frequent class",
         "figures": rows,
         "labels": [printable(label) for label in found["labels"]] if found["confusion"] else [],

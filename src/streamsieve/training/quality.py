@@ -41,6 +41,8 @@ class Quality:
         Classes, and for each class the number of rows predicted as each label.
     calibration : list
         For two classes: mean probability of the second class, its share, and the number of rows, in ten bins.
+    of_first : bool
+        Whether the rows are only the first of the source, which may be sorted.
     """
 
     rows: int
@@ -49,6 +51,7 @@ class Quality:
     labels: list[str]
     confusion: list[list[int]]
     calibration: list[list[float]]
+    of_first: bool = False
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
@@ -70,6 +73,8 @@ class Quality:
         what = "the mean" if "rmse" in found else "the most frequent class"
         if self.learned is None:
             head = f"On {self.rows:,} held-out rows"
+        elif self.of_first:
+            head = f"On {self.rows:,} of the first {self.rows + self.learned:,} rows (model of the others)"
         else:
             head = f"On {self.rows:,} held-out rows (model of the {self.learned:,} other rows)"
         return f"{head}: {', '.join(shown)}; in brackets: always predicting {what}."
@@ -146,18 +151,18 @@ def _calibration(p: Array, is_second: NDArray[np.bool_], w: Array) -> list[list[
     ]
 
 
-def of_first_rows(model: Model, blocks: list[Block], *, once: bool) -> Quality | None:
+def of_first_rows(model: Model, blocks: list[Block], *, passes: int | None) -> Quality | None:
     """The quality of a model fitted on four fifths of the first rows, measured on the others.
 
-    `model` has a task and is not fitted; `once` learns the rows as a stream.
+    `model` has a task and is not fitted; it learns the rows `passes` times as a stream, or as `fit` if None.
     """
     whole, fold = _first_rows(blocks)
     held = _where(whole, fold == HELD - 1)
-    learned = _learn_without(model, whole, fold, HELD - 1, once=once)
+    learned = _learn_without(model, whole, fold, HELD - 1, passes=passes)
     return None if learned is None else quality_of(model, [held], learned)
 
 
-def supports_of_folds(model: Model, blocks: list[Block], *, once: bool) -> list[list[int]]:
+def supports_of_folds(model: Model, blocks: list[Block], *, passes: int | None) -> list[list[int]]:
     """The features that models fitted without each fifth of the first rows select; empty if rows are few.
 
     The last one is the model that `of_first_rows` measures.
@@ -166,7 +171,7 @@ def supports_of_folds(model: Model, blocks: list[Block], *, once: bool) -> list[
     supports = []
     for j in range(HELD):
         part = replace(model.with_values(), about={})
-        if _learn_without(part, whole, fold, j, once=once) is None:
+        if _learn_without(part, whole, fold, j, passes=passes) is None:
             return []
         supports.append(part.support.tolist())
     return supports
@@ -210,14 +215,16 @@ def _where(block: Block, at: NDArray[Any]) -> Block:
     return Block(block.rows.take(at), block.y[at], *vectors)
 
 
-def _learn_without(model: Model, whole: Block, fold: NDArray[Any], j: int, *, once: bool) -> int | None:
+def _learn_without(
+    model: Model, whole: Block, fold: NDArray[Any], j: int, *, passes: int | None
+) -> int | None:
     """Fit a model to the rows outside of fold j: their number; None if there are too few rows or classes."""
     part = _where(whole, fold != j)
     if np.sum(fold == j) < 2 or (isinstance(model.task, Classification) and len(np.unique(part.y)) < 2):
         return None
     trainer = Trainer(model)
-    if once:
-        trainer.learn([part])
-    else:
+    if passes is None:
         trainer.fit(*model.encode(*part[:4]))
+    else:
+        trainer.learn([part] * passes)
     return len(part.rows)

@@ -98,7 +98,8 @@ class SourceRun:
         self.checkpoint, self.history, self.memory = checkpoint or CheckpointPolicy(), history, memory
         self.checkpoint.trace = Trace() if trace else None
         self.first: list[Block] = []  # blocks that were read to make the model, and are to be learned
-        self.looked_at: list[Block] = []  # the same blocks, for measuring the model
+        self.looked_at: list[Block] = []  # the same blocks, or a sample of a table, for measuring the model
+        self.sampled = False  # whether they are of all parts of the table
         self.done = self.was_done = False  # all rows are learned; in an earlier run
         self.resumed = self.grown = False  # the source of a finished run has more rows
         self.mode = "stream"
@@ -396,24 +397,52 @@ class SourceRun:
             self.looked_at = self._first_of(stream, stream.blocks())
         if hold_out == 0 or not self.looked_at:
             return None
+        of_first = not self._sample()
         model = replace(self.model.with_values(), about={})
         blocks = [checked_block(model, block, 0) for block in self.looked_at]
         try:
-            return of_first_rows(model, blocks, once=not self.as_fit)
+            quality = of_first_rows(model, blocks, passes=self._passes)
         except ValueError:  # too few rows for the method
             return None
+        return quality and replace(quality, of_first=of_first)
+
+    @property
+    def _passes(self) -> int | None:
+        """How often the source is read as a stream; None: as often as `fit` reads an array."""
+        return None if self.as_fit else int(self.source.options.get("passes", 1))
+
+    def _sample(self) -> bool:
+        """Replace the first rows of a table by as many of all its parts, because files are often sorted.
+
+        Returns whether the rows are of all parts: a source that takes long to read again is not sampled.
+        """
+        rows = self.trainer.rows // (self._passes or 1)
+        seen, size = sum(len(block.rows) for block in self.looked_at), self.stream.bytes_total
+        if (
+            seen > rows
+        ):  # of several passes: the first rows were read again, and would be learned and held out
+            stream = self.open(passes=1, shuffle_buffer=0)
+            self.looked_at = self._first_of(stream, stream.blocks())
+        if self.sampled or seen >= rows:
+            return True
+        if self.schema is None or size is None or size > _FIRST_BYTES or self.source.options.get("limit"):
+            return False
+        stream = self.open(held=True, hold_out=-(-rows // seen), passes=1, shuffle_buffer=0)
+        self.looked_at, self.sampled = [_block(examples, None) for examples in stream.blocks()], True
+        return True
 
     def selection_notes(self) -> dict[str, Any]:
         """For a report: histograms of features, and the selections without each fifth of the first rows."""
         if not self.looked_at:
             return {}
+        self._sample()
         model = replace(self.model.with_values(), about={})
         blocks = [checked_block(model, block, 0) for block in self.looked_at]
         notes: dict[str, Any] = {"histograms": histograms(blocks, self.model.support)}
         if self.source.options.get("hold_out") == 0:
             return notes
         with suppress(ValueError):  # too few rows for the method
-            notes["folds"] = supports_of_folds(model, blocks, once=not self.as_fit)
+            notes["folds"] = supports_of_folds(model, blocks, passes=self._passes)
         return notes
 
 
