@@ -494,3 +494,24 @@ def test_resuming_says_which_option_has_changed(files, tmp_path):
     done = run(*words, "--drop", "x1", "--resume")
     assert done.exit_code == 4
     assert "run: drop None, not ['x1'];" in done.stderr
+
+
+def test_progress_is_one_line_unless_a_run_takes_long(monkeypatch, capsys):
+    from streamsieve.cli import progress
+
+    clock = [0.0]
+    monkeypatch.setattr(progress, "perf_counter", lambda: clock[0])
+
+    def lines(seconds, read=100):
+        clock[0] = 0.0
+        with progress.ProgressMeter("sgd", 100, lambda: read, quiet=False) as meter:
+            for rows in range(1000, 9000, 1000):
+                clock[0] += seconds
+                meter.count(rows)
+        return capsys.readouterr().err.splitlines()
+
+    assert lines(0.1) == ["sgd  100%  8,000 rows  10,000/s"]
+    long = lines(3.0)
+    assert [line.split("  ")[-2] for line in long] == ["2,000 rows", "3,000 rows", "5,000 rows", "8,000 rows"]
+    assert ["%" in line for line in long] == [False, False, False, True]  # all bytes were read before
+    assert all("50%" in line for line in lines(3.0, read=50))

@@ -1,4 +1,4 @@
-"""Progress of a run on stderr: a bar by bytes on a terminal, elsewhere lines at doubling counts."""
+"""Progress of a run on stderr: a bar by bytes on a terminal, elsewhere lines at doubling counts of rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any, Self
 import click
 
 from ..core.words import counted
+
+BRIEF = 2.0  # seconds; a run that takes less prints one line
 
 
 class ProgressMeter:
@@ -94,12 +96,14 @@ class ProgressMeter:
         done = self.bytes_read()
         rate = (rows - self.first_rows) / max(perf_counter() - self.start, 1e-9)
         text = f"{counted(rows, 'row')}  {rate:,.0f}/s{self.measured}"
+        due = rows >= self.next_rows and perf_counter() > self.start + BRIEF
         if self.bar is not None:
             self.bar.update(self.task, completed=done, rows=text)
             self.next_time = perf_counter() + 0.5
-        elif rows >= self.next_rows or (last and rows != self.printed):
+        elif due or (last and rows != self.printed):
             self.printed = rows
-            share = f"  {done / self.total:4.0%}" if self.total and done is not None else ""
+            ahead = done == self.total and not last  # all is read, but not yet learned
+            share = f"  {done / self.total:4.0%}" if self.total and done is not None and not ahead else ""
             click.echo(f"{self.label}{share}  {text}", err=True)
         self._double(rows)
 
