@@ -1,5 +1,8 @@
 """Parquet files are decoded once, and the sample that the schema is made of is bounded."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -114,3 +117,33 @@ def test_a_bad_value_in_a_late_batch_is_named(tmp_path, value, words, type):
     stream = read(file, target="y", missing="error")
     with pytest.raises(BadData, match=f"row 8,766 holds {words}"):
         list(stream)
+
+
+@pytest.mark.parametrize("type", [str(kind) for kind in frames._NUMBERS])
+def test_numbers_of_arrow_are_those_that_its_own_conversion_makes(type):
+    values = [0, 1, 2, 127, 126]
+    whole = pa.chunked_array([pa.array(values[:2], type), pa.array([], type), pa.array(values, type)])
+    for column in (whole, whole[1:], whole[3:5], whole[:1]):
+        found = frames.doubles_of(column)
+        assert found.dtype == np.float64
+        assert_array_equal(found, column.cast("double").to_numpy())
+    for other in (pa.chunked_array([pa.array([1, None], type)]), pa.chunked_array([], type)):
+        assert frames.doubles_of(other) is None
+
+
+@pytest.mark.parametrize("type", ["int64", "uint64"])
+def test_integers_are_read_up_to_the_largest_that_is_exact(type):
+    for value, exact in ((2**53, True), (2**53 + 1, False)):
+        column = pa.chunked_array([pa.array([1, value], type)])
+        assert (frames.doubles_of(column) is not None) == exact
+
+
+def test_reading_parquet_does_not_import_pandas(tmp_path):
+    file = str(tmp_path / "rows.parquet")
+    parquet.write_table(TABLE.select(["a", "b", "y"]), file)
+    code = (
+        "import sys; from streamsieve import read\n"
+        f"sum(len(y) for _, y, _ in read({file!r}, target='y'))\n"
+        "assert 'pandas' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,7 +9,7 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -624,6 +624,12 @@ def read_frame(X: Any) -> Any:
         columns = frame.columns
     except nw.exceptions.DuplicateError:
         columns = list(X.columns if nw.dependencies.is_pandas_dataframe(X) else X.column_names)
+    check_distinct(columns)
+    return frame
+
+
+def check_distinct(columns: Iterable[Any]) -> None:
+    """ValueError if two columns of a frame have the same name."""
     counts = Counter(map(str, columns))  # pandas allows names that are numbers
     twice = [name for name, count in counts.items() if count > 1]
     if twice:
@@ -631,7 +637,6 @@ def read_frame(X: Any) -> Any:
             f"The frame has {counts[twice[0]]} columns called {twice[0]!r}; expected every name once, as "
             "features are known by it: rename or drop the others."
         )
-    return frame
 
 
 def _from_frame(X: Any, names: Sequence[str] | None) -> tuple[Array, list[str]]:

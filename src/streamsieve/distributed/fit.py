@@ -292,8 +292,12 @@ def parts(
 
 
 def fit_task(made: Task, run: Callable[[Task], Partial], candidates: int | None = None) -> Any:
-    """The estimator of a task, fitted by an engine in one or several passes; see `learn`."""
-    return fitted(made.estimator, *learn(made, run, candidates), (made.table or {}).get("schema"))
+    """The estimator of a task, fitted by an engine in one or several passes; see `learn`.
+
+    The tasks that `run` is given have no estimator: return their merged result, without calling `finish`.
+    """
+    sent = replace(made, estimator=None)  # to unpickle it, every worker would import scikit-learn: 1 s
+    return fitted(made.estimator, *learn(sent, run, candidates), (made.table or {}).get("schema"))
 
 
 def learn(

@@ -95,6 +95,7 @@ def shard_task(made: Task) -> Task:
 
 def stream_task(made: Task) -> Task | None:
     """What the batches of a stream learn, to be merged; None where their rows have to be learned in turn."""
+    made = replace(made, estimator=None)  # as in `fit_task`
     method: Any = made.like.method
     try:
         if not method.screens:

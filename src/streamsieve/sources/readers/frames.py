@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.params import Advice
-from ...core.rows import read_frame
+from ...core.rows import check_distinct, read_frame
 from ..bad_data import BadData
 from ..cells import Array, as_numbers
 from ..files import File, for_arrow, is_remote, open_bytes
@@ -28,6 +28,7 @@ SAMPLE = 100_000  # rows from which the schema is made, fewer of a wide table:
 SAMPLE_VALUES, LEAST_SAMPLE = 1 << 24, 1000  # 128 MB of doubles; 5,000 columns would be 4 GB, but enough
 #   rows to tell rare values from others
 GROUPS = 16  # row groups they are taken from
+EXACT = 1 << 53  # integers up to this one are exact as doubles
 Groups = Callable[[list[str]], Iterator[Any]]
 
 
@@ -45,14 +46,14 @@ class Tabular(TableReader):
     def examples_of(self, native: Any, row: int | None = None) -> Iterator[tuple[int, Found]]:
         """The pieces of a frame that begins at this row of the whole source, and their numbers of rows."""
         frame = read_frame(native)
-        table, at, self.offset = self.check_columns(frame, self.title()), 0, row
+        table, at, self.offset = self.check_columns(frame.columns, self.title()), 0, row
         while at < len(frame):
             stop = min(len(frame), self.stop_of(at, 0))
             yield stop - at, self.piece(frame[at:stop], table, (row or 0) + at, self.title())
             at = stop
 
     def settle_columns(self, columns: Sequence[str], frame: Any, coverage: str, name: str) -> Table:
-        """Infer the schema from a narwhals frame of some of the columns, if none is known."""
+        """Infer the schema from a narwhals frame of some of the columns, or use the one that is known."""
 
         def sample() -> Sample:
             held = {str(name): series for name, series in zip(frame.columns, frame.iter_columns())}
@@ -64,11 +65,11 @@ class Tabular(TableReader):
         except MixedColumn as error:
             raise error.bad_data(columns, name) from None
 
-    def check_columns(self, frame: Any, name: str) -> Table:
-        """The table; an error if the columns of a narwhals frame differ from those of the first frame."""
+    def check_columns(self, columns: Iterable[Any], name: str) -> Table:
+        """The table; an error if the columns of a frame differ from those of the first frame."""
         table = self.table
         assert table is not None
-        if [str(column) for column in frame.columns] != table.columns:
+        if [str(column) for column in columns] != table.columns:
             raise BadData(f"the columns are not those of the first frame of {table.file}", name)
         return table
 
@@ -122,12 +123,29 @@ def sample_of(series: Any) -> Array | Words | None:
     return None
 
 
+#: Numbers of Arrow, and how NumPy reads them.
+_NUMBERS = {"double": "f8", "float": "f4", **{f"int{8 * n}": f"i{n}" for n in (1, 2, 4, 8)},
+            **{f"uint{8 * n}": f"u{n}" for n in (1, 2, 4, 8)}}  # fmt: skip
+
+
 def doubles_of(column: Any) -> Array | None:
-    """A column of Arrow that is stored as an array of doubles; None for any other column."""
-    if str(column.type) != "double" or column.null_count or column.num_chunks != 1:
+    """A column of Arrow as doubles, without importing pandas as `to_numpy` does.
+
+    None if values are missing, are not numbers, or are integers beyond 2^53, which are not exact.
+    """
+    kind = _NUMBERS.get(str(column.type))
+    if kind is None or column.null_count or not len(column):
         return None
-    found: Array = column.chunk(0).to_numpy()
-    return found
+    size = int(kind[1])
+    parts = [
+        np.frombuffer(chunk.buffers()[1], kind, len(chunk), size * chunk.offset)
+        for chunk in column.chunks
+        if len(chunk)
+    ]
+    x = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if kind in ("i8", "u8") and not -EXACT <= x.min() <= x.max() <= EXACT:
+        return None
+    return x.astype(np.float64, copy=False)
 
 
 def numbers_of(series: Any, style: str) -> tuple[Array, NDArray[np.bool_]]:
@@ -135,7 +153,10 @@ def numbers_of(series: Any, style: str) -> tuple[Array, NDArray[np.bool_]]:
     import narwhals as nw
 
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        x = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        native = series.to_native()
+        x = doubles_of(native) if hasattr(native, "chunks") else None
+        if x is None:
+            x = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
         return x, np.zeros(len(x), dtype=bool)
     names, codes = words_of(series)
     found = as_numbers(names, style)
@@ -181,7 +202,7 @@ class FrameFiles(Tabular, Files):
         try:
             sampled = self._settle_columns(file, pa) if self.table is None else {}
             total, schema, groups = self._opened(file, pa)
-            table = self.check_columns(read_frame(schema.empty_table()), file.name)
+            table = self.check_columns(schema.names, file.name)
             past = 0
             for group, batches in enumerate(groups(table.used())):
                 if file.stop is not None and group >= file.stop:
@@ -213,7 +234,8 @@ class FrameFiles(Tabular, Files):
         """
         total, schema, groups = self._opened(file, pa)
         if self.options.schema is not None:
-            self.settle_columns(schema.names, read_frame(schema.empty_table()), "whole", file.name)
+            check_distinct(schema.names)  # without a table of Arrow, to make which takes pandas
+            self.settle_columns(schema.names, None, "whole", file.name)
             return {}
         names = self._needed(schema.names)
         count = _groups(file) if self.options.format == "parquet" else 0
@@ -328,7 +350,7 @@ class Frames(Tabular):
             past = max(past, at.get("past", 0))
             if self.table is None:
                 self.settle_columns([str(name) for name in frame.columns], *self._sample(frame), self.title())
-            table = self.check_columns(frame, self.title())
+            table = self.check_columns(frame.columns, self.title())
             for row in range(at.get("row", 0) if number == at.get("frame", 0) else 0, len(frame), PIECE):
                 found = self.piece(frame[row : row + PIECE], table, past + row, self.title())
                 place = {"frame": number, "row": row, "past": past}
@@ -375,7 +397,7 @@ class LazyFrames(Tabular):
         past = 0
         for number, native in enumerate(frames):
             frame = read_frame(native)
-            table = self.check_columns(frame, self.title())
+            table = self.check_columns(frame.columns, self.title())
             for row in range(0, len(frame), PIECE):
                 if (number, row) >= (at.get("frame", 0), at.get("row", 0)):
                     found = self.piece(frame[row : row + PIECE], table, past + row, self.title())
