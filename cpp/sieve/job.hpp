@@ -46,7 +46,7 @@ struct Common {
     double tolerance = 1e-2;
     int newton_steps = 30, gradients = 200;
     Index groups = 1;
-    double share = 0.9;  // of the units that stay, near the end of an elimination
+    double share = 0.7;  // of the units that stay when the weakest leave, near the end of an elimination
     // By column of the store: the first column of its unit, whose columns leave together, and what holds.
     const std::int32_t* unit = nullptr;
     const std::uint8_t* flags = nullptr;  // kKept, kPositive
@@ -60,8 +60,7 @@ struct Fit {
 
 // Units that are left of w on the way to k.
 inline Index next_size(Index w, Index k, double share) {
-    const double kept = w <= 10 * k ? share : w <= 40 * k ? 0.75 : 0.6;
-    return std::max(k, std::min(w - 1, Index(double(w) * kept)));
+    return std::max(k, std::min(w - 1, Index(double(w) * (w <= 40 * k ? share : 0.6))));
 }
 
 class Job {

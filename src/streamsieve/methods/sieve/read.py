@@ -48,7 +48,6 @@ EACH = 12  # sizes up to which all are tried, and above two in an octave: a coar
 BEYOND = 2  # largest size, in rows: of tiny sets all columns predict best; labels +1.6 +- .8 against once
 SPARSE = 0.1  # share of values that are not zero, below which columns are also compared in one unit: words
 LATE = 1000  # rows above which kernels refit the chosen size alone: as good there, and a fifth of the time
-FEW = 2000  # rows since the last retirement below which the ridge is that of then
 #: Partitions into folds, for "auto" of at most so many rows: one partition chooses the size by luck. Against
 #: one, not on the splits that chose the rule: log-loss -.014 +- .007 (11 small sets), -.014 +- .006 (12, cut
 #: to 200 rows), -.002 +- .002 (9, 400 rows); R2 +.3 +- .8 (5), +2.9 +- 2.2 (5) and +.8 +- .5 (6); 2.7 times
@@ -87,8 +86,7 @@ def read(sieve: Sieve) -> Reading:
     s, store = sieve.state, sieve.state.store
     engines, columns, folds = candidates(sieve)
     sizes = sizes_of(sieve, engines[0].problem, columns, folds)
-    known = s.H is not None and sieve.loss != "squared" and store.n < FEW
-    ridges = (s.ridge / store.total,) if known else ridges_of(sieve)
+    ridges = ridges_of(sieve)
     if len(sizes) > 1 and sieve.criterion in criteria.INFORMATION:
         sizes = [least_criterion(sieve, engines, columns, ridges, sizes)]
     refits = REFITS_OF_LABELS if sieve.labels else REFITS
@@ -180,8 +178,12 @@ def deal(
 
 
 def ridges_of(sieve: Sieve) -> tuple[float, ...]:
-    """From the strongest on; of labels only those that few rows can bear."""
-    weak = LEAST * sieve.row_weight / sieve.state.store.total if sieve.labels else 0.0
+    """From the strongest on: for labels only those that few rows can bear, and after a retirement, unless the
+    loss is squared, the one with which rows were summarised."""
+    s = sieve.state
+    if s.H is not None and sieve.loss != "squared":
+        return (s.ridge / s.store.total,)
+    weak = LEAST * sieve.row_weight / s.store.total if sieve.labels else 0.0
     return tuple(ridge for ridge in RIDGES if ridge >= min(weak, RIDGES[0]))
 
 
@@ -218,12 +220,20 @@ def finalists(
     folds: Sequence[int],
     refits: Sequence[float],
 ) -> list[Entry]:
-    """Without the first fold all ridges are tried, in all scalings; those that predict it best go on to the
-    other folds."""
-    tried = [e for engine in engines for e in first_fold(engine, columns, ridges, sizes, folds[:1], refits)]
-    order = sorted(range(len(tried)), key=lambda i: least(tried[i]) * (1 + TIE * i))[:FINALISTS]
-    best = [tried[i] for i in sorted(order)]
+    """Without the first fold all ridges are tried in the first scaling, and the best of them in the other;
+    those that predict the fold best are compared on the other folds too."""
+    tried: list[Entry] = []
+    for engine in engines:  # the best ridge hardly depends on the scaling
+        some = [entry.ridge for entry in best_of(tried, 1)] or ridges
+        tried += first_fold(engine, columns, some, sizes, folds[:1], refits)
+    best = best_of(tried, FINALISTS)
     return [e for engine in engines for e in other_folds(engine, columns, best, sizes, folds[1:], refits)]
+
+
+def best_of(tried: Sequence[Entry], count: int) -> list[Entry]:
+    """Those of the least losses, in the order in which they were tried; of equal ones the first."""
+    order = sorted(range(len(tried)), key=lambda i: least(tried[i]) * (1 + TIE * i))[:count]
+    return [tried[i] for i in sorted(order)]
 
 
 def first_fold(
