@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Self
 
@@ -127,14 +127,14 @@ class FoldAverages(LockedState):
         """
         return hash_ids(cluster) % np.int64(len(self.folds_))
 
-    def subset(self, folds: Sequence[int]) -> FoldAverages:
+    def subset(self, folds: Iterable[int]) -> FoldAverages:
         """Some of the folds for reading; they are shared, not copied."""
-        part = FoldAverages.__new__(FoldAverages)
+        part, chosen = FoldAverages.__new__(FoldAverages), [self.folds_[f] for f in folds]
         State.__init__(
             part,
-            folds_=[self.folds_[f] for f in folds],
+            folds_=chosen,
             forgetting=self.forgetting,
-            n_samples_=sum(self.folds_[f].n_samples_ for f in folds),
+            n_samples_=sum(fold.n_samples_ for fold in chosen),
             assigned=self.assigned,
         )
         return part

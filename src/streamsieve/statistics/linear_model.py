@@ -14,7 +14,7 @@ from .constraints import Constraints
 from .intervals import aggregate, check_level, majority, t_interval, two_sided
 from .newton import within
 from .ridge import block, cholesky, likeliest_ridge
-from .standardize import Standardized, constrain, group_turn, restore, selectable, standardize, whole_support
+from .standardize import Standardized, group_turn, reduced, restore, selectable, standardize, whole_support
 
 if TYPE_CHECKING:
     from .running import RunningAverages
@@ -322,14 +322,17 @@ def as_standardized(
     """
     given = Constraints(**constraints) if isinstance(constraints, dict) else constraints or Constraints()
     if isinstance(averages, Standardized):
-        return constrain(averages, given, names, first_index)
-    given.check("an extractor", {}, standardize=scale)
-    names = averages.feature_names_ if names is None else names
-    keep = None
-    if given.keep:
-        keep = given.resolve(averages.n_features_ or 0, names, first_index).kept
-    s = standardize(averages, fit_intercept=fit_intercept, scale=scale, keep=keep)
-    return constrain(s, given, names, first_index)
+        s = averages
+    else:
+        given.check("an extractor", {}, standardize=scale)
+        names = averages.feature_names_ if names is None else names
+        p = averages.n_features_ or 0
+        keep = given.resolve(p, names, first_index).kept if given.keep else None
+        s = standardize(averages, fit_intercept=fit_intercept, scale=scale, keep=keep)
+    if s.origin is not None or not given.given:
+        return s
+    known: Any = s.feature_names if names is None else names
+    return reduced(s, given.resolve(s.p, known, first_index))
 
 
 def check_k(s: Standardized, k: int) -> int:

@@ -505,12 +505,13 @@ class AveragesUndo(Undo):
 
     def __init__(self, a: RunningAverages) -> None:
         super().__init__(self._put_back, LARGE, lambda: a.n_samples_)
-        a.unpack()
-        self.averages, self.fields = a, dict(vars(a))
-        parts = (a.forgetting, a.moments, a.dense, a.sparse)
-        self.parts = [(part, dict(vars(part))) for part in parts if part is not None]
+        self.averages, self.fields = a, vars(a).copy()
+        self.parts = [(a.forgetting, vars(a.forgetting).copy())]
         if a.moments is None:
             return
+        if a.moments.packed:
+            a.moments.unpack()
+        self.parts += [(part, vars(part).copy()) for part in (a.moments, a.dense, a.sparse)]
         self.packed, self.buffered = a.dense.rows, len(a.sparse.rows)
         if a.missing == "mean":
             for name in ("n_imputed_", "imputer_sums"):  # the only arrays that a row changes in place

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..core import linalg
 from ..core.params import ParamError
 from ..core.rows import Array
-from .constraints import Constraints, Ints, Resolved
+from .constraints import Ints, Resolved
 from .ridge import SINGULAR, block, cholesky
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Standardized:
     factor : ndarray of shape (p,) or None
         Penalty factors, for a group times the square root of its rank; None: all 1.
     origin : Standardized or None
-        The averages before constraints were applied, see `constrain`. `profile` describes features that were
+        The averages before constraints were applied, see `reduced`. `profile` describes features that were
         projected out, `turns` are the matrices that whiten groups.
     """
 
@@ -202,16 +202,6 @@ def _exchanged(
         if j in out and first and first[0] not in wanted:
             out = (out - {j}) | {first[0]}
     return np.array(sorted(out), dtype=np.int64)
-
-
-def constrain(
-    s: Standardized, constraints: Constraints, names: object = None, first_index: int = 0
-) -> Standardized:
-    """The averages with constraints applied; averages with constraints are returned unchanged."""
-    if s.origin is not None or not constraints.given:
-        return s
-    known = s.feature_names if names is None else names
-    return reduced(s, constraints.resolve(s.p, known, first_index))  # type: ignore[arg-type]
 
 
 def reduced(s: Standardized, c: Resolved) -> Standardized:

@@ -299,7 +299,11 @@ class AveragesMethod(Method):
         folds, fourth = self.state.folds, getattr(self.state, "fourth", None)
         self.loss_function.check_targets(y)
         if cluster is not None:
-            self._check_clusters()
+            if self._fold_reason is None:
+                raise ValueError(
+                    f"{type(self).__name__} has no folds to keep clusters together in; pass se='folds' or "
+                    "'cluster', honest or stability."
+                )
             folds.add(rows, y, w, None, cluster % len(folds.folds_))
             return len(rows)
         around = self.state.around if self.needs_passes else None
@@ -320,13 +324,6 @@ class AveragesMethod(Method):
         if around is not None and seen is not None:
             seen.count(around)
         return len(rows)
-
-    def _check_clusters(self) -> None:
-        if self._fold_reason is None:
-            raise ValueError(
-                f"{type(self).__name__} has no folds to keep clusters together in; pass se='folds' or "
-                "'cluster', honest or stability."
-            )
 
     def resize(self, p: int) -> None:
         self.averages.widen(p)
@@ -536,10 +533,7 @@ class AveragesMethod(Method):
         return rows if fills is None else rows.imputed(fills)
 
     def fills(self) -> Array | None:
-        if self.missing != "mean":
-            return None
-        averages = self.averages if self.state.folds is None else self.averages.total()
-        return averages.mean_x_[: self.p]
+        return self.total.mean_x_[: self.p] if self.missing == "mean" else None
 
     def linear_model(self) -> LinearModel:
         return self.model

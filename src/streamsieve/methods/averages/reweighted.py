@@ -140,9 +140,7 @@ def next_around(method: AveragesMethod) -> State | None:
     scale = np.divide(1.0, inverse := inverse_scale(s), out=np.zeros(s.p), where=inverse > 0)
     moved = np.linalg.norm((after.coef - around.coef) * scale)
     settled = moved <= TOLERANCE * (10 if full else 1) * np.linalg.norm(after.coef * scale)
-    if not np.isfinite(
-        method.loss_function.curvature
-    ):  # one huge count may hold the weights, far from its mean
+    if not np.isfinite(method.loss_function.curvature):  # weights may rest before a huge count is fitted
         settled &= bool(abs(np.log(after.unit / around.unit)) < CLOSE)
     if method.loss_function.needs_units:  # unit and mean margin converge on their own
         shift = after.intercept - around.intercept + (after.coef - around.coef) @ s.x_mean

@@ -1,4 +1,4 @@
-"""Arguments that several functions share: a method that selects, folds to select on, a random generator."""
+"""Arguments that several functions share: a method that selects, and folds to select on."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def selector(method: str | AveragesMethod, k: Any, options: dict[str, Any]) -> A
     return kind(**options, **({} if k is None else {"k": k}))
 
 
-def filled_folds(folds: Any, least: int, what: str) -> list[int]:
+def filled_folds(folds: Any, least: int, what: str) -> NDArray[np.int64]:
     """The folds that have rows; raise ValueError if there are too few."""
     if not isinstance(folds, FoldAverages):
         raise TypeError(f"{what} needs FoldAverages, got {type(folds).__name__}.")
-    filled = [f for f, fold in enumerate(folds.folds_) if fold.n_samples_]
+    filled = np.flatnonzero([fold.n_samples_ for fold in folds.folds_])
     if len(filled) < least:
         raise ValueError(f"{what} needs rows in {least} folds, but {len(filled)} have rows; add more rows.")
     return filled
@@ -53,7 +53,3 @@ def refuse_forgetting(averages: Any, what: str) -> None:
             f"{what} needs rows of equal weight, but these averages forget; keep a second set without decay "
             "and half_life."
         )
-
-
-def permuted(items: list[int], rng: np.random.Generator) -> NDArray[np.int64]:
-    return rng.permutation(np.array(items, dtype=np.int64))

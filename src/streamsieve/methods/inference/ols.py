@@ -182,7 +182,7 @@ def _over_folds(
     b = total.weights(fit_intercept)
     square = np.zeros_like(b)
     for fold in filled:  # computed again: storing K matrices would double the memory of the folds
-        square += (total.minus(sums_of(fold, support)).weights(fit_intercept) - b) ** 2
+        square += (total.plus(sums_of(fold, support), -1.0).weights(fit_intercept) - b) ** 2
     return (K - 1) / K * square, K - 1
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...statistics.fold_averages import FoldAverages
 from ...statistics.linear_model import LinearModel, finish
 from ...statistics.standardize import standardize
-from .choice import check_count, check_share, filled_folds, permuted, selector
+from .choice import check_count, check_share, filled_folds, selector
 from .ols import Errors, ols
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def split(
         raise ValueError('se="hc1" needs fourth moments, which folds do not have; pass se="folds".')
     rng = np.random.default_rng(random_state)
     models = [
-        _split_once(folds, chosen, permuted(filled, rng), select, se, fit_intercept) for _ in range(splits)
+        _split_once(folds, chosen, rng.permutation(filled), select, se, fit_intercept) for _ in range(splits)
     ]
     if splits == 1:
         return models[0]
@@ -98,8 +98,8 @@ def _split_once(
     if m < 1:
         raise ValueError(f"{len(order)} folds are too few for se={se!r} on held-out folds; use at least 3.")
     selecting, held_out = np.sort(order[:m]), np.sort(order[m:])
-    support = method.select(folds.subset(selecting.tolist())).support
-    rest: Any = folds.subset(held_out.tolist())
+    support = method.select(folds.subset(selecting)).support
+    rest: Any = folds.subset(held_out)
     if se == "classical":
         rest = rest.total()
     fitted = ols(rest, support, se=se, fit_intercept=fit_intercept)

@@ -9,7 +9,7 @@ import numpy as np
 from ...statistics.fold_averages import FoldAverages
 from ...statistics.linear_model import LinearModel, finish
 from ...statistics.standardize import standardize
-from .choice import check_count, filled_folds, permuted, selector
+from .choice import check_count, filled_folds, selector
 
 if TYPE_CHECKING:
     from ..averages.method import AveragesMethod
@@ -73,9 +73,9 @@ def stability(
     s = standardize(folds.total(), fit_intercept=fit_intercept)
     counts, selected, half = np.zeros(s.p), 0, len(filled) // 2
     for _ in range(pairs):
-        order = permuted(filled, rng)
+        order = rng.permutation(filled)
         for part in (order[:half], order[half : 2 * half]):
-            support = chosen.select(folds.subset(np.sort(part).tolist())).support
+            support = chosen.select(folds.subset(np.sort(part))).support
             counts[support] += 1
             selected += len(support)
     frequency = counts / (2 * pairs)

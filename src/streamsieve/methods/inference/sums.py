@@ -29,15 +29,8 @@ class Sums(NamedTuple):
     products: Array
     whole_mean: Array  # of all columns
 
-    def plus(self, other: Sums) -> Self:
-        """Both together."""
-        return self._combined(other, 1.0)
-
-    def minus(self, other: Sums) -> Self:
-        """The sums without some of their rows."""
-        return self._combined(other, -1.0)
-
-    def _combined(self, other: Sums, sign: float) -> Self:
+    def plus(self, other: Sums, sign: float = 1.0) -> Self:
+        """Both together or, with sign -1, the sums without some of their rows."""
         weight = self.weight + sign * other.weight
         if weight <= 0:
             raise ValueError("All rows are in one fold; errors over folds need rows in at least two folds.")
