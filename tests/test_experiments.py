@@ -428,6 +428,22 @@ def test_the_gamma_that_finds_depends_on_the_signal(monkeypatch):
     assert weak["3"]["rmse"] > weak["10"]["rmse"]
 
 
+def test_omcp_as_printed_stands_beside_the_default(monkeypatch):
+    for name, value in {"P": 60, "K": 6, "PRINTED": {(1.0, 3_000): (41.5, 0.996)}}.items():
+        monkeypatch.setattr(explained.averages, name, value)
+    outcome = explained.measure("printed", 0)
+    rates = outcome["1"]["both signs"]
+    assert rates["default"]["found"] == rates["1.95"]["found"] == 100
+    (table,) = explained.report(Outcomes([({"what": "printed", "seed": 0}, outcome)]))
+    assert [row[1:3] for row in table.rows[:2]] == [["one sign", "found %"], ["one sign", "AUC"]]
+    assert not any(cell.better for cell in table.rows[0][3:6])  # the default is judged in `classification`
+    assert (table.rows[0][4].published, table.rows[2][4].published) == (41.5, None)
+    s = standardize(RunningAverages().update(*simulate.correlated(None, 60, 6, random_state=0).take(2_000)))
+    eta = 1 / np.linalg.eigvalsh(s.R)[-1]
+    support = explained.averages._iterated_mcp(s.R, s.r[:, 0], 6, eta)
+    assert 0 < len(support) <= 6
+
+
 def test_every_part_of_the_causes_has_a_table():
     jobs = explained.jobs(1, quick=False)
     assert {job["what"] for job in jobs} == set(explained.PARTS)

@@ -1,4 +1,4 @@
-"""Constraints: how far the solutions are from their optimality conditions.
+"""Constraints: the distance of solutions from their optimality conditions.
 
 Penalised solutions at a tenth of the penalty that empties the model: with bounds and penalty factors drawn at
 random, and with groups of one to four features. The violation is the largest derivative of the objective that

@@ -1,9 +1,9 @@
-"""Adaptive forgetting beside every fixed half-life: four kinds of drift.
+"""Adaptive forgetting compared with fixed half-lives: four kinds of drift.
 
-y = x'b_t + e, p = 10 features, deviation 1 of the noise, 12,000 rows. b_t stays as it is; is a random walk
-with steps of 0.003; moves from one vector to another between 30 and 70% of the rows; or jumps three times.
+y = x'b_t + e, p = 10 features, deviation 1 of the noise, 12,000 rows. b_t is constant; is a random walk
+with steps of 0.003; moves from one vector to another between 30 and 70 % of the rows; or jumps three times.
 Least squares on `AveragesBank` and on `RunningAverages` with each half-life of the bank; the error is that of
-the prediction of the next 100 rows, (x'(b_t - b) - a)^2, without the noise that nobody can predict.
+the prediction of the next 100 rows without their noise, (x'(b_t - b) - a)^2.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""[Ma] Tables 2 and 3: which features and rows the paper had.
+"""[Ma] Tables 2 and 3: which features and rows the paper used.
 
-SGD with logistic loss has a weight for every feature of the rows it learns, so that its share of non-zeros,
-printed with a deviation of .00, counts features. That of dorothea and of arcene is the share which training
-and test rows both have, not that of the training rows: what only one part has was left out before. SGD with a
-step of the paper's range then tells how rows were scaled: on dorothea its published errors and non-zeros are
-those of the rows as they are distributed, not of features scaled to variance 1, as the text has it. Truncated
-gradient stands beside it.
+SGD with logistic loss has a weight for every feature of the rows it learns. Its share of non-zeros, printed
+with a deviation of .00, therefore counts features. On dorothea and arcene it is the share of the features
+that occur in both training and test rows: the others were left out. The errors of SGD with a step in the
+paper's range then show how rows were scaled: on dorothea the published errors and non-zeros are those of the
+rows as distributed, not of features scaled to variance 1, as the text says. Truncated gradient is compared
+likewise.
 
-StabilizedSGD as Algorithm 4 is printed, on such rows: gamma and pi_0 from the paper's ranges, and two that it
-has and gives no value of, the step and delta_K of its Section 5, each choice with its error on the rows of
-the test. The least of them, which only who looks at these rows can choose, stands beside the published error.
+StabilizedSGD as printed in Algorithm 4, on these rows: gamma and pi_0 from the paper's ranges, and two
+parameters without a printed value, the step and delta_K of its Section 5. The published error is compared
+with the smallest test error of all choices, which is a bound and not a method.
 """
 
 from __future__ import annotations

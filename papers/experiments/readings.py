@@ -1,13 +1,13 @@
-"""[Sun] Table 4.4, X1: how the competitors' numbers may have come about, which the text does not give.
+"""[Sun] Table 4.4, X1: possible origins of the competitors' numbers, which the text does not explain.
 
-Three departures from the text (for the text itself, beside all methods: `sfsa`):
+Three departures from the text (`sfsa` follows the text, with all methods):
 
-- "read": FOFS and SOFS without truncation, of which the k largest |w| are read at the end;
-- "always": the true features are in every row, and 200 others ("noise" in Table 4.4) at random places. In
-  the text all places are random. Then every feature is in one row of fifty and as large wherever it is; its
-  variance, by which SOFS keeps, says nothing of its worth, and SOFS is at chance for any gamma;
-- "batches": gradients are means over 25 rows, as [Sun] has for its own methods, in plain NumPy, with the
-  penalty tuned as in the paper.
+- "read": FOFS and SOFS without truncation; the k largest |w| are selected at the end;
+- "always": every row has the true features, and 200 others ("noise" in Table 4.4) at random places. In the
+  text all places are random: every feature is in one row of fifty with values of the same size, its variance
+  does not depend on its weight, and SOFS, which selects by variance, is at chance for any gamma;
+- "batches": gradients are means over 25 rows, as for [Sun]'s own methods, in plain NumPy, with the penalty
+  tuned as in the paper.
 """
 
 from __future__ import annotations
