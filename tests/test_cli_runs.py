@@ -515,3 +515,12 @@ def test_progress_is_one_line_unless_a_run_takes_long(monkeypatch, capsys):
     assert [line.split("  ")[-2] for line in long] == ["2,000 rows", "3,000 rows", "5,000 rows", "8,000 rows"]
     assert ["%" in line for line in long] == [False, False, False, True]  # all bytes were read before
     assert all("50%" in line for line in lines(3.0, read=50))
+
+
+def test_a_warning_that_differs_in_its_numbers_is_shown_once(capsys, monkeypatch):
+    from streamsieve import cli
+
+    monkeypatch.setattr(cli, "_SHOWN", set())
+    for text in ("One target, -3,939, decides.", "One target, 2,565, decides.", "One column decides."):
+        cli.show_warning(UserWarning(text))
+    assert capsys.readouterr().err == "Warning: One target, -3,939, decides.\nWarning: One column decides.\n"

@@ -282,7 +282,7 @@ def test_one_standard_error_is_the_smaller_model():
     best, near = fitted(X, y), fitted(X, y, criterion="1se")
     assert best.sizes_ == near.sizes_
     assert len(support(best)) == best.sizes_["cv"] > near.sizes_["1se"] == len(support(near))
-    assert f"{best.sizes_['1se']} features are within one standard error" in best.method_.note
+    assert f"{best.sizes_['1se']} are within one standard error" in best.method_.note
 
 
 @pytest.mark.parametrize("labels", [False, True])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from importlib import import_module
@@ -89,11 +90,19 @@ def program() -> None:
     main()
 
 
+#: Warnings that were shown, without their numbers.
+_SHOWN: set[str] = set()
+
+
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning of the library as a sentence, without the line of code that raised it."""
+    """A warning of the library as a sentence, once, without the line of code that raised it."""
     from ..core.words import printable
 
-    click.echo(f"Warning: {printable(str(message))}", err=True)
+    text = printable(str(message))
+    what = re.sub(r"[-\d.,]+", "", text)  # else a stream with many far values would print as many warnings
+    if what not in _SHOWN:
+        _SHOWN.add(what)
+        click.echo(f"Warning: {text}", err=True)
 
 
 def open_standard_streams() -> None:

@@ -502,8 +502,8 @@ class Sieve(Method):
             return ""
         other = "1se" if self.criterion != "1se" else "cv"
         return (
-            f"{counted(sizes['1se'], 'feature')} {'is' if sizes['1se'] == 1 else 'are'} within one standard "
-            f"error; {sizes['cv']} are best (criterion={other!r} selects {sizes[other]})."
+            f"{counted(sizes['cv'], 'feature')} predict best; {sizes['1se']:,} are within one standard error "
+            f"of these (criterion {other} selects {sizes[other]:,})."
         )
 
     def _read(self) -> Reading:
