@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 # A moment is two values and a weight, which forgetting lets grow by 1e60 (float32: 1e12).
 LIMIT = {"float64": 1e100, "float32": 1e10}  # largest value
 WEIGHT_LIMIT = {"float64": 1e30, "float32": 1e5}  # largest sample weight
-TINY = {"float64": 1e-100, "float32": 1e-18}  # the squares of smaller values underflow
 
 
 def check_batch(

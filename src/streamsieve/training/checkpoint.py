@@ -6,21 +6,13 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.params import ParamError
 from ..persist import CheckpointError, is_checkpoint
 from .model import Model
 from .saved import read_plain, save
 from .trace import Trace
-
-
-class Resumed(NamedTuple):
-    """A model from a checkpoint, with the position of its source, and whether all rows were learned."""
-
-    model: Model
-    position: Any
-    done: bool
 
 
 @dataclass
@@ -103,8 +95,11 @@ class CheckpointPolicy:
         save(model, self.file, about={**model.about, "rows": rows, "run": run})
         self.begin(rows)
 
-    def read(self) -> Resumed | None:
-        """The checkpoint to continue from, if there is one; CheckpointError if it is from another run."""
+    def read(self) -> tuple[Model, Any, bool] | None:
+        """Model, position in its source and whether all rows were learned; None without a checkpoint.
+
+        CheckpointError for that of another run.
+        """
         if not self.resume or self.file is None or not os.path.exists(self.file):
             return None
         held = read_plain(self.file)
@@ -125,7 +120,7 @@ class CheckpointPolicy:
             )
         if self.trace is not None:
             self.trace = Trace.from_plain(run.get("trace"))
-        return Resumed(held.object, run["position"], bool(run["done"]))
+        return held.object, run["position"], bool(run["done"])
 
 
 def _holds_something(file: str) -> bool:

@@ -128,8 +128,9 @@ class Model:
         return learned if learned is None or self.prepare is None else learned + len(self.prepare.buffer)
 
     def with_values(self, **changed: Any) -> Model:
-        """An unfitted model with the same task and names whose method has these parameters."""
-        return replace(self, method=self.method.with_values(**changed), prepare=None, refitted=None)
+        """An unfitted model without notes, of the same task and names, whose method has these parameters."""
+        method = self.method.with_values(**changed)
+        return replace(self, method=method, prepare=None, refitted=None, about={})
 
     # ---------------------------------------------------------------- learning
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -170,7 +170,7 @@ def supports_of_folds(model: Model, blocks: list[Block], *, passes: int | None) 
     whole, fold = _first_rows(blocks)
     supports = []
     for j in range(HELD):
-        part = replace(model.with_values(), about={})
+        part = model.with_values()
         if _learn_without(part, whole, fold, j, passes=passes) is None:
             return []
         supports.append(part.support.tolist())

@@ -398,7 +398,7 @@ class SourceRun:
         if hold_out == 0 or not self.looked_at:
             return None
         of_first = not self._sample()
-        model = replace(self.model.with_values(), about={})
+        model = self.model.with_values()
         blocks = [checked_block(model, block, 0) for block in self.looked_at]
         try:
             quality = of_first_rows(model, blocks, passes=self._passes)
@@ -436,7 +436,7 @@ class SourceRun:
         if not self.looked_at:
             return {}
         self._sample()
-        model = replace(self.model.with_values(), about={})
+        model = self.model.with_values()
         blocks = [checked_block(model, block, 0) for block in self.looked_at]
         notes: dict[str, Any] = {"histograms": histograms(blocks, self.model.support)}
         if self.source.options.get("hold_out") == 0:

@@ -17,7 +17,7 @@ from ...core.rows import Array, Rows
 from ...core.state import State, optional
 from ...statistics import criteria
 from ...statistics.bank import AveragesBank
-from ...statistics.batch import LIMIT, TINY, WEIGHT_LIMIT
+from ...statistics.batch import LIMIT, WEIGHT_LIMIT
 from ...statistics.constraints import (
     BOUNDS,
     GROUP_CATEGORIES,
@@ -152,8 +152,6 @@ class AveragesMethod(Method):
         limit = LIMIT[self.dtype]
         self.limit = limit**0.5 if self.interactions or self.se == "hc1" else limit  # for products of values
         self.weight_limit = WEIGHT_LIMIT[self.dtype]
-        tiny = TINY[self.dtype]
-        self.tiny = tiny**0.5 if self.interactions else tiny
 
     # ---------------------------------------------------------------- what a method provides
 
