@@ -180,7 +180,8 @@ def boruta(data: Data) -> tuple[Any, None]:
     kind = RandomForestClassifier if data.labels else RandomForestRegressor
     model = BorutaPy(kind(n_jobs=1, max_depth=5), n_estimators=100, max_iter=30, random_state=0)
     model.fit(data.X, data.y)
-    return np.flatnonzero(model.support_)[: data.k], None
+    worth = np.where(model.support_, np.nanmean(model.importance_history_, axis=0), -np.inf)
+    return best(worth, min(data.k, int(model.support_.sum()))), None
 
 
 def boosting(data: Data) -> tuple[Any, float]:
