@@ -106,8 +106,9 @@ def level_table(model: Model) -> tuple[list[str], list[list[Any]]]:
 
     name, rows = feature_namer(model), []
     method: Any = model.method
-    for j in [] if method.linear else method.answer.features.tolist():
-        curve = curve_of(method, j)
+    tables: Any = None if method.linear else method.tables
+    for j in [] if tables is None else tables.answer.features.tolist():
+        curve = curve_of(tables, j)
         effects, errors = (a.reshape(len(a), -1).tolist() for a in (curve.effect, curve.error))
         for value, effect, error, n in zip(curve.values.tolist(), effects, errors, curve.rows.tolist()):
             rows.append([name(j), value, *effect, *error, n])

@@ -334,7 +334,8 @@ def _effects(model: Model) -> Any:
     terms, name = model.attribute("terms"), feature_namer(model)
     names = [printable(" × ".join(map(name, term.features))) for term in terms]
     strongest = [term.features[0] for term in terms if len(term.features) == 1][:2]
-    curves = [(curve_of(model.method, j), printable(name(j))) for j in strongest]
+    tables = model.attribute("tables")
+    curves = [(curve_of(tables, j), printable(name(j))) for j in strongest]
     return Markup(_figures.effects(terms, names, curves))
 
 

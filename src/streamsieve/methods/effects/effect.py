@@ -78,51 +78,49 @@ def effect(self: Any, feature: Any, other: Any = None) -> Curve | Surface:
     self._check_fitted()
     with self._model.lock:
         method = self._model.method
-        names = self._feature_names()
-        known = {} if names is None else {str(name): j for j, name in enumerate(names)}
-        places = [known.get(f, f) if isinstance(f, str) else f for f in (feature, other) if f is not None]
         if method.linear:
             raise ValueError("The model is linear: see coef_, or pass effects='shapes' or 'pairs'.")
+        names = self._feature_names()
+        known: dict[Any, Any] = {} if names is None else {str(name): j for j, name in enumerate(names)}
+        i, j = (known.get(f, f) if isinstance(f, str) else f for f in (feature, other))
         tables = method.tables
-        found = tables.answer
-        if len(places) == 1:
-            if places[0] not in found.features.tolist():
-                raise ValueError(
-                    f"Feature {feature!r} is not selected; get_support(indices=True) lists the selected "
-                    "features."
-                )
-            return curve_of(method, int(places[0]))
-        pairs = found.pairs.tolist()
-        if places not in pairs and places[::-1] not in pairs:
+        if other is None and i not in tables.answer.features.tolist():
+            raise ValueError(
+                f"Feature {feature!r} is not selected; get_support(indices=True) lists the selected features."
+            )
+        pairs = tables.answer.pairs.tolist()
+        if other is not None and [i, j] not in pairs and [j, i] not in pairs:
             raise ValueError(
                 f"The pair of {feature!r} and {other!r} is not a component; terms_ lists the components."
             )
-        turned = places not in pairs
-        at = pairs.index(places[::-1] if turned else places)
-        table = found.pair_tables[at]
-        (on, values), (on_other, others) = (_levels(tables, int(j)) for j in places)
-        table = (table.swapaxes(0, 1) if turned else table)[on][:, on_other]
-        return Surface(
-            values, others, table[:, :, 0] if table.shape[2] == 1 else table, float(found.pvalues[at])
-        )
+        return curve_of(tables, i) if other is None else surface_of(tables, i, j)
 
 
-def curve_of(method: Any, j: int) -> Curve:
+def curve_of(tables: Tables, j: int) -> Curve:
     """The curve of a selected feature."""
-    tables = method.tables
-    found = tables.answer
+    found, (on, values) = tables.answer, _levels(tables, j)
     at = found.features.tolist().index(j)
-    on, values = _levels(tables, j)
-    curve, error = found.tables[at][on], found.errors[at][on]
-    if curve.shape[1] == 1:
-        curve, error = curve[:, 0], error[:, 0]
+    curve, error = _of_output(found.tables[at][on]), _of_output(found.errors[at][on])
     return Curve(values, curve, error, tables.rows[tables.place(j)][on])
 
 
+def surface_of(tables: Tables, i: int, j: int) -> Surface:
+    """The surface of a pair, in either order."""
+    found, (on, values), (on_other, others) = tables.answer, _levels(tables, i), _levels(tables, j)
+    at = found.pairs.tolist().index(sorted([i, j]))
+    table = found.pair_tables[at] if i < j else found.pair_tables[at].swapaxes(0, 1)
+    return Surface(values, others, _of_output(table[on][:, on_other]), float(found.pvalues[at]))
+
+
 def _levels(tables: Tables, j: int) -> tuple[Any, Array]:
-    """The levels of a feature that have rows, and their means."""
+    """The levels of a feature that have rows, and their means; NaN for that of missing values."""
     at = tables.place(j)
     on = np.flatnonzero(tables.rows[at] > 0)
     values = tables.means[at, on]
     values[on == tables.rows.shape[1] - 1] = np.nan
     return on, values
+
+
+def _of_output(table: Array) -> Array:
+    """Without the last axis if there is one output only."""
+    return table[..., 0] if table.shape[-1] == 1 else table
