@@ -21,9 +21,10 @@ from streamsieve import (
     SieveClassifier,
     SieveRegressor,
     TSGDClassifier,
+    read,
     save,
 )
-from streamsieve.export import Term, formula_of, reader, to_c, to_json, to_sql
+from streamsieve.export import Term, formula_of, reader, sql, to_c, to_json, to_sql
 
 N = 600
 
@@ -248,6 +249,43 @@ def test_null_is_null_where_a_missing_value_is_an_error():
     assert in_sqlite(rows, to_sql(model, "sqlite"))[1] is None
     for row in ({"x0": None, "x1": 1.0}, {"x0": math.nan, "x1": 1.0}, {"x1": 1.0}):
         assert reader.predict(json.loads(to_json(model)), row) is None
+
+
+def test_nan_is_a_missing_value_in_sql_too():
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is the database of this test")
+    pa = pytest.importorskip("pyarrow", reason="pyarrow holds NaN that is not NULL")
+    rng = np.random.default_rng(0)
+    X = rng.normal(5, 1, size=(300, 3))
+    X[::9, 0] = np.nan
+    y = np.where(np.isnan(X[:, 0]), 9, X[:, 0]) + X[:, 1]
+    held = pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})  # NaN, not null
+    for missing in ("mean", "indicator"):
+        model = OLSthRegressor(3, missing="mean") if missing == "mean" else SieveRegressor(3)
+        model = model.fit(read(held.append_column("y", pa.array(y)), target="y", missing=missing))
+        connection = duckdb.connect()
+        connection.register("held", held)
+        for dialect in ("duckdb", "postgresql"):
+            found = connection.execute(f"SELECT {to_sql(model, dialect)} FROM held").fetchall()
+            same([value for (value,) in found], model.predict(held))
+
+
+def test_a_sum_of_many_terms_is_not_too_deep_for_sqlite():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 1500))
+    model = OLSthRegressor(1500).fit(X, X @ rng.normal(size=1500))
+    assert len(model.get_support(indices=True)) == 1500
+    connection = sqlite3.connect(":memory:")
+    values = ", ".join(f"{x!r} AS x{j}" for j, x in enumerate(X[0].tolist()))
+    [(found,)] = connection.execute(f"SELECT {to_sql(model, 'sqlite')} FROM (SELECT {values})")
+    assert_allclose(found, model.predict(X[:1])[0], rtol=1e-9)
+
+
+def test_forged_levels_of_numbers_do_not_become_sql():
+    term = Term("a=1", "a", "category", (1.0,), levels=("1", "2"), numeric=True)
+    assert "IN (1.0e0, 2.0e0)" in sql._value(term, sql.DIALECTS["sqlite"])
+    forged = dataclasses.replace(term, levels=("1) OR (1=1",))
+    with pytest.raises(ValueError, match="could not convert"):
+        sql._value(forged, sql.DIALECTS["sqlite"])
 
 
 def test_what_cannot_be_exported_is_refused():

@@ -11,6 +11,7 @@ import numpy as np
 from .formula import Formula, Lookup, Term, formula_of
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MOST_TERMS = 100  # of a sum without parentheses
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -19,6 +20,7 @@ class Dialect:
     """Functions that differ between databases; dates are columns of type date or timestamp."""
 
     greatest: str = "GREATEST"
+    number: str = "NULLIF(CAST({} AS DOUBLE PRECISION), CAST('NaN' AS DOUBLE PRECISION))"
     days: str = "(EXTRACT(EPOCH FROM CAST({} AS TIMESTAMP)) / 86400e0)"
     month: str = "EXTRACT(MONTH FROM CAST({} AS TIMESTAMP))"
     weekday: str = "(EXTRACT(ISODOW FROM CAST({} AS TIMESTAMP)) - 1)"
@@ -30,6 +32,7 @@ DIALECTS = {
     "postgresql": Dialect(),
     "sqlite": Dialect(
         greatest="MAX",
+        number="CAST({} AS DOUBLE PRECISION)",  # it stores NaN as NULL
         days="(julianday({}) - 2440587.5e0)",
         month="CAST(strftime('%m', {}) AS INTEGER)",
         weekday="((CAST(strftime('%w', {}) AS INTEGER) + 6) % 7)",
@@ -52,8 +55,8 @@ def to_sql(model: Any, dialect: str = "postgresql", output: str = "prediction") 
     Returns
     -------
     str
-        An expression for a SELECT. Column names are quoted. NULL is a missing value, which the expression
-        fills as the model does; the result is NULL if the model does not accept missing values.
+        An expression for a SELECT. Column names are quoted. NULL and NaN are missing values, which the
+        expression fills as the model does; the result is NULL if the model does not accept missing values.
 
     Examples
     --------
@@ -101,12 +104,18 @@ def _prediction(formula: Formula, scores: list[str], d: Dialect) -> str:
 
 def _score(formula: Formula, i: int, d: Dialect) -> str:
     if formula.lookups:
-        found = [_lookup(lookup, lookup.table[..., i], d) for lookup in formula.lookups]
-        return "(" + " + ".join([_number(formula.intercept[i]), *found]) + ")"
-    terms = [
-        f"{_number(term.weight[i])} * {_value(term, d)}" for term in formula.terms if term.weight[i] != 0.0
-    ]
-    return "(" + " + ".join([_number(formula.intercept[i]), *terms]) + ")"
+        terms = [_lookup(lookup, lookup.table[..., i], d) for lookup in formula.lookups]
+    else:
+        terms = [f"{_number(t.weight[i])} * {_value(t, d)}" for t in formula.terms if t.weight[i] != 0.0]
+    return _sum([_number(formula.intercept[i]), *terms])
+
+
+def _sum(terms: list[str]) -> str:
+    """A sum in parentheses, nested: SQLite accepts expressions of a depth of at most 1,000."""
+    if len(terms) <= _MOST_TERMS:
+        return "(" + " + ".join(terms) + ")"
+    half = len(terms) // 2
+    return f"({_sum(terms[:half])} + {_sum(terms[half:])})"
 
 
 def _lookup(lookup: Lookup, table: Any, d: Dialect, at: int = 0) -> str:
@@ -122,10 +131,12 @@ def _lookup(lookup: Lookup, table: Any, d: Dialect, at: int = 0) -> str:
 def _value(term: Term, d: Dialect) -> str:
     """What the weight of a term multiplies."""
     column = _name(term.column)
+    if term.kind in ("number", "missing") or term.numeric:
+        column = d.number.format(column)
     if term.kind == "missing":
         return f"CASE WHEN {column} IS NULL THEN 1e0 ELSE 0e0 END"
     if term.kind in ("number", "days"):
-        value = f"CAST({column} AS DOUBLE PRECISION)" if term.kind == "number" else d.days.format(column)
+        value = column if term.kind == "number" else d.days.format(column)
         if term.fill is not None:
             value = f"COALESCE({value}, {_number(term.fill)})"
         if np.isinf(term.low) and np.isinf(term.high):
@@ -153,7 +164,7 @@ def _levels(term: Term) -> str:
         "hour": str,
     }
     if term.kind == "category":
-        return ", ".join(level if term.numeric else _literal(level) for level in term.levels)
+        return ", ".join(_number(float(level)) if term.numeric else _literal(level) for level in term.levels)
     return ", ".join(numbers[term.kind](level) for level in term.levels)
 
 
