@@ -3,12 +3,14 @@
 import errno
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -524,3 +526,41 @@ def test_a_warning_that_differs_in_its_numbers_is_shown_once(capsys, monkeypatch
     for text in ("One target, -3,939, decides.", "One target, 2,565, decides.", "One column decides."):
         cli.show_warning(UserWarning(text))
     assert capsys.readouterr().err == "Warning: One target, -3,939, decides.\nWarning: One column decides.\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (999.4, "999.4"),
+        (-7003.4, "-7,003"),
+        (44516.9, "44,517"),
+        (12.345678, "12.35"),
+        (1e12, "1e+12"),
+        (0.0, "0"),
+    ],
+)
+def test_numbers_for_readers_have_four_digits_and_groups(value, text):
+    from streamsieve.cli.output import short
+
+    assert short(value) == text
+
+
+@pytest.mark.parametrize(
+    ("targets", "words"),
+    [
+        (np.arange(600) % 7, "Classification: .*7 whole numbers"),
+        (np.arange(27) % 15, r"Regression: the target holds numbers \(0, 1, 2, \.\.\.\)\.$"),  # two rows each
+        (np.arange(600) % 7 + 3, "Regression: .*Pass --task classification"),
+        (np.arange(600) % 2 * 1992 + 8, "Classification: .*2 whole numbers"),
+        (
+            np.arange(600) % 300 * 50,
+            r"Regression: the target holds numbers \(0, 50, 100, \.\.\.\)\.$",
+        ),  # prices
+    ],
+)
+def test_a_few_whole_numbers_with_rows_in_every_fold_are_labels(targets, words, tmp_path):
+    x = np.arange(len(targets)) % 11
+    lines = "".join(f"{a},{b},{y}\n" for a, b, y in zip(x, x[::-1], targets))
+    (tmp_path / "a.csv").write_text("a,b,y\n" + lines)
+    done = good("select", tmp_path / "a.csv", "--target", "y", "-k", 1)
+    assert re.search(words, done.stderr.splitlines()[0]), done.stderr

@@ -144,8 +144,9 @@ class MethodChoice:
         numbered = whole and _are_numbered(y, found)
         # labels with three or more values start at 0 or 1, as scores and counts often do not, and every fold
         # has some of each
-        labels = found[0] in (-1, 0, 1) and len(y) >= FOLDS * len(found)
-        few = whole and 1 < len(found) <= _MOST_CLASSES and (len(found) == 2 or labels)
+        frequent = whole and len(y) >= FOLDS * len(found)
+        labels = len(found) == 2 or (frequent and found[0] in (-1, 0, 1))
+        few = whole and 1 < len(found) <= _MOST_CLASSES and labels
         if numbered or few:
             why = "numbered and about equally frequent" if numbered else f"up to {_MOST_CLASSES}"
             self.console.note(
@@ -153,7 +154,7 @@ class MethodChoice:
                 f"({_some(found)}); {why} are read as labels. Pass --task regression to read them as numbers."
             )
             return "classification"
-        other = " Pass --task classification to read them as labels." if whole and len(found) < len(y) else ""
+        other = " Pass --task classification to read them as labels." if frequent else ""
         self.console.note(f"Regression: the target holds numbers ({_some(found)}).{other}")
         return "regression"
 

@@ -112,7 +112,7 @@ def short(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
+        return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.4g}"
     if isinstance(value, list | tuple):
         return ", ".join(short(v) for v in value)
     return printable(str(value))
