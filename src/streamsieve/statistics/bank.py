@@ -400,11 +400,11 @@ class Compared:
         total, first, square, cross = 0.0, np.zeros(p + q), np.zeros(p + q), np.zeros((p, q))
         for block, by in zip(blocks, weight):
             m = block.moments
-            e, w = m.center - center, float(m.sums[-1, -1])
-            s = m.sums[:-1, -1].astype(np.float64)
+            e = m.center - center
+            w, s, d = m.by_column()
             total += by * w
             first += by * (s + w * e)
-            square += by * (m.sums.diagonal()[:-1] + e * (2 * s + w * e))
+            square += by * (d + e * (2 * s + w * e))
             cross += by * (m.sums[:p, p:-1] + np.outer(s[:p], e[p:]) + np.outer(e[:p], s[p:] + w * e[p:]))
         mean = first / total
         variance = np.maximum(square / total - mean**2, 0.0)

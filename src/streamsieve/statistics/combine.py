@@ -42,7 +42,6 @@ def combine(
         digits = None
         if sign < 0:
             averages.unpack()
-            other.unpack()
             rows_left = averages.n_samples_ - other.n_samples_
             digits = averages.moments.digits_without(other.moments, factor, rows_left)
         averages._changes += 1

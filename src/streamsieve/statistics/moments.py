@@ -150,21 +150,22 @@ class Moments(State):
         ends: NDArray[Any] = self.sums[_row_starts(m) + np.arange(m - 1, -1, -1)]
         return ends
 
-    def _diagonal(self) -> NDArray[Any]:
-        """Sums of r z^2."""
+    def by_column(self) -> tuple[float, Array, Array]:
+        """Sum of weights; sums of values and of squares about the centre for each column, in float64."""
+        last = self._last_column().astype(np.float64)
         starts = _row_starts(self.p + self.q + 1)
-        diagonal: NDArray[Any] = self.sums[starts] if self.packed else self.sums.diagonal()
-        return diagonal
+        diagonal = self.sums[starts] if self.packed else self.sums.diagonal()
+        return float(last[-1]), last[:-1], diagonal[:-1].astype(np.float64)
 
     # ---------------------------------------------------------------- centre and scale
 
     def recentre(self) -> None:
         """Move the centre of the columns whose mean is far from it."""
-        weight = float(self._last_column()[-1])
+        weight, values, squares = self.by_column()
         if weight <= 0:
             return
-        offset = self.offset(weight)
-        var = self._diagonal()[:-1] / weight - offset**2
+        offset = values / weight
+        var = squares / weight - offset**2
         stray = offset**2 > STRAY**2 * np.maximum(var, 0)
         if stray.any():
             self.shift(np.where(stray, offset, 0.0))
@@ -214,8 +215,8 @@ class Moments(State):
         were never added. Columns that are already constant have infinitely many digits.
         """
         eps = float(np.finfo(self.sums.dtype).eps)
-        weight, s, d = _first_moments(self)
-        other_weight, other_s, other_d = _first_moments(other)
+        weight, s, d = self.by_column()
+        other_weight, other_s, other_d = other.by_column()
         e = other.center - self.center
         other_d = other_d + e * (2 * other_s + other_weight * e)  # about this centre
         other_s = other_s + other_weight * e
@@ -318,12 +319,6 @@ def _row_starts(m: int) -> NDArray[np.int64]:
     """Start of each row of the upper triangle of an (m, m) matrix in its packed vector."""
     i = np.arange(m, dtype=np.int64)
     return i * m - i * (i - 1) // 2
-
-
-def _first_moments(moments: Moments) -> tuple[float, Array, Array]:
-    """Sum of weights, and for each column the sums of values and of squares about the centre, in float64."""
-    sums = moments.sums
-    return float(sums[-1, -1]), sums[:-1, -1].astype(np.float64), sums.diagonal()[:-1].astype(np.float64)
 
 
 class DenseBuffer(State):
