@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from ...core.rows import Rows, from_scipy
 from ..bad_data import BadData
-from ..checks import fill_missing, good_rows
 from ..examples import Examples
 from ..files import File, for_arrow, open_bytes
 from ..infer import plain_schema
 from ..table import Table
-from .base import Batch, Format
+from .base import Batch, Format, Options
 from .text import Files
 
 VALUES = 1 << 18  # read at a time
@@ -299,3 +298,37 @@ FORMATS = [
     Format("npy", Arrays, _OPTIONS, ("npy",), b"\x93NUMPY"),
     Format("npz", Arrays, _OPTIONS, ("npz",), b"PK\x03\x04"),
 ]
+
+
+def fill_missing(features: NDArray[np.float64], missing: str) -> NDArray[np.bool_]:
+    """Which values are bad; missing ones become 0 in place with missing='zero'."""
+    gone = np.isnan(features)
+    if missing == "zero":
+        features[gone] = 0.0
+    wrong = np.isinf(features)
+    return wrong if missing in ("zero", "keep") else wrong | gone  # without a schema there is no mean
+
+
+def good_rows(
+    features: NDArray[np.float64],
+    others: NDArray[np.float64],
+    table: Table,
+    options: Options,
+    first: int,
+    file: str,
+) -> tuple[NDArray[np.int64], int]:
+    """Numbers of the good rows, and how many are bad; BadData for the first unless they are skipped."""
+    bad_features = fill_missing(features, options.missing)
+    bad_others = ~np.isfinite(others)
+    if table.weight is not None:
+        bad_others[:, -1] |= others[:, -1] < 0
+    bad = bad_features.any(axis=1) | bad_others.any(axis=1)
+    if bad.any() and not options.skip_bad:
+        i = int(np.argmax(bad))
+        j = int(np.argmax(np.append(bad_features[i], bad_others[i])))
+        x = float(np.append(features[i], others[i])[j])
+        number, column = first + i + 1, table.columns[[*table.numbers, *table.others][j]]
+        reason = "holds a missing value" if np.isnan(x) else f"has the negative weight {x!r}"
+        reason = f"holds {x!r}, which is infinite" if np.isinf(x) else reason
+        raise BadData(f"row {number:,} {reason}", file, number, column, reason)
+    return np.flatnonzero(~bad), int(bad.sum())

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ...core.rows import Rows
 from ..bad_data import BadData
-from ..checks import fill_missing
 from ..examples import Examples
 from ..files import Bytes, File
+from .arrays import fill_missing
 from .base import Batch, Format, Options, Reader
 
 MAGIC = b"\x6c\x1b"
