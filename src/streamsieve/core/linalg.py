@@ -1,6 +1,6 @@
-"""BLAS and LAPACK routines by name, from SciPy, which is loaded when the first one is called.
+"""BLAS and LAPACK routines by name. SciPy is loaded when the first one is called.
 
-A command that reads a model without solving for it starts in half the time.
+Commands that only read a model therefore start in half the time.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _BUFFER = 64 << 20
 def _scipy() -> tuple[Any, Any]:
     """SciPy's `blas` and `lapack`.
 
-    SciPy asks NumPy for all its names, among them two packages for compilers and tests that take as long to
-    load as all the rest. They are loaded when somebody uses them.
+    SciPy asks NumPy for all its names. Two of them, packages for compilers and tests, take as long to load as
+    all others together; they are loaded when they are used.
     """
     import numpy as np
 
@@ -43,9 +43,9 @@ def _scipy() -> tuple[Any, Any]:
 
 @cache
 def reserve() -> None:
-    """Let BLAS take its buffers now, or raise MemoryError: without room for them it would wait forever.
+    """Let BLAS allocate its buffers now; MemoryError if there is no room, where BLAS would wait forever.
 
-    NumPy and SciPy each bring a library of their own.
+    NumPy and SciPy each have their own BLAS.
     """
     import numpy as np
 
@@ -63,7 +63,7 @@ def reserve() -> None:
 
 
 def limit_threads(n: int) -> Any:
-    """Context in which BLAS uses so many threads; MemoryError where it has no room for its buffers."""
+    """Context in which BLAS uses this number of threads; MemoryError if there is no room for its buffers."""
     reserve()  # which also loads the libraries that are limited
     return _libraries().limit(limits=n, user_api="blas")
 
@@ -78,7 +78,7 @@ def one_thread_if_narrow(p: int) -> Any:
 
 @cache
 def _libraries() -> Any:
-    """The libraries that are limited; to find them takes some ms."""
+    """The libraries whose threads are limited; finding them takes some milliseconds."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -1,6 +1,6 @@
-"""One value that outweighs all others of its column together: a damaged cell, or a wrong unit.
+"""A value that outweighs all others of its column together: a damaged cell, or a wrong unit.
 
-The column is then as good as lost: next to such a value, what the other rows say of it is not seen.
+Beside such a value, the other rows hardly count, and the column is useless.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from .rows import Array, Rows
 if TYPE_CHECKING:
     from .method import Method
 
-ENOUGH = 20  # values below which one far from the others may be chance
-OUTWEIGHS = 100.0  # times all others together: next to such a value no other row decides anything
-SUSPECT = 0.25  # share of the squares about any centre near the data, which an outlier has at least
+ENOUGH = 20  # with fewer values, one that is far from the others may be chance
+OUTWEIGHS = 100.0  # times the squares of all others together: then the other rows decide nothing
+SUSPECT = 0.25  # smallest share of the squares, about any centre near the data, that an outlier can have
 
 
 class Outlier(NamedTuple):
@@ -26,7 +26,7 @@ class Outlier(NamedTuple):
 
 
 def outweighing(values: Array, times: float = OUTWEIGHS) -> int | None:
-    """The place of the value whose squared distance from the mean is so many times that of all others."""
+    """Index of the value whose squared distance from the mean exceeds that of all others so many times."""
     if len(values) < ENOUGH:
         return None
     off = np.abs(values - values.mean())
@@ -40,11 +40,11 @@ def outweighing(values: Array, times: float = OUTWEIGHS) -> int | None:
 
 
 def outlier_of(feature: int, values: Array, p: int) -> Outlier | None:
-    """The value of a column, one of p, that outweighs all others by far more than chance would have it.
+    """The value of a column that outweighs all others by more than chance explains; there are p columns.
 
-    Of a heavy-tailed column (Student's t with 2 degrees of freedom) one value outweighs all others t times
-    with probability 1 / t: of p of them `OUTWEIGHS` p times with 1 %. Of a column that is nearly always the
-    same, most often zero, any other value does: that is no damage.
+    In a heavy-tailed column (Student's t with 2 degrees of freedom), one value outweighs all others t times
+    with probability 1 / t. With p such columns, a factor of `OUTWEIGHS` p occurs in one of them with
+    probability 1 %. Columns that are nearly constant are skipped: there, every other value is far away.
     """
     i = outweighing(values, OUTWEIGHS * p)
     if i is None:
@@ -56,10 +56,10 @@ def outlier_of(feature: int, values: Array, p: int) -> Outlier | None:
 
 
 def find_outlier(rows: Rows, mean: Array, squares: Array, p: int) -> Outlier | None:
-    """The first value that outweighs all others of its column; for ordinary rows one look at the largest.
+    """The first value that outweighs all others of its column; usually decided by the largest value.
 
-    `mean` and `squares` are the means of the columns, or a centre near them, and the sums of squares about
-    it, of these rows or more; p is the number of all columns.
+    `mean` is the mean of each column, or a centre near it, and `squares` the sum of squares about it, over
+    these rows or more; p is the number of all columns.
     """
     reach = np.sqrt(SUSPECT * squares)
     reach[squares == 0] = np.inf

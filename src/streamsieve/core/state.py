@@ -400,9 +400,9 @@ class RowBuffer(State):
 
 
 class Deferred:
-    """Between `begin` and `end`, or in a `with` block, SIGINT is noted, and handled at the end.
+    """Between `begin` and `end`, or in a `with` block, SIGINT waits and is handled at the end.
 
-    Only the main thread gets signals; in others nothing has to be done.
+    Only the main thread receives signals; in other threads this does nothing.
     """
 
     _handler: Any = None
@@ -433,14 +433,12 @@ class Deferred:
 
 
 class Undo:
-    """How to put back what a call changes: `with undo:` undoes what fails inside.
+    """How to undo a call: if the block of `with undo:` raises, everything that it changed is restored.
 
-    A signal that had to wait is handled at the end of the block.
-
-    Small parts are copied before the call: `restore` puts them back. Before a large part changes, `keep`
+    Small parts are copied before the call, and `restore` puts them back. Before a large part changes, `keep`
     copies it too, unless it takes more than `most` bytes. Then the call cannot be undone: Ctrl-C waits for
-    its end, and only lack of memory can leave some of its rows behind; `count`, the rows so far, says how
-    many.
+    its end, and only a lack of memory can leave a part of its rows learned. The error says how many; `count`
+    returns the number of rows so far.
     """
 
     def __init__(
@@ -456,8 +454,10 @@ class Undo:
         self.interrupts = Deferred()
 
     def keep(self, n_bytes: int, copy: Callable[[], Callable[[], None]]) -> None:
-        """Before a part of so many bytes changes: hold the copy that `copy` makes, which returns how to put
-        it back. Nothing happens the second time."""
+        """Call `copy` before a part of this size changes, unless it was called before.
+
+        It copies the part and returns a function that puts the copy back.
+        """
         if self.kept or self.lost:
             return
         if n_bytes > self.most:
@@ -467,12 +467,12 @@ class Undo:
             self.kept = True
 
     def cannot(self) -> None:
-        """The call cannot be undone from here on: signals wait for its end."""
+        """From here on the call cannot be undone: signals wait for its end."""
         self.lost = True
         self.interrupts.begin()
 
     def restore(self, error: BaseException) -> None:
-        """Put everything back; where a part has changed that was too large to copy, say so in the error."""
+        """Put everything back; if a part was too large to copy, note in the error how many rows stay."""
         if not self.lost:
             for put_back in self._restore:
                 put_back()

@@ -15,7 +15,7 @@ from ..sources.schema import Schema
 def frame_schema(X: Any, method: Method) -> Schema | None:
     """The schema of a frame; None if it holds only numbers without missing values, which are used as given.
 
-    Of numbers some of which are missing, every column stays: it is given by its type what they are.
+    A frame of numbers with missing values keeps all its columns, as numbers.
     """
     import narwhals as nw
 
@@ -40,5 +40,5 @@ def rows_of_frame(X: Any, schema: Schema) -> Rows:
 
 
 def columns_of(schema: Schema) -> list[str]:
-    """The columns that a frame has for the schema, but for target, weight and cluster."""
+    """The columns of the schema that frames must have: all but target, weight and cluster."""
     return [column.name for column in schema.columns if column.kind not in ("target", "weight", "cluster")]

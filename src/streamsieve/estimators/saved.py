@@ -50,7 +50,7 @@ def to_model(estimator: Estimator) -> Model:
 
 
 def _about(estimator: Estimator) -> dict[str, Any]:
-    """What the method does not hold: the schema, whether k was chosen, and the class weights."""
+    """What is not part of the method: the schema, whether k was chosen, and the class weights."""
     schema = getattr(estimator, "schema_", None)
     about: dict[str, Any] = {} if schema is None else {"schema": schema.plain()}
     if hasattr(estimator, "k_"):

@@ -1,7 +1,7 @@
 """Rows to predict that lie outside the range of the training rows.
 
-Of n numbers none is further from their mean than sqrt(n - 1) deviations (Samuelson 1968). A row with a
-selected feature beyond that lies outside of every row learned, and a linear model extrapolates.
+No number of n is further from their mean than sqrt(n - 1) standard deviations (Samuelson 1968). If a selected
+feature of a row is further away, the row is outside of the range of all rows learned: a model extrapolates.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Reach(NamedTuple):
     high: Array
 
     def n_outside(self, rows: Rows) -> NDArray[np.int64]:
-        """How many selected features of each row lie outside; features that rows do not have are 0."""
+        """Number of selected features of each row that lie outside; missing features count as 0."""
         known = self.features < rows.p
         values = rows.columns(self.features[known]).to_array()
         outside = (values < self.low[known]) | (values > self.high[known])
@@ -35,7 +35,7 @@ class Reach(NamedTuple):
 
 
 def reach_of(model: Model) -> Reach | None:
-    """How far the rows that a model has learned reach; None where they are few, or it does not know."""
+    """The range of the rows that a model has learned; None if they are few, or it is not known."""
     n = model.n_rows
     if n is not None and n < ROWS:
         return None
@@ -51,8 +51,10 @@ def reach_of(model: Model) -> Reach | None:
 
 
 def _reach_of_all(model: Model, n: float) -> Reach | None:
-    """How far n rows reach in all features that vary; `FAR` squared where they are not counted, for from
-    `FAR` deviations on values are suspected not to be learned."""
+    """The range of n rows in all features that vary.
+
+    If the rows are not counted, n is `FAR` squared: values beyond `FAR` deviations may not have been learned.
+    """
     found = _moments(model)
     if found is None:
         return None
@@ -63,7 +65,7 @@ def _reach_of_all(model: Model, n: float) -> Reach | None:
 
 
 def _moments(model: Model) -> tuple[NDArray[np.int64], Array, Array] | None:
-    """Features with their means and deviations; of learners those of the first rows."""
+    """Features with their means and standard deviations; for learners, over the first rows."""
     method: Any = model.method
     averages = method.averages if method.on_averages else None
     if isinstance(averages, FoldAverages):

@@ -17,7 +17,7 @@ GROWTH = 1.25  # of the rows, from one point to the next
 FIRST = 100  # rows before the first point
 MOST = 200  # points; beyond that every second one is dropped
 COPIED = 32 << 20  # bytes of a state that is copied to extract a model: beyond that none is
-PLAIN = 2e-3  # seconds, expected of the first reading of weights as they are: 1 to 2 ms up to 2,000 features,
+PLAIN = 2e-3  # expected seconds for the first reading of stored weights: 1 to 2 ms up to 2,000 features,
 FIXED = 1e-2  # and of a model that is computed from averages or rows,
 GUESS = 2e-9  # plus this for each operation; later the last reading is the estimate
 
