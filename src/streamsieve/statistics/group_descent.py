@@ -88,7 +88,8 @@ class GroupSolver:
 
     def _descend(self, alpha: float, sweeps: int, tol: float) -> bool:
         b, g = self.b.copy(), self.g.copy()
-        done, _ = self.penalty.descend_groups(self.R, (self.first, self.member), alpha, sweeps, tol / 4, g, b)
+        _, kernel, arguments = self.penalty.kernel(alpha, len(g))
+        done, _ = kernel(self.R, self.first, self.member, *arguments, sweeps, tol / 4, g, b)
         self.sweeps += done
         self._move(b)
         self._measure(alpha)

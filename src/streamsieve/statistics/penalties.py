@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
 from ..core.rows import Array
@@ -114,21 +113,6 @@ class Penalty(ABC):
         """Coordinate descent in place; see ``cpp/averages/coordinate.hpp``."""
         kernel, _, arguments = self.kernel(alpha, len(g))
         found: tuple[int, float] = kernel(R, at, *arguments, *self.bounds, max_sweeps, tol, g, b)
-        return found
-
-    def descend_groups(
-        self,
-        R: Array,
-        groups: tuple[NDArray[np.int64], NDArray[np.int64]],
-        alpha: float,
-        max_sweeps: int,
-        tol: float,
-        g: Array,
-        b: Array,
-    ) -> tuple[int, float]:
-        """The same over groups, given as (first, member)."""
-        _, kernel, arguments = self.kernel(alpha, len(g))
-        found: tuple[int, float] = kernel(R, *groups, *arguments, max_sweeps, tol, g, b)
         return found
 
 
