@@ -2,8 +2,8 @@
 What a budget costs
 ===================
 
-Sparse rows over 5,000 features, of which 50 matter (the vertical line), in one pass. Learners with a budget
-of features are compared with SGD, which keeps all of them.
+The rows are sparse and have 5,000 features, of which 50 matter (the vertical line). They are read once.
+Learners with a budget of features are compared with SGD, which keeps all features.
 """
 
 import matplotlib.pyplot as plt
@@ -37,6 +37,6 @@ ax.minorticks_off()
 ax.legend(frameon=False)
 
 # %%
-# **Take home.** A budget is not a price: with the right number of features all three predict better than
-# the model of all features, because noise has no weight. A budget that is too small costs more than one
-# that is too large.
+# **Take home.** A budget need not cost accuracy. With the right number of features, all three learners
+# predict better than the model of all features, because features without effect have no weight. A budget
+# that is too small costs more than one that is too large.

@@ -2,9 +2,9 @@
 BIC, EBIC and cross-validation choosing k
 =========================================
 
-Criteria come from the same averages as the models. Cross-validation needs no second pass either: the
-averages of all rows minus those of a fold are the averages of the other folds. The dashed line is the
-truth.
+Criteria are computed from the same averages as the models. Cross-validation needs no second pass either:
+the averages of all rows minus those of a fold are the averages of the other folds. The dashed line is the
+true size.
 """
 
 import matplotlib.pyplot as plt
@@ -33,5 +33,5 @@ for ax in (left, right):
     ax.legend(frameon=False)
 
 # %%
-# **Take home.** BIC, EBIC and cross-validation find the true size here, AIC takes too many features. The
-# one-standard-error rule gives a slightly smaller model.
+# **Take home.** BIC, EBIC and cross-validation find the true size here. AIC selects too many features.
+# The one-standard-error rule chooses a slightly smaller model.

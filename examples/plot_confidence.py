@@ -3,8 +3,8 @@ A confidence band
 =================
 
 Running averages count their rows, so a model from them has standard errors. The band is the 95 % interval
-of one weight while the stream is read; the dashed line is the truth. The errors are conditional on the
-selection.
+of one weight while the stream is read. The dashed line is the true weight. The errors are conditional on
+the selection.
 """
 
 import matplotlib.pyplot as plt
@@ -30,5 +30,5 @@ ax.axhline(stream.coef[feature], color="grey", ls="--", lw=0.8)
 ax.set(xlabel="rows", ylabel=f"weight of feature {feature}", title="Estimate and its 95% interval")
 
 # %%
-# **Take home.** The interval shrinks with the square root of the number of rows. Read it at a row count
-# that was fixed in advance; to look after every row, use `inference.anytime`.
+# **Take home.** The width of the interval falls with the square root of the number of rows. Read the
+# interval at a row count that was fixed in advance. To look after every row, use `inference.anytime`.

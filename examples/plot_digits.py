@@ -2,8 +2,8 @@
 Digits, and the pixels that distinguish them
 ============================================
 
-Ten classes share one budget: 16 of 64 pixels. On the left a digit, in the middle the selected pixels of it,
-on the right the weight of these pixels.
+Ten classes share one budget of 16 pixels out of 64. On the left is a digit, in the middle are its selected
+pixels, and on the right the weights of these pixels.
 """
 
 import matplotlib.pyplot as plt
@@ -28,5 +28,5 @@ for ax in axes[:2]:
 SelectionDisplay.from_estimator(model, image_shape=(8, 8), ax=axes[2])
 
 # %%
-# **Take home.** Several classes share one set of features, so that k is the number of measurements that you
-# have to make.
+# **Take home.** All classes share one set of features, so k is the number of measurements that you have
+# to make.

@@ -23,8 +23,9 @@ for half_life in (None, 1000, 100, 10):
     ax.plot(500 * np.arange(1, len(errors) + 1), errors, label=f"{label}: {np.mean(errors[5:]):.2f}")
 ax.axhline(1, color="grey", ls="--", lw=0.8)
 ax.set(xlabel="rows", ylabel="RMSE of the next 500 rows", title="The noise is 1")
+ax.set_xticks(range(0, 20_001, 5000))
 ax.legend(frameon=False, title="mean", loc="upper left", bbox_to_anchor=(1, 1))
 
 # %%
-# **Take home.** Choose the half-life between the time in which the stream changes and the number of rows
-# that a model needs. `half_life="auto"` adapts it.
+# **Take home.** The half-life should be shorter than the time in which the stream changes, and longer
+# than the number of rows that a model needs. `half_life="auto"` adapts it.

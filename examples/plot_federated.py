@@ -2,8 +2,8 @@
 Five hospitals, one model, no shared rows
 =========================================
 
-Each hospital computes running averages of its own rows and sends these once. The sum of the averages gives
-the model of all rows, and of any group of hospitals; a hospital that leaves is subtracted.
+Each hospital computes running averages of its own rows and sends them once. The sum of the averages gives
+the model of all rows, or of any group of hospitals. If a hospital leaves, its averages are subtracted.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ sizes = [120, 100, 100, 80, 70]  # rows of each hospital
 starts = np.cumsum([0, *sizes])
 sites = [
     RunningAverages().update(*stream.take(n, start=int(at))) for n, at in zip(sizes, starts)
-]  # this much leaves a hospital: 60 x 60 numbers, not a row
+]  # only these averages leave a hospital: 60 x 60 numbers, not a row
 X_test, y_test = stream.take(4000, start=10_000)
 
 alone = [metrics.r2(y_test, extract.ofsa(site, k=6).predict(X_test)) for site in sites]
@@ -42,5 +42,5 @@ ax.set_xticks(at, [f"{j + 1}: {n} rows" for j, n in enumerate(sizes)])
 ax.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
 
 # %%
-# **Take home.** Small sites gain most: together they have a model that none of them could fit alone, and no
-# row leaves its site.
+# **Take home.** Small sites gain most. Together, the hospitals have a model that none of them could fit
+# alone, and no row leaves its site.

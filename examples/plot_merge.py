@@ -2,8 +2,8 @@
 Averages that merge and forget a bad day
 ========================================
 
-Each of three machines reads a part of the stream, and their merged averages are those of the whole stream.
-A day with broken sensors is subtracted afterwards.
+Three machines read one part of the stream each. Their merged averages are those of the whole stream. A day
+with broken sensors is subtracted afterwards.
 """
 
 import matplotlib.pyplot as plt
@@ -35,5 +35,5 @@ ax.set_xticks(at, stream.support)
 ax.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
 
 # %%
-# **Take home.** Averages can be added and subtracted. Store them by day or by site, and decide later which
-# rows count.
+# **Take home.** Averages can be added and subtracted. Store them by day or by site, and decide later
+# which rows count.

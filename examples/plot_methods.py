@@ -2,8 +2,8 @@
 How many true features methods find
 ===================================
 
-20 of 200 features matter, and all features have a correlation of 0.5. All methods extract their model from
-the same running averages, after 200, 400, ... rows.
+20 of 200 features matter, and any two features have a correlation of 0.5. All methods extract their models
+from the same running averages, after 200, 400, ... rows.
 """
 
 import matplotlib.pyplot as plt
@@ -30,5 +30,5 @@ ax.minorticks_off()
 ax.legend(frameon=False)
 
 # %%
-# **Take home.** With correlated features the lasso needs several times as many rows as the other methods to
-# find the same features.
+# **Take home.** With correlated features the lasso needs several times as many rows as the other methods
+# to find the same features.

@@ -2,8 +2,8 @@
 A solution path
 ===============
 
-One pass over a stream gives running averages, and these give models of every size. Each line is a feature,
-drawn from the size at which it enters. Ten features are real, and ten stand out.
+One pass over a stream gives running averages, and these give models of every size. Each line is a feature.
+It starts at the size at which the feature enters. Ten features matter, and ten stand out.
 """
 
 from streamsieve import PathDisplay, RunningAverages, path, simulate
@@ -15,5 +15,5 @@ for X, y in simulate.correlated(4000, p=100, k=10, signal=(0.2, 0.6)):
 PathDisplay.from_path(path(averages, "olsth"))
 
 # %%
-# **Take home.** Look at the path before you fix k: a clear bend of the criteria means that the size is well
-# determined.
+# **Take home.** Look at the path before you fix k. If the criteria have a clear minimum, the size is
+# well determined.

@@ -2,8 +2,8 @@
 What was selected, and how certain it is
 ========================================
 
-Bars are weights, whiskers their 95 % intervals given the selection. BIC keeps five of the ten features of
-the diabetes data.
+Bars are effects, and lines are their 95 % intervals given the selection. BIC selects five of the ten
+features of the diabetes data.
 """
 
 from sklearn.datasets import load_diabetes

@@ -2,8 +2,9 @@
 Selection stability
 ===================
 
-Fit the same rows in twelve orders, in one pass: which features are selected always, and which by chance?
-SIHT decides after every single row which features to keep, TSGD only when the model is read.
+The same rows are learned in twelve orders, each in one pass. Which features are always selected, and which
+only by chance? SIHT decides after every row which features to keep. TSGD decides only when the model is
+read.
 """
 
 import matplotlib.pyplot as plt
@@ -21,5 +22,5 @@ for estimator, ax in zip(estimators, axes):
     print(type(estimator).__name__, np.round(display.stability.kappa, 2))
 
 # %%
-# **Take home.** If another order of the rows gives other features, the selection is not a finding. Measure
-# it with `metrics.selection_stability` before you interpret single features.
+# **Take home.** If another order of the rows gives other features, do not interpret single features.
+# Measure the stability first, with `metrics.selection_stability`.

@@ -2,8 +2,8 @@
 Text: words as features
 =======================
 
-Which words distinguish the documentation of NumPy from that of SciPy? The documents are docstrings, a row
-is a dict of words, and each new word becomes a new feature.
+Which words distinguish the documentation of NumPy from that of SciPy? The documents are docstrings. Each
+row is a dict of words, and each new word becomes a new feature.
 """
 
 import re
@@ -48,5 +48,5 @@ display.ax_.set_yticks(range(20), [stream.feature_names[j] for j in display.feat
 display.ax_.set_xlabel("NumPy's  ←  weight  →  SciPy's")
 
 # %%
-# **Take home.** A vocabulary is not needed in advance: the model grows with the words, and selects a fixed
+# **Take home.** No vocabulary is needed in advance. The model grows with the words and selects a fixed
 # number of them.
