@@ -196,6 +196,16 @@ def test_a_column_that_matters_is_learned_wherever_it_goes(name, change):
     assert score > (0.6 if slow else 0.85), score  # slow: steps that fade
 
 
+@pytest.mark.filterwarnings("ignore:.* will not be learned:UserWarning")
+@pytest.mark.parametrize("units, learned_again", [(40, False), (150, True), (1e4, True)])
+def test_a_column_whose_offset_alone_moves_is_learned_again_beyond_100_units(units, learned_again):
+    """As the text of `standardize` says."""
+    X, y = rows(0, 10_000)
+    X[5000:, 0] += units
+    weight = learned("SGDRegressor", "stream", X, y).coef_[0]
+    assert weight > 0.9 if learned_again else weight < 0.3
+
+
 def wild(seed, sparse):
     """Rows in which columns jump, drift, and are damaged; a dense one is far from zero and lacks entries."""
     rng = np.random.default_rng(seed)

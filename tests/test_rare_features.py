@@ -49,3 +49,18 @@ def test_fit_of_fobos_finds_rare_features_where_a_stream_does_not():
         stream = streamsieve.FOBOSRegressor(20).partial_fit(X, y)
         assert stream.get_support()[1:20:2].sum() <= 2
         assert streamsieve.FOBOSRegressor(20).fit(X, y).get_support()[1:20:2].sum() >= 7
+
+
+@pytest.mark.parametrize(
+    "name, frequent, rare, by_fit",
+    [("BAMD", 6, 0, 9), ("OFS", 7, 0, 2), ("SOFS", 4, 0, 0), ("PassiveAggressive", 8, 2, 9)],
+)
+def test_truncation_after_every_row_misses_rare_features_of_a_stream(name, frequent, rare, by_fit):
+    """As the docstrings say."""
+    for seed in range(2):
+        X, y = rows("Classifier", seed)
+        make = getattr(streamsieve, name + "Classifier")
+        found = make(20).partial_fit(X, y, classes=[False, True]).get_support()[:20]
+        assert found[::2].sum() <= frequent
+        assert found[1::2].sum() <= rare
+        assert make(20).fit(X, y).get_support()[1:20:2].sum() >= by_fit

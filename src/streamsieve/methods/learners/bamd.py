@@ -26,6 +26,10 @@ class BAMD(Budgeted):
     truncation is greedy: prefer `BARDA`, which remembers the gradients of dropped features. `groups` compete
     by the mean of their features' H |z|; the paper leaves them to future work.
 
+    *Rare features.* A feature that is not kept starts again from zero, so that one row has to bring it in. Of
+    10 features in 1 % of 3,000 rows one pass finds none, and of 10 in 30 % half; `fit` starts from the
+    gradient of all rows (`init`) and finds all.
+
     The paper has the squared hinge, delta = 0.01, two classes, rows of norm 1 and no intercept.
 
     Differences from the paper: the squared loss for regression; several outputs share the features, ranked by

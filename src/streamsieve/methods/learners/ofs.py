@@ -26,6 +26,10 @@ class OFS(Budgeted):
     then ``w <- w min(1, 1 / (sqrt(alpha) |w|))``, and of w the k largest stay; elsewhere only the shrinkage
     ``w <- (1 - alpha eta) w``. Weights are compared without scaling: bring the features to one scale first.
 
+    *Rare features.* A feature that is not kept starts again from zero, so that one row has to bring it in. Of
+    10 features in 1 % of 3,000 rows one pass finds none, and of 10 in 30 % half; `fit` starts from the
+    gradient of all rows (`init`) and finds 1 to 6, and 10.
+
     Differences from the paper: of q > 2 classes each has its own hinge, the ball is that of all their
     weights, of radius sqrt(q / alpha), and features are ranked by the norm of their weights;
     ``fit_intercept`` adds an intercept outside shrinkage, ball and budget; a row of weight r makes r times

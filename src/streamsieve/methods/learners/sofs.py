@@ -28,6 +28,10 @@ class SOFS(Budgeted):
     weights with the smallest S_j are kept. S_j depends on how often and how large a feature was at errors of
     the model, not on the size of its weight.
 
+    *Rare features.* Precision grows with every row that has the feature, so that frequent features are kept
+    whether they matter or not. Of 10 features in 1 % of 3,000 rows none is found, and of 10 in 30 % about 2,
+    by `fit` too.
+
     Differences from the paper: of q > 2 classes each has its own variances, and features are ranked by the
     sum of 1 / S_j over classes; ``fit_intercept`` adds a feature that is always 1 and is not counted; a row
     of weight r has gamma / r in place of gamma.

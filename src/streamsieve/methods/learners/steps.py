@@ -38,7 +38,8 @@ FIT_INTERCEPT = Param(
 )
 _FAR = (
     "A value more than 200 units from the centre of its column is not learned, unless the column stays "
-    "there; `n_far_` counts such values."
+    "there; `n_far_` counts such values. If a column moves by 10 to 100 units and the targets do not, "
+    "gradient steps hardly learn it from then on: pass differences of such a column."
 )
 STANDARDIZE = Param(
     True,
