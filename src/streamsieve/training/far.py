@@ -187,7 +187,7 @@ def undo_far(stage: Prepare, rows: Rows) -> Callable[[], None]:
 
     def restore() -> None:
         stage.restore(held)
-        stage._forget()
+        stage.forget_derived()
 
     return restore
 
@@ -254,4 +254,4 @@ def _renew(stage: Prepare, method: Method) -> None:
         stage.target_unit[at] = np.clip(unit, 1 / LARGEST_UNIT, LARGEST_UNIT)
         stage.target_reach[at] = reach
     _keep_recent(stage, FEW)
-    stage._forget()
+    stage.forget_derived()

@@ -1,27 +1,35 @@
-"""Centre and unit of the columns, for learners by gradient steps.
+"""`Prepare`, the stage before a learner by gradient steps: it centres and scales the columns.
 
-If the mean of a column exceeds its standard deviation, steps of the intercept and of the weight cancel, and
-learning takes far more rows. Such a column is centred at its mean over the first rows. The centre then stays
+What happens to the rows of a stream:
+
+1. The first 100 rows are buffered. `fit` takes a sample of all rows instead (`begin`).
+2. `place` determines a centre and a unit of each column from them, and `place_targets` those of the targets.
+   If most values are zero, the intercept starts at the best constant.
+3. The buffered rows and all later ones are learned about this centre and in these units. `apply` attaches
+   both to the rows, and the kernels apply them as they read a value: rows are never copied.
+4. Values far outside of their column are not learned, unless the column stays there (`far.py`).
+5. `for_raw_rows` converts the learner's weights to weights for original rows.
+
+*The centre*. If the mean of a column exceeds its standard deviation, steps of the intercept and of the weight
+cancel, and learning takes far more rows. Such a column is centred at its mean. The centre then stays
 constant, because a moving centre would change the meaning of the weights. Such a column is not zero in most
 rows, so that centring at most doubles the entries of sparse rows; columns that are mostly zero are not
 centred.
 
-A common step size does not suit columns of different units. For learners whose kernels have no units, each
-column is divided by the root mean square of its non-zero values about the centre, over the same rows; a rare
-column with too few values is divided by the typical root mean square. Zeros are not counted. Counted, one
-pass of FOBOS, RDA and L1ARDA finds rare 0/1 columns (5, 8 and 9 of 10 for labels in place of 0), but the ten
-columns that they select predict worse on text: 55 to 61 % in place of 81 to 83 on dexter in one pass, and 65
-in place of 79 on basehock by `fit` of FOBOS, because a column seen two or three times then outweighs all
-others. Budgeted learners assume rows of norm
-1: their rows are divided by the root mean square of the norm that k values of a row can have.
-
-Values far outside the range of these rows are not learned, unless the column stays there: see `far.py`.
+*The unit*. A common step size does not suit columns of different units. For learners whose kernels have no
+units, each column is divided by the root mean square of its non-zero values about the centre; a rare column
+with too few values is divided by the typical root mean square. Zeros are not counted. Counted, one pass of
+FOBOS, RDA and L1ARDA finds rare 0/1 columns (5, 8 and 9 of 10 for labels in place of 0), but the ten columns
+that they select predict worse on text: 55 to 61 % in place of 81 to 83 on dexter in one pass, and 65 in place
+of 79 on basehock by `fit` of FOBOS, because a column seen two or three times then outweighs all others.
+Budgeted learners assume rows of norm 1: their rows are divided by the root mean square of the norm that k
+values of a row can have.
 """
 
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +60,16 @@ SAMPLE_VALUES = 1 << 22
 CLEARLY = 4.0  # z-score above which the mean of the targets counts as non-zero
 
 
+class Derived(NamedTuple):
+    """What follows from centre, units and limits; it is derived again when one of these changes."""
+
+    map: ColumnMap | None  # None until centre and unit are determined
+    near: float  # magnitude up to which no value of any column is far
+    near_target: float  # the same for targets; infinite if there is no limit
+    far_zeros: NDArray[np.intp]  # columns in which even 0 is far
+    plain_targets: bool  # whether targets are learned as they are
+
+
 class Prepare(State):
     """Centre and unit, and a buffer of the first rows until there are enough to determine both."""
 
@@ -68,11 +86,7 @@ class Prepare(State):
     target_runs: FarRuns | None
     buffer: RowBuffer
     _settled: tuple[int, Method, Prepare] | None = None  # copies that have learned so many buffered rows
-    _map: tuple[Array, ColumnMap] | None = None  # the centre that it was made of, and the map
-    _least: tuple[Array, float] | None = None  # the reach that it was made of, and the least of it
-    _least_target: float | None = None
-    _far_zeros: tuple[Array, NDArray[np.intp]] | None = None  # the reach that it was made of, and columns
-    _plain_targets: bool | None = None  # whether targets are learned without scaling
+    _derived: tuple[Array, Derived] | None = None  # and the array of centres it belongs to
 
     def __init__(
         self,
@@ -128,28 +142,19 @@ class Prepare(State):
         before = self.p
         if p == before:
             return
+        derived = self.derived if self.placed and p > before else None
         super().resize(p)
+        reach = FAR / (self.typical * self.length) if self.placed else np.inf
         if self.reach is not None:
-            self.reach[before:] = FAR / (self.typical * self.length) if self.placed else np.inf
+            self.reach[before:] = reach
         if self.inverse is not None and self.placed:
             self.inverse[before:] = self.typical
+        if derived is not None and derived.map is not None:  # in O(1): rows may bring features one by one
+            map = ColumnMap(self.center, self.inverse, derived.map.centred)
+            near = min(derived.near, reach) if self.reach is not None else derived.near
+            self._derived = self.center, derived._replace(map=map, near=near)
 
-    @property
-    def map(self) -> ColumnMap | None:
-        """Centre and unit as a map of rows; None before they are determined."""
-        if not self.placed:
-            return None
-        if self._map is None:
-            self._map = self.center, ColumnMap(self.center, self.inverse)
-        elif self._map[0] is not self.center:  # new features are not centred
-            self._map = self.center, ColumnMap(self.center, self.inverse, self._map[1].centred)
-        return self._map[1]
-
-    def apply(self, rows: Rows) -> Rows:
-        """The rows about the centre and in units of their columns, once both are determined."""
-        return rows.mapped(self.map)
-
-    # ---------------------------------------------------------------- learning
+    # ---------------------------------------------------------------- rows of a stream
 
     def update(self, method: Method, rows: Rows, y: Array, w: Array | None) -> None:
         """Let the method learn centred and scaled rows, all of them or none."""
@@ -158,19 +163,11 @@ class Prepare(State):
             if self.placed:
                 self._widen(method, rows.p)
                 self._learn(method, rows, y, w)
-                return
-            with self.undo(method) as undo:
-                undo.interrupts.begin()  # until rows and centre belong together
-                self._widen(method, rows.p)
-                n = ROWS - len(self.buffer)
-                rest = slice(n, None)
-                self.buffer.append(rows[:n], y[:n], None if w is None else w[:n])
-                if len(self.buffer) >= ROWS:
-                    self._learn_first(method)
-                    if len(rows) > n:
-                        self._learn(method, rows[rest], y[rest], None if w is None else w[rest])
-                elif method.can_overflow:
-                    self.settled(method)  # check buffered rows now: a later overflow could not be undone
+            else:
+                with self.undo(method) as undo:
+                    undo.interrupts.begin()  # until rows and centre belong together
+                    self._widen(method, rows.p)
+                    self._buffer(method, rows, y, w)
         except BaseException:
             self._settled = None
             if rows.p > p:  # a part of the state may have grown
@@ -182,6 +179,29 @@ class Prepare(State):
         if p > method.p:
             method.resize(p)
         self.resize(method.p)
+
+    def _buffer(self, method: Method, rows: Rows, y: Array, w: Array | None) -> None:
+        """Buffer rows; once there are enough, determine the centre and learn them and the rest."""
+        n = ROWS - len(self.buffer)
+        self.buffer.append(rows[:n], y[:n], None if w is None else w[:n])
+        if len(self.buffer) >= ROWS:
+            self._learn_first(method)
+            if len(rows) > n:
+                rest = slice(n, None)
+                self._learn(method, rows[rest], y[rest], None if w is None else w[rest])
+        elif method.can_overflow:
+            self.settled(method)  # check buffered rows now: a later overflow could not be undone
+
+    def _learn_first(self, method: Method) -> None:
+        """Determine the centre from the buffered rows, start the intercept, and learn these rows."""
+        rows, y, w = self.buffer.joined()
+        self.place(rows)
+        self.place_targets(method, y)
+        rows, y = self.near(rows, y)
+        rows, y = self.apply(rows), self.targets(y)
+        if self.centers and rows.mostly_zero():
+            begin_intercept(method, y, w)
+        method.update(rows, y, w)
 
     def _learn(self, method: Method, rows: Rows, y: Array, w: Array | None) -> None:
         """Learn rows after centre and unit are determined; far values may change both during the call."""
@@ -195,17 +215,6 @@ class Prepare(State):
             undo.interrupts.begin()  # likewise
             learn_far(self, method, rows, y, w, undo)
 
-    def _learn_first(self, method: Method) -> None:
-        """Determine the centre from the buffered rows, start the intercept, and learn these rows."""
-        rows, y, w = self.buffer.joined()
-        self.place(rows)
-        self.place_targets(method, y)
-        rows, y = self.near(rows, y)
-        rows, y = self.apply(rows), self.targets(y)
-        if self.centers and rows.mostly_zero():
-            begin_intercept(method, y, w)
-        method.update(rows, y, w)
-
     def settled(self, method: Method) -> tuple[Method, Prepare]:
         """Method and stage, or copies that have learned the buffered rows."""
         n = len(self.buffer)
@@ -217,88 +226,20 @@ class Prepare(State):
             self._settled = n, method, stage
         return self._settled[1:]
 
-    # ---------------------------------------------------------------- values far outside
-
-    def _forget(self) -> None:
-        """Clear the caches of centre and reach."""
-        self._map = self._least = self._least_target = self._far_zeros = self._plain_targets = None
-
-    def explicit(self, rows: Rows) -> Rows:
-        """The rows, with zeros added as entries if these are far outside."""
-        if self.reach is None or not rows.sparse:
-            return rows
-        if self._far_zeros is None or self._far_zeros[0] is not self.reach:
-            self._far_zeros = self.reach, np.flatnonzero(np.abs(self.center) > self.reach)
-        return rows.with_zeros(self._far_zeros[1]) if len(self._far_zeros[1]) else rows
-
-    def all_near(self, rows: Rows, y: Array) -> bool:
-        """Whether no value and no target is, or has recently been, far outside."""
-        if self.reach is None:
-            return True
-        if self.runs or self.target_runs:
-            return False
-        if self._least_target is None:
-            least = (self.target_reach - np.abs(self.target_center)).min(initial=np.inf)
-            self._least_target = max(0.0, float(least))
-        targets, least = Rows(y), self._least_target
-        far = least < np.inf and not targets.within(least)
-        if far and targets.count_far(self.target_center, self.target_reach):
-            return False
-        return rows.within(self.least_reach) or not rows.count_far(self.center, self.reach)
-
-    def near(self, rows: Rows, y: Array) -> tuple[Rows, Array]:
-        """Rows and targets with far values replaced by the centre; copies if there are any.
-
-        They are counted, and the first causes a warning.
-        """
-        if self.reach is None:
-            return rows, y
-        rows = self.explicit(rows)
-        if not rows.within(self.least_reach):
-            rows, columns = rows.without_far(self.center, 2 * self.reach)
-            if len(columns) and not self.n_far:
-                warn_of(columns)
-            self.n_far += len(columns)
-        y, outputs = near_targets(y, self.target_center, 2 * self.target_reach)
-        if len(outputs) and not self.n_far_targets:
-            warn_of_targets(len(outputs))
-        self.n_far_targets += len(outputs)
-        return rows, y
-
-    @property
-    def least_reach(self) -> float:
-        """Magnitude up to which no value of any column is too far."""
-        if self._least is None or self._least[0] is not self.reach:
-            least = self.reach.min(initial=np.inf) - np.abs(self.center).max(initial=0.0)
-            self._least = self.reach, max(0.0, float(least))
-        return self._least[1]
-
-    def targets(self, y: Array) -> Array:
-        """The targets, or predictions of them, in the unit of the loss and of derived steps."""
-        if self._plain_targets is None:
-            self._plain_targets = bool((self.target_unit == 1.0).all() and not self.target_center.any())
-        return y if self._plain_targets else (y - self.target_center) / self.target_unit
-
     def undo(self, method: Method) -> Undo:
         """How to undo the rows of a call, the centre that they determine and the changes of the method."""
         before, p, q = self.buffer.copy(), method.p, method.q
 
         def restore() -> None:
             method.begin(p, q)  # which learns no row before the centre is determined
-            self.buffer, self.placed, self.runs, self.target_runs = before, False, None, None
-            self._forget()
-            self.center[:] = 0.0
-            self.n_rows = self.n_far = self.n_far_targets = 0
-            self.length = 1.0
-            if self.inverse is not None:
-                self.inverse[:] = 0.0
-            if self.reach is not None:
-                self.reach[:] = np.inf
-            self.typical = self.target_unit[:] = 1.0
-            self.target_center[:], self.target_reach[:] = 0.0, np.inf
-            self.recent = np.zeros_like(self.recent)
+            scales, standardize = self.inverse is not None, self.reach is not None
+            fresh = Prepare(p, q, self.centers, scales, self.budget, standardize)
+            vars(self).update(vars(fresh), buffer=before)
+            self.forget_derived()
 
         return Undo(restore)
+
+    # ---------------------------------------------------------------- rows in memory
 
     def begin(self, method: Method, rows: Rows, y: Array, w: Array | None) -> None:
         """Before the first pass over data in memory: determine the centre and start the intercept."""
@@ -314,12 +255,56 @@ class Prepare(State):
         self.place(rows, at)
         return at
 
+    # ---------------------------------------------------------------- centre and unit
+
+    def place(self, rows: Rows, at: NDArray[np.int64] | None = None) -> None:
+        """Centre the columns whose mean exceeds their standard deviation, and set the units.
+
+        Over all rows, or those `at`.
+        """
+        if self.reach is not None:
+            used = np.arange(len(rows)) if at is None else at
+            rows, _ = rows.without_far(np.zeros(rows.p), robust_reach(rows, used))
+        moments = column_moments(rows, at)
+        far, square, constant = centre_and_square(moments, self.centers)
+        self.center[: rows.p] = np.where(far, moments.mean, 0.0)
+        if self.reach is not None:
+            self._set_units(moments, square, constant)
+        self.placed = True
+        self.forget_derived()
+        if self.inverse is not None and self.budget:
+            length = largest_norm(self.apply(rows), self.budget, at)
+            if length > 0:
+                self.inverse /= length
+                self.typical /= length
+                self.length = length
+            self.forget_derived()
+        self.buffer.clear()
+
+    def _set_units(self, of: Moments, square: Array, constant: NDArray[np.bool_]) -> None:
+        """Set units and limits from the squares of the units of the columns that the first rows have."""
+        p, seen = len(square), square > 0
+        rare = (of.filled < FEW) & (2 * of.filled < of.n)
+        if seen.any():
+            known = seen & ~rare if (seen & ~rare).any() else seen
+            self.typical = float(np.exp(-0.5 * np.log(square[known]).mean()))
+        inverse = 1.0 / np.sqrt(np.where(seen, square, np.inf))
+        # with few values the mean square is unreliable: use it only if it is far above the typical one
+        known = (inverse > 0) & ~(rare & (4 * inverse > self.typical))
+        units = np.full(self.p, self.typical)
+        units[:p][known] = inverse[known]
+        self.reach[:] = FAR / units
+        self.reach[:p][constant] = FAR * np.abs(of.mean[constant])
+        if self.inverse is not None:
+            self.inverse[:] = units
+
     def place_targets(self, method: Method, y: Array) -> None:
         """Set centre and unit of the targets, if loss or steps depend on them.
 
         Targets of squared loss are centred under the same condition as columns: if they are far from zero,
         the intercept would need all rows to converge, and single precision would lose the deviations.
         """
+        self.forget_derived()
         loss = method.loss_function
         if loss.has_units and self.reach is not None and not (np.abs(y) == 1.0).all():
             y = self.without_far_targets(y)
@@ -343,52 +328,42 @@ class Prepare(State):
         self.target_reach[:] = np.where(reach > 0, reach, np.inf)
         return y
 
-    def place(self, rows: Rows, at: NDArray[np.int64] | None = None) -> None:
-        """Centre the columns whose mean exceeds their standard deviation, and set the units.
+    # ---------------------------------------------------------------- their use
 
-        Over all rows, or those `at`.
-        """
-        n, p = len(rows) if at is None else len(at), rows.p
-        if self.reach is not None:
-            rows, _ = rows.without_far(np.zeros(p), robust_reach(rows, np.arange(n) if at is None else at))
-        count, total, squares = rows.column_sums(at=at).T
-        mean = total / n
-        if rows.sparse:
-            var = squares / n - mean**2
-            far = mean**2 > var
-            if far.any():  # again, without cancellation
-                sums = rows.mapped(ColumnMap(np.where(far, mean, 0.0))).column_sums(at=at)
-                var[far] = sums[far, 2] / n
-        else:
-            var = rows.mapped(ColumnMap(mean)).column_sums(at=at)[:, 2] / n
-            squares = n * (var + mean**2)
-        far, square, constant = centre_and_square(Moments(n, count, mean, var, squares), self.centers)
-        self.center[:p] = np.where(far, mean, 0.0)
-        if self.reach is not None:
-            seen = square > 0
-            rare = (count < FEW) & (2 * count < n)
-            if seen.any():
-                known = seen & ~rare if (seen & ~rare).any() else seen
-                self.typical = float(np.exp(-0.5 * np.log(square[known]).mean()))
-            inverse = 1.0 / np.sqrt(np.where(seen, square, np.inf))
-            # with few values the mean square is unreliable: use it only if it is far above the typical one
-            known = (inverse > 0) & ~(rare & (4 * inverse > self.typical))
-            units = np.full(self.p, self.typical)
-            units[:p][known] = inverse[known]
-            self.reach[:] = FAR / units
-            self.reach[:p][constant] = FAR * np.abs(mean[constant])
-            if self.inverse is not None:
-                self.inverse[:] = units
-        self.placed = True
-        self._forget()
-        if self.inverse is not None and self.budget:
-            length = largest_norm(self.apply(rows), self.budget, at)
-            if length > 0:
-                self.inverse /= length
-                self.typical /= length
-                self.length = length
-            self._map = None
-        self.buffer.clear()
+    @property
+    def derived(self) -> Derived:
+        """What follows from centre, units and limits. Arrays change in place: see `forget_derived`."""
+        if self._derived is None or self._derived[0] is not self.center:  # an array of another width
+            self._derived = self.center, self._derive()
+        return self._derived[1]
+
+    def _derive(self) -> Derived:
+        reach = np.inf if self.reach is None else self.reach
+        far_from_0, target_from_0 = np.abs(self.center), np.abs(self.target_center)
+        return Derived(
+            map=ColumnMap(self.center, self.inverse) if self.placed else None,
+            near=max(0.0, float(np.min(reach, initial=np.inf) - far_from_0.max(initial=0.0))),
+            near_target=max(0.0, float((self.target_reach - target_from_0).min(initial=np.inf))),
+            far_zeros=np.flatnonzero(far_from_0 > reach),
+            plain_targets=bool((self.target_unit == 1.0).all() and not target_from_0.any()),
+        )
+
+    def forget_derived(self) -> None:
+        """To be called after a change of centre, units or limits."""
+        self._derived = None
+
+    @property
+    def map(self) -> ColumnMap | None:
+        """Centre and unit as a map of rows; None before they are determined."""
+        return self.derived.map
+
+    def apply(self, rows: Rows) -> Rows:
+        """The rows about the centre and in units of their columns, once both are determined."""
+        return rows.mapped(self.map)
+
+    def targets(self, y: Array) -> Array:
+        """The targets, or predictions of them, in the unit of the loss and of derived steps."""
+        return y if self.derived.plain_targets else (y - self.target_center) / self.target_unit
 
     def for_raw_rows(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
         """Weights (q, p) and intercepts (q,) for original rows, from those for transformed rows."""
@@ -396,6 +371,47 @@ class Prepare(State):
             return coef, intercept
         coef, intercept = self.map.for_raw_rows(coef, intercept)
         return coef * self.target_unit[:, None], intercept * self.target_unit + self.target_center
+
+    # ---------------------------------------------------------------- values far outside
+
+    def explicit(self, rows: Rows) -> Rows:
+        """The rows, with zeros added as entries if these are far outside."""
+        if self.reach is None or not rows.sparse or not len(self.derived.far_zeros):
+            return rows
+        return rows.with_zeros(self.derived.far_zeros)
+
+    def all_near(self, rows: Rows, y: Array) -> bool:
+        """Whether no value and no target is, or has recently been, far outside."""
+        if self.reach is None:
+            return True
+        if self.runs or self.target_runs:
+            return False
+        near, targets = self.derived.near_target, Rows(y)
+        may_be_far = near < np.inf and not targets.within(near)
+        if may_be_far and targets.count_far(self.target_center, self.target_reach):
+            return False
+        return rows.within(self.derived.near) or not rows.count_far(self.center, self.reach)
+
+    def near(self, rows: Rows, y: Array) -> tuple[Rows, Array]:
+        """Rows and targets with far values replaced by the centre; copies if there are any.
+
+        They are counted, and the first causes a warning.
+        """
+        if self.reach is None:
+            return rows, y
+        rows = self.explicit(rows)
+        if not rows.within(self.derived.near):
+            rows, columns = rows.without_far(self.center, 2 * self.reach)
+            if len(columns) and not self.n_far:
+                warn_of(columns)
+            self.n_far += len(columns)
+        y, outputs = near_targets(y, self.target_center, 2 * self.target_reach)
+        if len(outputs) and not self.n_far_targets:
+            warn_of_targets(len(outputs))
+        self.n_far_targets += len(outputs)
+        return rows, y
+
+    # ---------------------------------------------------------------- files
 
     def verify(self, fresh: State, path: str = "") -> None:
         """As a state just made is, but for parts that came later."""
@@ -432,6 +448,23 @@ class Prepare(State):
         if self.placed and len(self.buffer):
             raise ValueError("rows are buffered although the centre is determined.")
         self.buffer.check(p, q, ROWS, limit)
+
+
+def column_moments(rows: Rows, at: NDArray[np.int64] | None) -> Moments:
+    """Statistics of the columns, over all rows or those `at`."""
+    n = len(rows) if at is None else len(at)
+    count, total, squares = rows.column_sums(at=at).T
+    mean = total / n
+    if rows.sparse:
+        var = squares / n - mean**2
+        far = mean**2 > var
+        if far.any():  # again, without cancellation
+            sums = rows.mapped(ColumnMap(np.where(far, mean, 0.0))).column_sums(at=at)
+            var[far] = sums[far, 2] / n
+    else:
+        var = rows.mapped(ColumnMap(mean)).column_sums(at=at)[:, 2] / n
+        squares = n * (var + mean**2)
+    return Moments(n, count, mean, var, squares)
 
 
 def far_center(y: Array) -> Array:
