@@ -49,8 +49,10 @@ def _learn_next(estimator: Any, x: Mapping[Any, float], y: Any, w: float) -> Non
     try:
         Y = estimator._encode_one(y)
         row = _one_row(estimator, x, grow=True)
-        if row.p > method.p > 0:  # a list with one value a feature does not fit new features
-            Constraints.of(method).resolve(row.p, [*map(str, estimator.names_)])
+        constraints = Constraints.of(method) if row.p > method.p > 0 else None
+        if constraints is not None and constraints.given:
+            # a list with one value for each feature does not fit new features
+            constraints.resolve(row.p, [*map(str, estimator.names_)])
         if w == 0:
             estimator._model.resize(row.p)
             estimator.n_features_in_ = row.p

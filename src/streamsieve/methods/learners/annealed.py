@@ -135,7 +135,8 @@ class AnnealedModel(State):
         need, room = self.size + min(more, unseen), len(self.id)
         if need > room:
             # reserve far more than needed: untouched memory costs nothing, copying does
-            room = min(max(need, 8 * room, _FAR), self.size + unseen)
+            # and twice the room where rows bring features one by one
+            room = min(max(need, 8 * room, _FAR), max(self.size + unseen, 2 * room))
         elif room > _ROOM and 8 * need < room and unseen == 0:
             room = max(_ROOM, need)
         elif len(self.touched) > room:
