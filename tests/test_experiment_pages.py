@@ -114,7 +114,7 @@ def test_contests_are_counted_and_listed_by_outcome(tmp_path, monkeypatch):
         "Of 6 contests our best method is better than the best published figure of any method in 1, " in text
     )
     assert "equal in 1 and worse in 1; 1 are undecided, and 2 were run only once" in text
-    assert "Our best method in the contests that are better or equal: A 2." in text
+    assert "Our best methods in the contests that are better or equal: A 2." in text
     assert "| [coin](all/coin/results.md) | Shows coin | 1 to 3 | 1 | 1 | 1 | 1 | 2 | 0 |" in text
     lost, undecided = text.index("## Lost"), text.index("## Undecided")
     assert lost < text.index("| coin | Found | n = 3 | A | 9.1 ± 0.1 (20.0 ▼) | 3 |") < undecided

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from papers import data
+from papers import data, store
 from papers.baselines import fit_averages, fofs_params, lasso, omp
-from papers.check import differences
+from papers.check import check, differences
 from papers.experiments import (
     EXPERIMENTS,
     attainable,
@@ -31,6 +31,7 @@ from papers.experiments import (
 )
 from papers.published import parse_table
 from papers.report import Cell, Outcomes, Table
+from papers.store import CHECKOUT
 from papers.tuning import best_params, cross_validate, largest_model
 from streamsieve import RunningAverages, simulate
 from streamsieve.statistics.standardize import standardize
@@ -199,6 +200,17 @@ def test_detection_rates(signal):
             if cell.verdict == "worse":
                 short[n, method] = str(cell)
     assert not short
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_stored_outcomes_still_hold(name, tmp_path):
+    """If not, `python -m papers check NAME --out docs/results` marks those that do not."""
+    stored = CHECKOUT / "docs" / "results" / name / "outcomes.jsonl"
+    cheap = [record for record in store.read(stored).values() if record.seconds < 30]
+    store.rewrite(tmp_path / "outcomes.jsonl", cheap)
+    found = check(tmp_path / "outcomes.jsonl", name, 1, lambda *_: None)
+    assert not [each.summary() for each in found if each.moved]
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ JUDGED = [verdict for verdict in VERDICTS if verdict]
 
 INTRODUCTION = """# The papers' experiments: results
 
-What this library's methods give in the experiments of five works, beside the published figures. One command
+The experiments of five works, repeated with this library and compared with the published figures. One command
 writes this page, a page for each experiment and the pictures:
 
 ```shell
@@ -35,17 +35,18 @@ The outcomes are kept in the repository, in the folder of each experiment, and a
 missing or has changed. `python -m papers check` computes a sample of them again and compares: each page ends
 with the commits that made its figures and what was checked. `python -m papers NAME` runs one experiment;
 `python -m papers report` computes nothing and writes the pages again. Some experiments have fewer runs or
-shorter streams than in print, because of the time they take: `--runs` sets another number.
+shorter streams than in print, because they take long; `--runs` sets the number of runs.
 """
 
 JUDGING = f"""## How figures are judged
 
-In the tables the published figure stands in brackets beside ours, with a sign:
+In the tables the published figure follows ours in brackets, with a sign:
 
 {LEGEND}
 
-Errors of the published figures are not counted, and seconds not judged: those are another machine's. A
-contest is a setting with published figures: our best method beside the best published figure of any method.
+The standard errors of the published figures are not used. Seconds are not judged: the published ones are from
+another machine. A contest is a setting with published figures: our best method is compared with the best
+published figure of any method.
 """
 
 
@@ -188,16 +189,16 @@ def _headline(summaries: Sequence[Summary]) -> Iterator[str]:
     earlier = [contest for contest in contests if contest.ours.earlier]
     if current:
         counts = Counter(map(_outcome, current))
+        once = f", and {counts['once']} were run only once" if counts["once"] else ""
         yield (
             f"**Of {len(current)} contests our best method is better than the best published figure of any "
             f"method in {counts['better']}, equal in {counts['equal']} and worse in {counts['worse']}; "
-            f"{counts['undecided']} are undecided, and {counts['once']} were run only once, which decides "
-            "nothing.** [How this is judged](#how-figures-are-judged).\n"
+            f"{counts['undecided']} are undecided{once}.** [How this is judged](#how-figures-are-judged).\n"
         )
         best = Counter(contest.method for contest in current if _outcome(contest) in ("better", "equal"))
         if best:
             named = [f"{method} {n}" for method, n in best.most_common()]
-            yield f"Our best method in the contests that are better or equal: {', '.join(named)}.\n"
+            yield f"Our best methods in the contests that are better or equal: {', '.join(named)}.\n"
     if earlier:
         counts = Counter(map(_outcome, earlier))
         judged = {word: counts[word] for word in JUDGED if counts[word]}
@@ -271,7 +272,7 @@ def _listed(summaries: Sequence[Summary], outcome: str, behind: bool = False) ->
 def _lost(summaries: Sequence[Summary]) -> Iterator[str]:
     lost = _listed(summaries, "worse")
     if lost:
-        yield f"## Lost contests\n\nThe page of the experiment says why.\n\n{lost}"
+        yield f"## Lost contests\n\nThe page of the experiment gives the causes.\n\n{lost}"
 
 
 def _undecided(summaries: Sequence[Summary]) -> Iterator[str]:
@@ -279,4 +280,4 @@ def _undecided(summaries: Sequence[Summary]) -> Iterator[str]:
     if undecided:
         yield f"## Undecided contests\n\nMore runs may decide them.\n\n{undecided}"
     if behind:
-        yield f"Of those that were run once our figure is behind the published one in these:\n\n{behind}"
+        yield f"Run only once, with a figure that is not as good as the published one:\n\n{behind}"

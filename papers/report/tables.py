@@ -13,15 +13,15 @@ VERDICTS = {"better": "▲", "equal": "≈", "undecided": "?", "worse": "▼", "
 NARROW = 0.05  # of the published figure: how near ours has to be, with its interval, to be called equal
 COARSE = 50  # units of the last digit shown: the least deviation assumed of a run where all runs are equal
 LEGEND = f"""\
-- ▲ better, ▼ worse: the 95 % interval of our mean (Student's t, our runs) does not hold the published figure.
-- ≈ equal: it does, and no end of it is further than {100 * NARROW:.0f} % from that figure.
-- ? undecided: it does, and is too wide to call the two equal; or there was one run only.
+- ▲ better, ▼ worse: the 95 % interval of our mean (Student's t) does not contain the published figure.
+- ≈ equal: the interval contains it, and both ends are within {100 * NARROW:.0f} % of it.
+- ? undecided: the interval contains it but is wider than that, or there was only one run.
 
-± is the standard error of the mean. It is 0 where all runs are equal, which does not show how much runs
-differ. A run is then taken to have a standard deviation of {100 * NARROW:.0f} % of the published figure, and
-of at least {COARSE} units of the last digit shown: 5 points of a percentage with one digit. Where all runs
-are at 100 %, the interval is 3 points divided by the number of runs, that of no miss among 100 features in
-each."""
+± is the standard error of the mean. It is 0 if all runs give the same figure, which is not their true
+variation. For such runs we assume a standard deviation of {100 * NARROW:.0f} % of the published figure, and
+at least {COARSE} units of the last digit shown (5 points of a percentage with one digit). If all runs reach
+100 %, the interval is 3 points divided by the number of runs: the upper bound when none of 100 features is
+missed in any run."""
 KEY = "▲ better, ▼ worse, ≈ equal, ? undecided."
 # Columns and methods that are not this library's: their published figures count, what we measured does not.
 FOREIGN = ("Lasso", "OMP", "RFE (all rows held)")
@@ -29,16 +29,15 @@ FOREIGN = ("Lasso", "OMP", "RFE (all rows held)")
 
 @dataclass(frozen=True)
 class Cell:
-    """Figures of all runs, and the published one; `better` tells which way is up.
+    """Figures of all runs, and the published one; `better` is "more", "less", or "" where it is not judged.
 
-    Seconds are another machine's where they are published, and not judged. `summary` replaces the values
-    where only their mean, its standard error and their number are stored. `earlier` figures are of before
-    outcomes were kept.
+    `summary` replaces the values where only their mean, its standard error and their number are stored.
+    `earlier` figures have no current outcomes.
     """
 
     values: Sequence[float]
     published: float | None = None
-    better: str = "more"  # or "less", or "" where it is not judged
+    better: str = "more"
     digits: int = 1
     summary: tuple[float, float | None, int] | None = None
     earlier: bool = False
@@ -64,7 +63,7 @@ class Cell:
 
     @property
     def interval(self) -> float:
-        """Half the 95% interval of the mean. Equal runs do not show their spread: it is assumed."""
+        """Half the 95 % interval of the mean; if all runs are equal, their variation is assumed."""
         if self.error is None:
             return math.inf
         from scipy.special import stdtrit
@@ -79,7 +78,7 @@ class Cell:
 
     @property
     def verdict(self) -> str:
-        """Against the published figure, by the 95% interval of our own runs, and to the digits shown."""
+        """The comparison with the published figure: by our 95 % interval, and to the digits shown."""
         if not self.better or self.published is None or not self.runs:
             return ""
         gain = (self.mean - self.published) * (1 if self.better == "more" else -1)
