@@ -191,7 +191,7 @@ def test_the_cheapest_outcome_of_every_setting_is_checked():
         return store.Record(job, method, 1.0, seconds, commit)
 
     cheap = [record(1.0, design="a", seed=1), record(2.0, design="b", seed=0, n=10), record(3.0, method="B")]
-    costly = [record(3.0, design="a", seed=0), record(9.0, design="b", seed=0, n=100)]
+    costly = [record(3.0, design="a", seed=0, ns=[9]), record(9.0, design="b", seed=0, n=100)]
     assert cheapest([*costly, *cheap], "0000002") == cheap
     new = record(9.0, design="a", seed=2, commit="0000002")
     assert cheapest([*costly, *cheap, new], "0000002") == cheap[1:]

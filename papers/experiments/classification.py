@@ -1,9 +1,9 @@
 """[Sun] Tables 5.3, 5.4, [Slides] p. 37: true features found from labels, running averages and competitors.
 
-p = 1,000 features correlated 0.5, every tenth real, labels the signs of targets with noise 1; every method is
-given k. One stream serves all n of a signal. FOFS is `OFSClassifier` with a step that follows from the rows
-(its own paper has rows of norm 1), OPG `FOBOSClassifier`; OPG and RDA have penalties l1 + l2 as published
-(the proportion is not), on a ladder where the paper tries 200.
+p = 1,000 features with correlation 0.5, every tenth is true; labels are the signs of targets with noise 1;
+every method is given k. Each signal has one stream. FOFS is `OFSClassifier` with a step derived from the
+rows (its own paper has rows of norm 1), OPG is `FOBOSClassifier`. OPG and RDA have l1 + l2 penalties as
+published (in a proportion that is not) on a ladder, where the paper tries 200.
 """
 
 from __future__ import annotations

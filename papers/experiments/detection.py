@@ -1,8 +1,8 @@
-"""[Sun] Tables 5.1, 5.2, A.1, [Slides] pp. 35, 36: true features found by the running averages, and how fast.
+"""[Sun] Tables 5.1, 5.2, A.1, [Slides] pp. 35, 36: true features found by the running averages, and the time.
 
-Features correlated 0.5, every tenth of them real, noise 1; every method is given k. One stream serves all n
-of a signal: shorter ones are its beginning. Lasso is scikit-learn's, on the rows themselves, as far as they
-were kept; the largest of 200 models with at most k features. SGD does not select.
+The features have correlation 0.5, every tenth is true, the noise is 1; every method is given k. Each signal
+has one stream, and shorter streams are its first rows. Lasso is scikit-learn's, on the rows in memory: of
+200 penalties, the largest model with at most k features. SGD does not select.
 """
 
 from __future__ import annotations

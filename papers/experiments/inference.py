@@ -1,13 +1,13 @@
-"""What `streamsieve.inference` promises, in simulations where the truth is known.
+"""The guarantees of `streamsieve.inference`, measured in simulations.
 
-- "coverage": intervals of selected features that have no weight, beside the naive ones of the same method.
-  What is covered is the weight in the submodel that was selected, by the true covariance.
-- "fdr": the share of false discoveries and of the signals found, in three designs with three kinds of noise.
-  "rows": the noise of a row grows with the size of its features. "clusters": five rows share half of their
-  features' variance and half of their noise; folds are of clusters.
-- "anytime": the chance that a test of a feature without weight ever rejects, looked at after every row up to
+- "coverage": confidence intervals of selected features without weight, and the naive intervals of the same
+  method. The covered quantity is the weight in the selected submodel, by the true covariance.
+- "fdr": the share of false discoveries and of the true features found, in three designs with three kinds of
+  noise. "rows": the noise of a row grows with the size of its features. "clusters": five rows share half of
+  their features' variance and half of their noise; folds consist of clusters.
+- "anytime": the probability that a test of a feature without weight ever rejects, read after every row up to
   100 and every 3 % more up to 2,000.
-- "stability": features without weight among the stable ones, beside the bounds on their number.
+- "stability": features without weight among the stable ones, and the bounds on their number.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""[Sun] Tables 4.5, 5.6 and Figure 3.1, [Slides] p. 39, [Susan] Table 1: the sets whose files are found.
+"""[Sun] Tables 4.5, 5.6 and Figure 3.1, [Slides] p. 39, [Susan] Table 1: the data sets whose files are found.
 
-Accuracy (URL, webspam, news20) is that of one pass over the training rows. R^2 and AUC are of 20 random
-splits and, in [Susan], of five folds, stratified by the target; of the k whose average over them is best on
-the rows left out, which is how the papers choose.
+Accuracy (URL, webspam, news20) is measured after one pass over the training rows. R^2 and AUC are averages
+over 20 random splits and, for [Susan], over five folds stratified by the target. As in the papers, the k
+with the best average on the rows left out is reported.
 """
 
 from __future__ import annotations

@@ -1,19 +1,21 @@
-"""[Sun] Figure 5.4, [Susan] Figure 1: regret against n, what it costs to learn row by row.
+"""[Sun] Figure 5.4, [Susan] Figure 1: regret against n, the cost of learning row by row.
 
-R_n is the mean squared error of the rows, each predicted before it is learned, less that of the best model
-with k features in hindsight. All models are read after a tenth more rows than the last time, from 100 on, and
-predict until then: a regret of every model that is read more often is lower. In hindsight: the better of
-OFSA, of scikit-learn's orthogonal matching pursuit ([Susan]'s benchmark) and of least squares on the truth.
+R_n is the mean squared error of the rows, each predicted before it is learned, minus that of the best model
+with k features in hindsight. From 100 rows on, all models are read each time the number of rows has grown
+by a tenth, and predict the rows until then; reading them more often would lower every regret. The best
+model in hindsight is the better of OFSA, scikit-learn's orthogonal matching pursuit ([Susan]'s benchmark)
+and least squares on the true features.
 
-In print TSGD's regret stays on a plateau and then falls as 1 / n, and SADMM's does not fall. Which of the two
-falls depends on what they are:
+In print, TSGD's regret has a plateau and then falls as 1 / n, and SADMM's does not fall. Both depend on the
+variant:
 
-- TSGD with a truncation after every row ([Susan] 3, and as both papers' tables have it, where it finds what
-  chance finds) keeps the support of its first rows. Its regret falls to the error of that support and stays,
-  whatever the steps: the plateau comes last. With a truncation only when it is read ([Sun] Algorithm 2) all
-  weights are learned, the true features are found, and the regret is as printed, plateau first. A definition
-  that compares TSGD with its own last model falls as 1 / n too, without a plateau.
-- SADMM's regret stays with rho = 1 and steps that fade as 1 / sqrt(t), and falls with our defaults.
+- TSGD with truncation after every row ([Susan] 3, and the tables of both papers, where it finds what a
+  random choice finds) keeps the support of its first rows. Its regret falls to the error of that support
+  and stays there with any steps: the plateau is at the end. With truncation only when the model is read
+  ([Sun] Algorithm 2) all weights are learned, the true features are found, and the regret is as printed,
+  with the plateau at the start. If TSGD is compared with its own last model, its regret falls as 1 / n too,
+  without a plateau.
+- SADMM's regret does not fall with rho = 1 and steps of 1 / sqrt(t), and falls with our defaults.
 """
 
 from __future__ import annotations

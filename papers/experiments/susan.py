@@ -1,13 +1,13 @@
-"""[Susan] Table 2: what a start by OLST is worth to truncated gradient descent.
+"""[Susan] Table 2: truncated gradient descent with and without a start by OLST.
 
-p = 1,000 features of variance 1 correlated 0.5, the first k real, noise 1; every method is given k. The weak
-signal is 0.1 in the table and 0.01 in the text: both are run beside the same published figures. TSGD is
-`SIHT`, C the rows of OLST before it in `OLSTThenTSGD`; OMP and Lasso are scikit-learn's.
+p = 1,000 features of variance 1 with correlation 0.5, the first k are true, noise 1; every method is given
+k. The weak signal is 0.1 in the table and 0.01 in the text: both are run and compared with the same
+published figures. TSGD is `SIHT`; C is the number of rows that OLST learns first in `OLSTThenTSGD`; OMP and
+Lasso are scikit-learn's.
 
-Up to 10,000 rows OMP and Lasso have all of them, and OLST is updated row by row, at O(p^2) each; beyond, all
-three are read from running averages, of which they are functions: OMP and Lasso from p rows with the same
-averages, OLST as OLSth, which is what it is but for a ridge of 100 / n. Supports are looked at every 10 rows
-up to there, every 1,000 after.
+Up to 10,000 rows OMP and Lasso use all rows, and OLST is updated row by row at O(p^2). For more rows all
+three are computed from running averages: OMP and Lasso from p rows with the same averages, OLST as OLSth,
+from which it differs by a ridge of 100 / n. Supports are read every 10 rows up to 10,000, then every 1,000.
 """
 
 from __future__ import annotations

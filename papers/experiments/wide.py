@@ -1,7 +1,7 @@
-"""[Sun] Table A.1, [Slides] p. 35, its second half: p = 10,000 features, 1,000 of them real.
+"""[Sun] Table A.1, [Slides] p. 35, its second half: p = 10,000 features, 1,000 of them true.
 
-As `detection`, with averages of 800 MB, some 3 GB with what the extractors need. Rows of 300,000 and more,
-which would take most of a day, are left out.
+As `detection`. The averages take 800 MB, with the extractors about 3 GB. Streams of 300,000 rows and more
+would take most of a day and are left out.
 """
 
 from __future__ import annotations
