@@ -38,30 +38,37 @@ def accumulate(unit: Unit, task: Task | Model) -> Partial:
         Result of `unit_task` or `prepare`. It is not changed.
     """
     task = task if isinstance(task, Task) else Task(task, table=unit.layout.table or None)
-    columns = task.columns
+    names = None if task.columns is None or not unit.layout.table else task.columns.names
     with named(unit), one_blas_thread():
-        by_name = columns is not None and columns.names is not None and unit.layout.table
-        stream = unit.open(
-            n_jobs=1, **({"feature_names": columns.names} if columns is not None and by_name else {})
-        )
-        if task.by_rows and unit.row is not None:
-            part = task.zero(row=unit.row)
-            with closing(stream.raw_batches(unit.row - unit.rows_before)) as batches:
-                for batch in batches:
-                    if batch.error is not None:
-                        raise batch.error
-                    n = batch.examples.n
-                    part.add(batch.examples, n + batch.bad + batch.unlabelled, batch.bad)
-            return part
-        blocks = (Block(*examples) for examples in stream.blocks())
-        if columns is not None and not by_name:
-            blocks = (block._replace(rows=columns.select(block.rows)) for block in blocks)
-        model = fresh(task.like)
-        rows = learn_blocks(model, blocks)
-        names = stream.feature_names if columns is None else columns.names
-        names = None if names is None else list(names)
-        leaf = finish(model, unit.number, rows, stream.rows_bad, names)
-        return Partial(task, unit.number, unit.number + 1, False, [leaf])
+        stream = unit.open(n_jobs=1, **({} if names is None else {"feature_names": names}))
+        if not task.by_rows or unit.row is None:
+            return stream_partial(
+                task, unit.number, stream, select=task.columns is not None and names is None
+            )
+        part = task.zero(row=unit.row)
+        with closing(stream.raw_batches(unit.row - unit.rows_before)) as batches:
+            for batch in batches:
+                if batch.error is not None:
+                    raise batch.error
+                n = batch.examples.n
+                part.add(batch.examples, n + batch.bad + batch.unlabelled, batch.bad)
+        return part
+
+
+def stream_partial(task: Task, number: int, stream: Any, *, select: bool = False) -> Partial:
+    """The partial result of a partition that is read as a stream.
+
+    With `select`, the stream has all columns, and those of the task are learned.
+    """
+    columns = task.columns
+    blocks = (Block(*examples) for examples in stream.blocks())
+    if select and columns is not None:
+        blocks = (block._replace(rows=columns.select(block.rows)) for block in blocks)
+    model = fresh(task.like)
+    rows = learn_blocks(model, blocks)
+    names = stream.feature_names if columns is None else columns.names
+    part = finish(model, number, rows, stream.rows_bad, None if names is None else list(names))
+    return Partial(task, number, number + 1, False, [part])
 
 
 def learn_blocks(model: Model, blocks: Iterable[Block]) -> int:
@@ -69,15 +76,6 @@ def learn_blocks(model: Model, blocks: Iterable[Block]) -> int:
     trainer = Trainer(model)
     trainer.learn(checked_block(model, block, trainer.rows) for block in blocks)
     return trainer.rows
-
-
-def stream_partial(task: Task, number: int, stream: Any) -> Partial:
-    """The partial result of a partition that is read as a stream."""
-    with named(f"unit {number} (partition {number})"), one_blas_thread():
-        model = fresh(task.like)
-        rows = learn_blocks(model, (Block(*examples) for examples in stream.blocks()))
-        part = finish(model, number, rows, stream.rows_bad, list(stream.feature_names or []))
-        return Partial(task, number, number + 1, False, [part])
 
 
 @dataclass(frozen=True)

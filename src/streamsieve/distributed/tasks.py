@@ -11,7 +11,7 @@ from ..sources import BadData, read
 from ..training.trainer import Block
 from .jobs import learn_blocks, stream_partial
 from .partial import Partial, Task
-from .parts import finish, fresh, named
+from .parts import finish, fresh, named, one_blas_thread
 
 TARGET, WEIGHT = "target of streamsieve", "weight of streamsieve"  # columns added to those of the frame
 
@@ -28,9 +28,9 @@ def table_part(task: Task, number: int, rows: Any, options: dict[str, Any]) -> P
         return task.zero(number).sealed()
     if task.columns is not None:
         options = {**options, "feature_names": task.columns.names}
-    with named(f"unit {number} (partition {number})"):
+    with named(f"unit {number} (partition {number})"), one_blas_thread():
         stream = read([rows] if hasattr(rows, "columns") else rows, **options)
-    return stream_partial(task, number, stream)
+        return stream_partial(task, number, stream)
 
 
 def joined_part(task: Task, number: int, frame: Any, y: Any, weight: Any, options: dict[str, Any]) -> Partial:

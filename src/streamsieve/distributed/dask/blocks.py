@@ -72,10 +72,7 @@ def collection_leaves(
     options: dict[str, Any],
 ) -> tuple[Task, Callable[[Task], Leaves]]:
     """What is to be learned from a Dask collection, and what makes its leaves."""
-    kind, classify = (
-        kind_of(data),
-        hasattr(estimator, "predict_one") and "Classifier" in type(estimator).__name__,
-    )
+    kind, classify = kind_of(data), estimator._task_name == "classification"
     if narrow is not None and kind != "frame":
         raise ParamError("narrow", narrow, "expected for data frames only.")
     if y is None:
