@@ -335,7 +335,7 @@ def wide(names: list[str]) -> None:
     """Exclusive ors of six features among 5,000."""
     head("Three exclusive ors, 20,000 x 5,000, k 6", names)
     g = np.random.default_rng(FIRST_SEED)
-    X = g.normal(size=(22_000, 5000), dtype=np.float32)
+    X = g.standard_normal((22_000, 5000), dtype=np.float32)
     y = sample(g, DESIGNS["exclusive or"][5](X), True, 0.0)
     data = Data(X[:20_000], y[:20_000], X[20_000:], y[20_000:], 6, True, tuple(range(6)))
     line("one seed", {name: [run(name, data)] for name in names}, names)
