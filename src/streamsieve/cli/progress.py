@@ -96,7 +96,8 @@ class ProgressMeter:
         done = self.bytes_read()
         rate = (rows - self.first_rows) / max(perf_counter() - self.start, 1e-9)
         text = f"{counted(rows, 'row')}  {rate:,.0f}/s{self.measured}"
-        due = rows >= self.next_rows and perf_counter() > self.start + BRIEF
+        brief = self.total is not None and perf_counter() <= self.start + BRIEF  # a pipe may pause
+        due = rows >= self.next_rows and not brief
         if self.bar is not None:
             self.bar.update(self.task, completed=done, rows=text)
             self.next_time = perf_counter() + 0.5
