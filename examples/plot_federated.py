@@ -39,7 +39,7 @@ ax.plot(at, together, "o-", label="the first ones together")
 ax.axhline(without_first, linestyle="--", color="C1", label="all but the first")
 ax.set(xlabel="hospital", ylabel="R² on new rows")
 ax.set_xticks(at, [f"{j + 1}: {n} rows" for j, n in enumerate(sizes)])
-ax.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
+ax.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1), fontsize=11)
 
 # %%
 # **Take home.** Small sites gain most. Together, the hospitals have a model that none of them could fit
