@@ -62,7 +62,7 @@ def test_of_noise_hardly_ever_a_feature_is_selected(labels):
 
 def test_one_wild_part_does_not_hide_what_the_others_show():
     def entry(*gain):
-        return read.Entry(None, 1.0, {}, 10 - np.array([[gain]], dtype=float))
+        return read.Trial(None, 1.0, {}, 10 - np.array([[gain]], dtype=float))
 
     base = np.full(5, 10.0)
     assert read.better_than(base, [entry(5, 5, 5, -12, 5)])  # four of five, and their sum
@@ -75,7 +75,7 @@ def test_a_gain_that_noise_has_too_is_none():
     """Models that are shrunk to almost nothing are as often a little better than the constant as worse."""
 
     def better(gain, row=1.0):
-        entry = read.Entry(None, 1.0, {}, 10 - np.full((1, 1, 5), gain))
+        entry = read.Trial(None, 1.0, {}, 10 - np.full((1, 1, 5), gain))
         return read.better_than(np.full(5, 10.0), [entry], row)
 
     assert not better(0.5)
@@ -144,7 +144,7 @@ def test_weight_two_is_a_row_twice(labels, k):
     assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("rule", ["LATE", "MANY"])
+@pytest.mark.parametrize("rule", ["MANY_FITS", "MANY"])
 def test_rules_by_the_number_of_rows_count_a_row_twice_once(rule, monkeypatch):
     """With 600 rows 12 features were selected, and 11 with each of them twice."""
     monkeypatch.setattr(read, rule, 200)
@@ -154,7 +154,7 @@ def test_rules_by_the_number_of_rows_count_a_row_twice_once(rule, monkeypatch):
     twice = SieveClassifier().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     assert_allclose(once.coef_, twice.coef_, rtol=1e-4, atol=1e-6)
     store = twice.method_.state.store
-    assert (store.n, read.contents(store)) == (300, 150)
+    assert (store.n, read.distinct_rows(store)) == (300, 150)
 
 
 @pytest.mark.parametrize("filled", [0.05, 0.1, 0.4, 0.8])
@@ -173,10 +173,10 @@ def test_copies_of_a_row_are_left_out_together_and_many_of_them_apart():
     key = np.repeat(np.arange(100, dtype=np.uint32) * 7919, 3)
     label = np.repeat(np.arange(100) % 2, 3).astype(float)
     one = np.ones(len(key), dtype=np.float32)
-    for number in (read.deal(key, one), read.deal(key, one, label)):
+    for number in (read.row_numbers(key, one), read.row_numbers(key, one, label)):
         assert (number.reshape(100, 3) == number[::3, None]).all()
     same = np.zeros(1000, dtype=np.uint32)  # one content, which is no row delivered again
-    assert (np.bincount(read.deal(same, np.ones(1000, dtype=np.float32)) % 5, minlength=5) > 150).all()
+    assert (np.bincount(read.row_numbers(same, np.ones(1000, dtype=np.float32)) % 5, minlength=5) > 150).all()
 
 
 def test_every_fold_has_its_share_of_a_rare_class():
@@ -231,9 +231,9 @@ def test_words_compete_in_one_unit_too():
     X, y = data(400, 60, corr=0)
     X = (np.random.default_rng(0).random(X.shape) < np.linspace(0.001, 0.1, 60)) * 1.0
     model = fitted(csr_array(X), X[:, 50:].sum(axis=1) + 0.1 * y, 5, labels=True)
-    engines, _, _ = read.candidates(model.method_)
+    engines, _, _ = read.prepare(model.method_)
     assert [np.ptp(e.problem.scale[engines[0].problem.deviation > 0]) > 0 for e in engines] == [True, False]
-    dense, _, _ = read.candidates(fitted(data()[0], data()[1], 3).method_)
+    dense, _, _ = read.prepare(fitted(data()[0], data()[1], 3).method_)
     assert len(dense) == 1
 
 
@@ -241,14 +241,14 @@ def test_words_are_tried_with_one_ridge_in_the_other_scaling(monkeypatch):
     X, y = data(400, 60, corr=0, noise=3)
     X = (np.random.default_rng(0).random(X.shape) < np.linspace(0.001, 0.1, 60)) * 1.0
     method = fitted(csr_array(X), X[:, 50:].sum(axis=1) + 0.3 * y, 5, labels=True).method_
-    engines, columns, folds = read.candidates(method)
+    engines, columns, folds = read.prepare(method)
     monkeypatch.setattr(read, "FINALISTS", 9)
     ridges = read.ridges_of(method)
-    entries = read.finalists(engines, columns, ridges, [5], folds, [read.OWN])
+    entries = read.finalists(engines, columns, ridges, [5], folds, [read.NO_REFIT])
     own, other = ([e.ridge for e in entries if e.engine is engine] for engine in engines)
     assert len(own) > 1
-    tried = list(read.first_fold(engines[0], columns, ridges, [5], folds[:1], [read.OWN]))
-    assert other == [entry.ridge for entry in read.best_of(tried, 1)]
+    tried = list(read.try_ridges(engines[0], columns, ridges, [5], folds[:1], [read.NO_REFIT]))
+    assert other == [entry.ridge for entry in read.best_trials(tried, 1)]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -256,7 +256,7 @@ def test_words_are_tried_with_one_ridge_in_the_other_scaling(monkeypatch):
                                            (1, (60, 36, 25, 17, 11, 7, 4, 2, 1))])  # fmt: skip
 def test_three_tenths_leave_at_a_time_and_more_of_many(seed, k, widths):
     X, y = data(300, 100, seed, corr=2, noise=3)
-    (engine,), columns, _ = read.candidates(fitted(X, y, 3, labels=True).method_)
+    (engine,), columns, _ = read.prepare(fitted(X, y, 3, labels=True).method_)
     start = read.Start(engine.problem.zero(columns), 0.01)
     ((found,),) = engine.eliminate([start._replace(sizes=[k])], 1e-6)
     for width in widths:
@@ -272,7 +272,7 @@ def test_three_tenths_leave_at_a_time_and_more_of_many(seed, k, widths):
 def test_sizes_are_all_up_to_twelve_then_two_in_an_octave_up_to_twice_the_rows():
     X, y = data(100, 300)
     method = fitted(X, y).method_
-    engines, columns, folds = read.candidates(method)
+    engines, columns, folds = read.prepare(method)
     sizes = read.sizes_of(method, engines[0].problem, columns, folds)
     assert sizes == [200, 192, 136, 96, 68, 48, 34, 24, 17, *range(12, 0, -1)]
 
@@ -321,15 +321,16 @@ def test_both_strong_and_weak_ridges_are_of_use():
     assert fitted(X, y, 2).ridge_ < 1e-2
 
 
-def entries_of(seed, k, noise, n=60, p=40, refits=read.REFITS):
+def entries_of(seed, k, noise, n=60, p=40, factors=read.FACTORS):
     """The engine and what was tried on the first fold."""
     X, y = data(n, p, seed, noise=noise)
-    (engine,), columns, folds = read.candidates(fitted(X, y, k).method_)
-    return list(read.first_fold(engine, columns, read.RIDGES, [k], folds[:1], refits)), engine, columns, folds
+    (engine,), columns, folds = read.prepare(fitted(X, y, k).method_)
+    tried = list(read.try_ridges(engine, columns, read.RIDGES, [k], folds[:1], factors))
+    return tried, engine, columns, folds
 
 
 def test_weaker_ridges_are_not_tried_after_two_that_are_worse():
-    losses = [read.least(entry) for entry in entries_of(0, 20, noise=5)[0]]
+    losses = [read.least_loss(entry) for entry in entries_of(0, 20, noise=5)[0]]
     assert len(losses) < len(read.RIDGES)
     assert min(losses) == losses[-3]
 
@@ -337,9 +338,9 @@ def test_weaker_ridges_are_not_tried_after_two_that_are_worse():
 def test_the_three_best_ridges_of_the_first_fold_are_compared_by_all():
     tried, engine, columns, folds = entries_of(3, 5, noise=1)
     assert len(tried) > 3
-    best = read.finalists([engine], columns, read.RIDGES, [5], folds, read.REFITS)
+    best = read.finalists([engine], columns, read.RIDGES, [5], folds, read.FACTORS)
     assert [e.ridge for e in best] == sorted(
-        (e.ridge for e in sorted(tried, key=read.least)[:3]), reverse=True
+        (e.ridge for e in sorted(tried, key=read.least_loss)[:3]), reverse=True
     )
     assert all(set(e.paths) == set(range(5)) and (e.losses > 0).all() for e in best)
     assert all(set(e.paths) == {0} for e in tried)
@@ -360,9 +361,9 @@ def test_each_refit_is_chosen_somewhere():
     chosen = set()
     for seed in range(24):
         _, engine, columns, folds = entries_of(seed, 5, noise=0.5 + seed % 12, p=20)
-        entries = read.finalists([engine], columns, read.RIDGES, [5], folds, read.REFITS)
-        chosen.add(read.REFITS[read.choose([entries], [5], "cv")[2]])
-    assert chosen == {read.OWN, 0.1, 1.0, 10.0}
+        entries = read.finalists([engine], columns, read.RIDGES, [5], folds, read.FACTORS)
+        chosen.add(read.FACTORS[read.choose([entries], [5], "cv")[2]])
+    assert chosen == {read.NO_REFIT, 0.1, 1.0, 10.0}
 
 
 @pytest.mark.parametrize("labels", [False, True])
@@ -389,7 +390,7 @@ def test_classes_that_hardly_overlap_select_what_matters(seed):
 
 def test_ridges_of_a_refit_are_finite_and_those_of_a_group_are_equal():
     X, y = data(100, 12)
-    (engine,), columns, _ = read.candidates(fitted(X, y, 3, groups=[[0, 1]]).method_)
+    (engine,), columns, _ = read.prepare(fitted(X, y, 3, groups=[[0, 1]]).method_)
     weights = np.array([[1.0, 3.0, 0.0, *[2.0] * 9]])
     factor = read.refit(engine, Fit(columns, weights, np.zeros(1)), 0.1, None).factor
     typical = (2 * 5**2 + 9 * 4**2) / (2 * 5 + 9 * 4)
@@ -403,8 +404,8 @@ def test_fits_do_not_depend_on_the_targets_of_rows_left_out():
     paths = []
     for _ in range(2):
         method = fitted(X, y, 5).method_
-        (engine,), columns, folds = read.candidates(method)
-        (entry,) = read.finalists([engine], columns, [1e-3], [40], folds, [read.OWN])
+        (engine,), columns, folds = read.prepare(method)
+        (entry,) = read.finalists([engine], columns, [1e-3], [40], folds, [read.NO_REFIT])
         paths.append(entry.paths[2][0])
         rows = np.flatnonzero(engine.problem.fold == 2)
         y = y.copy()
@@ -422,7 +423,7 @@ def test_of_many_rows_and_sizes_kernels_refit_the_chosen_one_alone(monkeypatch):
     fitted(X, y, 4, labels=True).coef_  # noqa: B018
     fitted(X, y, labels=True).coef_  # noqa: B018
     assert not refitted  # sums, one size, and few rows are quick
-    monkeypatch.setattr(read, "LATE", 100)
+    monkeypatch.setattr(read, "MANY_FITS", 100)
     model = fitted(X, y, labels=True)
     assert len(support(model)) == model.sizes_["cv"]
     assert len(refitted) == 1
@@ -447,8 +448,10 @@ def test_a_model_that_overflows_is_not_chosen():
             return np.full(5, np.nan)
 
     one = entries_of(0, 5, noise=1)[0][0]
-    wild = read.with_losses(one._replace(engine=Overflows(), losses=np.zeros((1, 1, 5))), [0], (read.OWN,))
-    assert read.least(wild) > 1e99
+    wild = read.add_losses(
+        one._replace(engine=Overflows(), losses=np.zeros((1, 1, 5))), [0], (read.NO_REFIT,)
+    )
+    assert read.least_loss(wild) > 1e99
     fine = one._replace(losses=np.ones((1, 1, 5)))
     assert read.choose([[wild, fine]], [5], "cv")[0] is fine
 
@@ -475,9 +478,7 @@ def test_wide_models_by_products_of_rows_are_the_ridge_solutions(intercept, spar
     X = X * (rng.random(X.shape) < 0.3) if sparse else X
     y, w = rng.normal(size=(40, 2)) + X[:, :2], rng.random(40) + 0.5
     model = SieveRegressor(3, fit_intercept=intercept)
-    engines, columns, _ = read.candidates(
-        model.fit(csr_array(X) if sparse else X, y, sample_weight=w).method_
-    )
+    engines, columns, _ = read.prepare(model.fit(csr_array(X) if sparse else X, y, sample_weight=w).method_)
     engine = engines[0]
     assert isinstance(engine, Dual)
     p, sizes = engine.problem, [len(columns), 1100, 10]

@@ -17,7 +17,7 @@ from ..core.params import ParamError
 from ..core.rows import Array, Rows
 from ..core.state import array, zeros
 from ..methods.averages.ols import OLS
-from ..methods.sieve.read import deal, strengths
+from ..methods.sieve.read import row_numbers, strengths
 from ..methods.sieve.screen import below_one, best_columns, marginal, measure, most_columns, new_marginals
 from ..methods.sieve.sieve import Sieve
 from ..methods.sieve.store import Ints, Store
@@ -197,7 +197,7 @@ class FoldedOLS(OLS):
         for at, part in rows.in_row_order():
             _core.sieve_row_keys(part.kernel, key[at])
         self._measure(rows)
-        return super().learn(rows, y, w, (deal(key, weight) % FOLDS).astype(np.int64))
+        return super().learn(rows, y, w, (row_numbers(key, weight) % FOLDS).astype(np.int64))
 
 
 def folded_averages() -> FoldedOLS:
