@@ -54,8 +54,8 @@ SPARSE = 0.1  # share of non-zero values below which columns are also compared i
 MANY_FITS = 1000  # rows above which kernels refit only the chosen size: as good, in a fifth of the time
 #: Partitions into folds, for "auto" with at most so many rows: with one partition, luck chooses the size.
 #: Against one, on splits that did not choose the rule: log-loss -.014 +- .007 (11 small sets), -.014 +- .006
-#: (12, cut to 200 rows), -.002 +- .002 (9, 400 rows); R2 +.3 +- .8 (5), +2.9 +- 2.2 (5) and +.8 +- .5 (6); 2.7
-#: times the time. Five are not better, and a given k does not gain.
+#: (12, cut to 200 rows), -.002 +- .002 (9, 400 rows); R2 +.3 +- .8 (5), +2.9 +- 2.2 (5) and +.8 +- .5 (6); it
+#: takes 2.7 times as long. Five are not better, and a given k does not gain.
 PARTITIONS, FEW_ROWS = 3, 400
 DEFAULT_SIZE = 10  # columns or groups selected by "auto" if no row can be left out
 CRITERION_RIDGE = 1e-6  # of the fits that information criteria compare

@@ -1,4 +1,4 @@
-"""Annealed elimination under a ridge estimated from the data, in bounded memory: the default method."""
+"""Elimination under a ridge that cross-validation chooses, in bounded memory: the default method."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ from .screen import below_one, best_columns, check_marginals, marginal, measure,
 from .solve import KEPT, POSITIVE
 from .store import EXTRA, Ints, SieveUndo, Store
 
-WIDER = 0.5  # of the range of a feature, on each side: predicted as learned up to there
-BLOCK = 4096  # rows after which squared loss goes into the summary, where correlations are formed anyway
+WIDER = 0.5  # share of the range of a feature by which it is extended on each side before values are clipped
+BLOCK = 4096  # rows after which squared loss summarises them, if the summary fits into memory
 
 
 def stored_sparse(rows: Rows) -> bool:
-    """Whether a sieve stores these rows as sparse: by the first one, so that cuts do not matter.
+    """Whether a sieve stores these rows as sparse. The first row decides, so that cuts do not matter.
 
-    From half of the values on dense takes less memory. Stored zeros and repeats do not count.
+    If half of the values are not zero, dense rows take less memory. Stored zeros and repeated indices are not
+    counted.
     """
     if not rows.sparse:
         return False
@@ -60,8 +61,8 @@ class Sieve(Method):
     A call that fails or is interrupted changes nothing: while a call makes room, a copy of the stored rows is
     kept.
 
-    Learning a row costs O(nnz). Reading a model takes about 100 passes over the stored rows for each of 6
-    ridges and 5 folds.
+    Learning a row costs O(nnz). Reading a model takes 30 to 100 passes over the stored rows for each
+    ridge and fold.
     """
 
     weight_notes = {
@@ -242,24 +243,26 @@ class Sieve(Method):
 
     @property
     def fading(self) -> float:
-        """What the weight of a row is multiplied by with each row that follows."""
+        """The factor of the weights of all earlier rows when a row is learned."""
         return 1.0 if self.half_life is None else float(0.5 ** (1.0 / self.half_life))
 
     @property
     def row_weight(self) -> float:
-        """What one row weighs: 1, or the mean where that is less: weights below 1 are shares, not counts."""
+        """The weight of one row: 1, or the mean weight if that is less (weights below 1 are shares, not
+        counts)."""
         if self.half_life is not None or self.state.store is None:
             return 1.0  # old rows count less
         return min(1.0, self.state.store.total / max(self.state.rows, 1)) or 1.0
 
     def summary_fits(self, w: int) -> bool:
-        """Whether rows of w features may be summarised: for squared loss in every fold, for others in all."""
+        """Whether the summary of w features fits into memory: one for each fold with squared loss, otherwise
+        one for each output."""
         if self.loss == "squared":
             return 8 * FOLDS * (w + 1) ** 2 <= self.bytes // 4
         return 8 * self.q * (w + 1) ** 2 <= self.bytes // 2
 
     def constrained(self) -> tuple[Ints, NDArray[np.uint8]]:
-        """Of each column kept: the first column of its group, and whether it stays or has to be positive."""
+        """For each stored column: the first column of its group, and flags (kept, positive)."""
         columns = self.state.store.columns
         unit, flags = np.arange(len(columns), dtype=np.int32), np.zeros(len(columns), dtype=np.uint8)
         given = constraints.Constraints.of(self)
@@ -273,7 +276,7 @@ class Sieve(Method):
 
     @property
     def least_width(self) -> int:
-        """Columns that narrowing leaves."""
+        """Least number of columns that narrowing leaves."""
         return 4 * (100 if self.k == "auto" else self.k)
 
     def resize(self, p: int) -> None:
@@ -287,7 +290,7 @@ class Sieve(Method):
         super().resize(p)
 
     def _make_room_for(self, more: int) -> None:
-        """So that the memory holds what is kept with so many more features."""
+        """Make room until the memory holds the stored rows and the summary with `more` features."""
         s, store = self.state, self.state.store
 
         def needed() -> int:
@@ -384,7 +387,7 @@ class Sieve(Method):
         return len(rows)
 
     def _append(self, rows: Rows, y: Array, w: Array | None, key: NDArray[np.uint32]) -> None:
-        """Append rows, and make room where there is none for the next."""
+        """Append rows, and make room whenever the next one does not fit."""
         s, code, at = self.state, np.zeros(len(y), dtype=np.int64), 0
         if self.labels:
             code = (y[:, 0] > 0).astype(np.int64) if self.q == 1 else y.argmax(axis=1)
@@ -433,8 +436,10 @@ class Sieve(Method):
         return bool(extent.rows * 32 + kept > self.bytes)
 
     def next_pass(self) -> Sieve | None:
-        """A sieve for the same rows again that keeps all of them, of the best features; None where this one
-        has kept all, or where too few features would be left."""
+        """A sieve that learns the same rows again and keeps all of them, restricted to the best features.
+
+        None if this one has kept all rows, or if too few features would be left.
+        """
         s = self.state
         if s.first_pass is None or s.store is None or s.chosen is not None:
             return None
@@ -526,7 +531,7 @@ class Sieve(Method):
         return answer
 
     def check_columns(self) -> None:
-        """Warn, once, of a value among the rows held that outweighs all others of its column."""
+        """Warn once if a stored value outweighs all others of its column."""
         s = self.state
         if not getattr(s, "_warned", False):
             found = s.store.outlier(s.rows, self.p)
