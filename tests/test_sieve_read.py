@@ -386,6 +386,11 @@ def test_classes_that_hardly_overlap_select_what_matters(seed):
     X = rng.normal(size=(300, 25))
     y = X[:, [3, 7, 11]] @ [1, -2, 1] + 0.3 * rng.normal(size=300)
     assert support(fitted(X, y, labels=True)) == {3, 7, 11}
+    method = fitted(X, y, 3, labels=True).method_
+    engines, columns, folds = read.prepare(method)
+    factors, ridges = read.FACTORS_OF_LABELS, read.ridges_of(method)
+    trials = read.finalists(engines, columns, ridges, [3], folds, factors)
+    assert factors[read.choose([trials], [3], "cv")[2]] == 0.01  # the bound of the ridges is too strong
 
 
 def test_ridges_of_a_refit_are_finite_and_those_of_a_group_are_equal():
