@@ -66,7 +66,6 @@ BREAKS = {
                                    "False:\n        return", "that_of_then"),
     "ridges of both scalings": Break("read.py", "for trial in best_trials(tried, 1)] or ridges",
                                      "for trial in tried] or ridges", "in_the_other_scaling"),
-    "columns that leave": Break("solve.py", "STAY = 0.7", "STAY = 0.9", "three_tenths"),
     "fallback": Break("read.py", "DEFAULT_SIZE = 10", "DEFAULT_SIZE = 3", "no_row_can_be_left_out"),
     "criteria shrink": Break("read.py", "CRITERION_RIDGE = 1e-6", "CRITERION_RIDGE = 1.0",
                              "information_criteria"),

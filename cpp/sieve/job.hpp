@@ -46,7 +46,7 @@ struct Common {
     double tolerance = 1e-2;
     int newton_steps = 30, gradients = 200;
     Index groups = 1;
-    double share = 0.7;  // of the units that stay when the weakest leave, near the end of an elimination
+    double share = 0.9;  // of the units that stay, near the end of an elimination
     // By column of the store: the first column of its unit, whose columns leave together, and what holds.
     const std::int32_t* unit = nullptr;
     const std::uint8_t* flags = nullptr;  // kKept, kPositive
@@ -58,9 +58,11 @@ struct Fit {
     std::vector<double> B, b;           // B[a * columns + j]
 };
 
-// Units that are left of w on the way to k.
-inline Index next_size(Index w, Index k, double share) {
-    return std::max(k, std::min(w - 1, Index(double(w) * (w <= 40 * k ? share : 0.6))));
+// Units that are left of w on the way to k. To the last size the steps are smaller: with steps of .7, a given k
+// loses .4 +- .1 points of accuracy on large sets; on the way to larger sizes they are as good, and cheaper.
+inline Index next_size(Index w, Index k, bool last, double share) {
+    const double kept = !last ? 0.7 : w <= 10 * k ? share : w <= 40 * k ? 0.75 : 0.6;
+    return std::max(k, std::min(w - 1, Index(double(w) * kept)));
 }
 
 class Job {
@@ -394,7 +396,7 @@ class Job {
             std::vector<float>().swap(curve_);
             return;
         }
-        const Index kept = next_size(units, sizes_.front(), common_.share);
+        const Index kept = next_size(units, sizes_.front(), sizes_.size() == 1, common_.share);
         std::vector<Index> order(strength.size(), 0);
         std::iota(order.begin(), order.end(), Index(0));
         std::nth_element(order.begin(), order.begin() + kept, order.end(), [&](Index i, Index j) {

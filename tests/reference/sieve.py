@@ -51,7 +51,7 @@ def ridge_glm(Z, y, w, kind, L, steps=100):
 
 
 def next_size(w, k):
-    share = 0.7 if w <= 40 * k else 0.6
+    share = 0.9 if w <= 10 * k else 0.75 if w <= 40 * k else 0.6
     return max(k, min(w - 1, int(w * share)))
 
 

@@ -44,7 +44,9 @@ class Dual:
     def loss(self, fit: Fit, fold: int | None) -> Array:
         return self.problem.loss(fit, fold)
 
-    def eliminate(self, starts: Sequence[Start], tolerance: float = 1e-2) -> list[list[Fit]]:
+    def eliminate(
+        self, starts: Sequence[Start], tolerance: float = 1e-2, share: float = 0.9
+    ) -> list[list[Fit]]:
         """The fits of each start at its sizes; those of all columns, from which most leave, are exact."""
         wide = [i for i, s in enumerate(starts) if s.sizes and self.fits(self.problem, len(s.fit.columns))]
         paths: list[list[Fit]] = [[] for _ in starts]
@@ -58,7 +60,7 @@ class Dual:
             kept = Fit(fit.columns[units.on], fit.B[:, units.on], fit.b)
             rest[i] = starts[i]._replace(fit=kept, sizes=sizes)
         todo = [i for i, start in enumerate(rest) if start.sizes or not paths[i]]
-        for i, path in zip(todo, self.problem.eliminate([rest[i] for i in todo], tolerance)):
+        for i, path in zip(todo, self.problem.eliminate([rest[i] for i in todo], tolerance, share)):
             paths[i] += path
         return paths
 

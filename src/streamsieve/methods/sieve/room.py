@@ -49,7 +49,7 @@ def narrow(sieve: Sieve) -> None:
     target, few = max(len(active) // 2, sieve.least_width), int(0.6 * store.values())
     start = Start(problem.zero(active), ridge)
     while True:
-        fit = problem.eliminate([start._replace(sizes=[target])], tolerance=3e-2)[0][0]
+        fit = problem.eliminate([start._replace(sizes=[target])], tolerance=3e-2, share=0.7)[0][0]
         held = int(store.present[fit.columns].sum()) if store.layout == "csr" else 0
         if held <= few or target <= sieve.least_width:
             break

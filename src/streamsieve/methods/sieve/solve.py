@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 WORK_BYTES = 32 << 20  # working memory, in addition to the store
 SUM_BYTES = 8 << 20  # of the groups of rows that are summed apart, as the kernels have it
 CACHE_BYTES = 16 << 20  # what a cache holds of the store is read by all jobs at once, not copied by each
-#: Share of the columns that stay when the weakest leave; .6 of more than 40 times as many as wanted. Against
-#: .9, 25 sets of labels, accuracy -.1 +- .3 (k given), +.4 +- .6 (auto), in two thirds of the time; with .6
-#: two of 100 true features fewer are found (10,000 rows, 1,000 columns).
-STAY = 0.7
 PROBES = 8  # random sums of a column: equal to four digits, they tell that the correlation is 1 - 1e-9
 KEPT, POSITIVE = 1, 2  # flags of columns, as the kernels have them
 
@@ -127,7 +123,9 @@ class Problem:
         lost = float(self.weight[held].sum(dtype=np.float64))
         return np.where(held, np.float32(0), self.weight), self.total - lost
 
-    def eliminate(self, starts: Sequence[Start], tolerance: float = 1e-2) -> list[list[Fit]]:
+    def eliminate(
+        self, starts: Sequence[Start], tolerance: float = 1e-2, share: float = 0.9
+    ) -> list[list[Fit]]:
         """Fit, drop the weakest, fit, ...: the fits of each start at its sizes. Many starts share a walk."""
         H, h = (None, None) if self.summary is None else self.summary
         # of a job: second derivatives, sums of up to 16 groups of rows, and a dozen vectors of weights
@@ -152,7 +150,7 @@ class Problem:
                 jobs.append((weight, penalty, *fit, [min(k, own) for k in sizes or [own]]))
             found = _core.sieve_fit(
                 self.store.view(), self.loss_function, self.joint, self.y, self.units, H, h, self.intercept,
-                tolerance, STAY, self.unit, self.flags, jobs, max(room // len(some) - size, 0), CACHE_BYTES,
+                tolerance, share, self.unit, self.flags, jobs, max(room // len(some) - size, 0), CACHE_BYTES,
                 self.threads,
             )  # fmt: skip
             out += [[Fit(*fit) for fit in fits] for fits in found]

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from ...core import linalg
 from ...core.rows import Array
 from ...statistics.folds import FOLDS
-from .solve import KEPT, POSITIVE, STAY, Fit, Problem, Start
+from .solve import KEPT, POSITIVE, Fit, Problem, Start
 from .store import Ints
 
-EXACT = 256  # units from which on the weakest leaves alone; of more three tenths leave at a time, by weights
+EXACT = 256  # units from which on the weakest leaves alone; of more a quarter leaves at a time, by weights
 COPY = 1e-9  # how far from 1 the correlation of copies is, by the rounding of sums
 
 
@@ -101,7 +101,7 @@ class Sums:
                     M = linalg.dger(-1 / own, column, column, a=M, overwrite_a=1)
                     M[j, j] = 1.0  # its row is zero now
             if todo:
-                units.drop(B, None, units.left - max(todo[0], EXACT, int(STAY * units.left)))
+                units.drop(B, None, units.left - max(todo[0], EXACT, 3 * units.left // 4))
                 S, penalty = S[units.on], penalty[units.on]
         return fits
 
