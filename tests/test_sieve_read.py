@@ -113,6 +113,14 @@ def test_two_rows_share_a_fold_in_one_of_the_partitions_at_most():
     assert np.isin(together[~np.eye(25, dtype=bool)], [0, 1]).all()
 
 
+@pytest.mark.parametrize(("n", "partitions"), [(400, [1, 2]), (401, [])])
+def test_up_to_400_rows_have_three_partitions(n, partitions, monkeypatch):
+    found, repeated = [], read.try_partition
+    monkeypatch.setattr(read, "try_partition", lambda s, t, *rest: found.append(t) or repeated(s, t, *rest))
+    fitted(*data(n, 12)).coef_  # noqa: B018
+    assert found == partitions
+
+
 @pytest.mark.parametrize("votes", [1, 2])
 def test_most_partitions_of_few_rows_decide_whether_anything_is_selected(votes, monkeypatch):
     better = iter([t < votes for t in range(3)])
