@@ -197,7 +197,7 @@ def test_a_column_that_matters_is_learned_wherever_it_goes(name, change):
 
 
 @pytest.mark.filterwarnings("ignore:.* will not be learned:UserWarning")
-@pytest.mark.parametrize("units, learned_again", [(40, False), (150, True), (1e4, True)])
+@pytest.mark.parametrize(("units", "learned_again"), [(40, False), (150, True), (1e4, True)])
 def test_a_column_whose_offset_alone_moves_is_learned_again_beyond_100_units(units, learned_again):
     """As the text of `standardize` says."""
     X, y = rows(0, 10_000)

@@ -52,7 +52,7 @@ def test_fit_of_fobos_finds_rare_features_where_a_stream_does_not():
 
 
 @pytest.mark.parametrize(
-    "name, frequent, rare, by_fit",
+    ("name", "frequent", "rare", "by_fit"),
     [("BAMD", 6, 0, 9), ("OFS", 7, 0, 2), ("SOFS", 4, 0, 0), ("PassiveAggressive", 8, 2, 9)],
 )
 def test_truncation_after_every_row_misses_rare_features_of_a_stream(name, frequent, rare, by_fit):
