@@ -69,6 +69,7 @@ def test_one_wild_part_does_not_hide_what_the_others_show():
     assert not read.better_than(base, [entry(5, 5, 5, -25, 5)])
     assert not read.better_than(base, [entry(5, 1, 5, -5, -5)])
     assert read.better_than(base, [entry(9, 8, 9, -1, -1)])  # by the standard error
+    assert not read.better_than(base, [entry(9, 1, 5, -5, -5)])  # enough, but neither
 
 
 def test_a_gain_that_noise_has_too_is_none():
