@@ -497,14 +497,14 @@ def test_the_quality_of_a_model_is_always_said_beside_a_constant(tmp_path):
     file = write(tmp_path / "t.csv", frame())
     for verb in (("select",), ("fit", "-o", tmp_path / "m")):
         done = good(verb[0], file, "--target", "price", *verb[1:])
-        assert "On 80 held-out rows (model of the 320 other rows): R2 0.9" in done.stderr
+        assert "On 80 held-out rows, by a model of the other 320 rows: R2 0.9" in done.stderr
     done = good("select", file, "--target", "price", "--hold-out", 4, "--json")
     result = json.loads(done.stdout)
     assert (result["test_rows"], result["rows_learned"]) == (100, 300)
     assert result["test_rmse"] < result["test_baseline_rmse"]
     assert "held out" not in good("select", file, "--target", "price", "--hold-out", 0).stderr
     again = good("select", file, "--target", "price", "--passes", 3).stderr  # no row is learned and held out
-    assert "On 80 held-out rows (model of the 320 other rows)" in again
+    assert "On 80 held-out rows, by a model of the other 320 rows" in again
 
 
 @pytest.mark.parametrize("verb", ["select", "fit"])

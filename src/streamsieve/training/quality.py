@@ -68,16 +68,17 @@ class Quality:
                             ("rmse", "RMSE")):  # fmt: skip
             if name in found:
                 base = found.get(f"baseline_{name}")
-                beside = "" if base is None else f" ({_shown(base)})"
+                beside = "" if base is None else f" (baseline {_shown(base)})"
                 shown.append(f"{title} {_shown(found[name])}{beside}")
         what = "the mean" if "rmse" in found else "the most frequent class"
         if self.learned is None:
             head = f"On {self.rows:,} held-out rows"
         elif self.of_first:
-            head = f"On {self.rows:,} of the first {self.rows + self.learned:,} rows (model of the others)"
+            first = self.rows + self.learned
+            head = f"On {self.rows:,} of the first {first:,} rows, by a model of the others"
         else:
-            head = f"On {self.rows:,} held-out rows (model of the {self.learned:,} other rows)"
-        return f"{head}: {', '.join(shown)}; in brackets: always predicting {what}."
+            head = f"On {self.rows:,} held-out rows, by a model of the other {self.learned:,} rows"
+        return f"{head}: {', '.join(shown)}. The baseline always predicts {what}."
 
 
 def _shown(x: float) -> str:
