@@ -35,8 +35,8 @@ from .together import Together, Words, as_words
 JUDGED = 20  # minimum number of rows to call a column constant, a copy or an identifier
 MAJORITY = 0.99  # share of the cells that decides the kind of a column; the others are read as missing
 MIXED = 0.9  # share of numbers above which words among them raise an error instead of being read as missing
-CODES, CODE_ROWS = 20, 5  # up to 20 distinct values, in five rows each on average, are codes and no damaged
-#   numbers: 1, 2, 3, 4, 1OT; as many as the labels of a target
+CODES, CODE_ROWS = 20, 5  # up to 20 distinct values, in five rows each on average, are codes of a feature,
+#   not damaged numbers: 1, 2, 3, 4, 1OT; a target may have as many labels
 UNIQUE = 0.9  # share of distinct words above which a column is an identifier
 RARE_ROWS, RARE_SHARE = 10, 0.01  # a value in fewer rows is pooled: its weight has an error of a third of the
 #   noise, or more; of small tables a hundredth of the rows, so that values of a few rows stay
@@ -319,7 +319,8 @@ class _Inference:
             name = self.sample.names[c]
             if self.judges and _IDENTIFIER.search(name) and len(counts) >= UNIQUE * cells:
                 return None  # 14, 15, 15A
-            codes = self.judges and len(counts) <= CODES and len(counts) * CODE_ROWS <= cells
+            few = len(counts) <= min(CODES, cells / CODE_ROWS)
+            codes = few and self.judges and c not in self.special
             if share >= MIXED and not self.options.skip_bad and not codes:
                 first = int(np.flatnonzero(found.word)[0])
                 raise MixedColumn(c, values.values[first], int(numbers), int(cells))

@@ -82,7 +82,7 @@ class Quality:
 
 
 def _shown(x: float) -> str:
-    return f"{x:,.0f}" if abs(x) >= 1e4 else f"{x:.4g}"
+    return f"{x:,.0f}" if abs(x) >= 1e4 else f"{x + 0.0:.4g}"  # not -0
 
 
 def quality_of(model: Model, blocks: Iterable[Block], learned: int | None = None) -> Quality | None:

@@ -116,7 +116,7 @@ def refit_selected(method: Any, parts: Callable[[], Iterable[Part]]) -> Refitted
             refit.update(*part)
         refitted = refit.weights()
         missing = 0 if refitted is None else k - len(refitted.features)
-        if refitted is None or not missing:
+        if refitted is None or not missing or not len(refitted.features):  # a constant target: nothing to fit
             return refitted
         more += max(missing, more - k)  # twice as many each time, as every time reads all rows
         wider = np.union1d(features, method.candidates(more)) if feature_groups(method) is None else features

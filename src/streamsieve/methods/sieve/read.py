@@ -120,7 +120,7 @@ def read(sieve: Sieve) -> Reading:
 
 
 def prepare(sieve: Sieve) -> tuple[list[Engine], Ints, list[int]]:
-    """An engine for each scaling; the columns that vary and are no copies; the folds that can be left out."""
+    """An engine for each scaling; the columns that vary, without copies; the folds that can be left out."""
     engines, folds = engines_of(sieve)
     columns = np.flatnonzero(engines[0].problem.deviation > 0).astype(np.int32)
     return engines, engines[0].distinct(columns), folds
