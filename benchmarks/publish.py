@@ -30,9 +30,6 @@ ARGUMENTS = {
         "--methods",
         "Sieve;F + logistic;chi2 + logistic;l1 path + refit;RFE(LinearSVC);abess;VW --l1;river",
     ],
-    "quality-sieve": [  # the same cells for the sieve alone: the others change rarely, and take an hour
-        *("--sets", QUALITY, "--k", "10,50,100,500", "--methods", "Sieve")
-    ],
     "quality-splits": [  # the small sets, on which five splits decide little
         "--sets",
         "arcene;colon;lymphoma",
