@@ -92,7 +92,8 @@ def git(*arguments: str) -> str:
 
 
 def publish(name: str) -> None:
-    measured = f"# commit {git('describe', '--always', '--dirty', '--exclude', '*')}, {datetime.date.today()}"
+    edited = "-dirty" if git("status", "--porcelain", "--", "src", "cpp", "benchmarks") else ""
+    measured = f"# commit {git('rev-parse', '--short=7', 'HEAD')}{edited}, {datetime.date.today()}"
     done = subprocess.run(
         [sys.executable, script(name), *ARGUMENTS[name]], cwd=HERE.parent, capture_output=True, text=True,
         check=False, env=os.environ | {"PYTHONWARNINGS": "ignore"},
