@@ -22,8 +22,8 @@ JUDGED = [verdict for verdict in VERDICTS if verdict]
 
 INTRODUCTION = """# The papers' experiments: results
 
-The experiments of five works, repeated with this library and compared with the published figures. One command
-writes this page, a page for each experiment and the pictures:
+This library repeats the experiments of five works and compares its figures with the published ones. One
+command writes this page, a page for each experiment and the pictures:
 
 ```shell
 python -m papers all --out {out}
@@ -31,11 +31,15 @@ python -m papers all --out {out}
 
 {cost}
 
-The outcomes are kept in the repository, in the folder of each experiment, and a run computes only what is
-missing or has changed. `python -m papers check` computes a sample of them again and compares: each page ends
-with the commits that made its figures and what was checked. `python -m papers NAME` runs one experiment;
-`python -m papers report` computes nothing and writes the pages again. Some experiments have fewer runs or
-shorter streams than in print, because they take long; `--runs` sets the number of runs.
+The outcomes are stored in the repository, in the folder of each experiment. A run computes only outcomes that
+are missing or stale. `python -m papers check` computes a sample of the outcomes again and compares them with
+the stored ones. An outcome is *stale* if the two differ. Each page ends with the commits that computed its
+figures, and the commits that checked them. `python -m papers NAME` runs one experiment.
+`python -m papers report` writes the pages again without computing anything. Some experiments take
+long. They have fewer runs or shorter streams than in print; `--runs` sets the number of runs.
+
+A *contest* is one setting with published figures. It compares our best method with the best published figure
+of any method. A figure is *earlier* if its outcomes were not stored or are stale.
 """
 
 JUDGING = f"""## How figures are judged
@@ -45,8 +49,7 @@ In the tables the published figure follows ours in brackets, with a sign:
 {LEGEND}
 
 The standard errors of the published figures are not used. Seconds are not judged: the published ones are from
-another machine. A contest is a setting with published figures: our best method is compared with the best
-published figure of any method.
+another machine.
 """
 
 
@@ -177,9 +180,9 @@ def _cost(summaries: Sequence[Summary]) -> str:
     known = [s.minutes for s in summaries if s.minutes is not None]
     unknown = [s.name for s in summaries if s.minutes is None]
     cost = f"On two cores {len(known)} of {len(summaries)} experiments take about {sum(known) / 60:.1f} hours"
-    cost += " together, in part scaled from shorter runs"
+    cost += " together. Some of these times are extrapolated from shorter runs"
     if unknown:
-        cost += f"; the time of the others was not recorded ({', '.join(unknown)})"
+        cost += f". The time of the others was not recorded ({', '.join(unknown)})"
     return f"{cost}."
 
 
@@ -204,8 +207,8 @@ def _headline(summaries: Sequence[Summary]) -> Iterator[str]:
         judged = {word: counts[word] for word in JUDGED if counts[word]}
         judged |= {"run once": counts["once"]} if counts["once"] else {}
         yield (
-            f"{len(earlier)} more contests are judged by earlier figures: their outcomes were not kept, or "
-            f"are stale ({_counts(judged)}). They are not counted above.\n"
+            f"{len(earlier)} more contests are judged by earlier figures ({_counts(judged)}). They are not "
+            "counted above.\n"
         )
     tables = [table for summary in summaries for table in summary.tables]
     figures, before = _figures(tables, earlier=False), _figures(tables, earlier=True)
@@ -249,7 +252,7 @@ def _group(kind: str, summaries: Sequence[Summary], folder: str) -> str:
         rows.append(row)
     numbers = ["runs", *(outcomes.values() if contested else ())]
     table = _table(["experiment", "what it shows", *numbers], rows, numbers)
-    apart = "earlier: by figures whose outcomes were not kept or are stale; - where there is none"
+    apart = "- if the experiment has no contests"
     key = f"Contests by outcome: {KEY[:-1]}; {apart}.\n\n" if contested else ""
     return f"## {kind}\n\n{key}{table}"
 
@@ -272,12 +275,12 @@ def _listed(summaries: Sequence[Summary], outcome: str, behind: bool = False) ->
 def _lost(summaries: Sequence[Summary]) -> Iterator[str]:
     lost = _listed(summaries, "worse")
     if lost:
-        yield f"## Lost contests\n\nThe page of the experiment gives the causes.\n\n{lost}"
+        yield f"## Lost contests\n\nThe page of each experiment gives the causes.\n\n{lost}"
 
 
 def _undecided(summaries: Sequence[Summary]) -> Iterator[str]:
     undecided, behind = _listed(summaries, "undecided"), _listed(summaries, "once", behind=True)
     if undecided:
-        yield f"## Undecided contests\n\nMore runs may decide them.\n\n{undecided}"
+        yield f"## Undecided contests\n\nMore runs may decide these contests.\n\n{undecided}"
     if behind:
-        yield f"Run only once, with a figure that is not as good as the published one:\n\n{behind}"
+        yield f"Contests that were run only once, with a worse figure than the published one:\n\n{behind}"

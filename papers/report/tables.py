@@ -17,11 +17,11 @@ LEGEND = f"""\
 - ≈ equal: the interval contains it, and both ends are within {100 * NARROW:.0f} % of it.
 - ? undecided: the interval contains it but is wider than that, or there was only one run.
 
-± is the standard error of the mean. It is 0 if all runs give the same figure, which is not their true
-variation. For such runs we assume a standard deviation of {100 * NARROW:.0f} % of the published figure, and
-at least {COARSE} units of the last digit shown (5 points of a percentage with one digit). If all runs reach
-100 %, the interval is 3 points divided by the number of runs: the upper bound when none of 100 features is
-missed in any run."""
+± is the standard error of the mean. It is 0 if all runs give the same figure. This underestimates the true
+variation. For such runs we assume a standard deviation of {100 * NARROW:.0f} % of the published figure, but
+at least {COARSE} units of the last digit shown (5 percentage points for one digit). If all runs reach 100
+%, the interval is 3 percentage points divided by the number of runs. This is the upper bound if no run
+misses any of 100 features."""
 KEY = "▲ better, ▼ worse, ≈ equal, ? undecided."
 # Columns and methods that are not this library's: their published figures count, what we measured does not.
 FOREIGN = ("Lasso", "OMP", "RFE (all rows held)")
