@@ -249,7 +249,9 @@ class Quantile(Loss):
     tasks = ("regression",)
     params = {
         "quantile": Param(
-            0.5, Real(above=0, below=1), "Share of the targets below the prediction, by loss='quantile'."
+            0.5,
+            Real(above=0, below=1),
+            "Quantile that loss='quantile' predicts: the share of the targets below the prediction.",
         )
     }
     corners = has_units = needs_units = True

@@ -25,8 +25,8 @@ from .rows import MODERATE, Array, Rows
 from .state import State, Undo
 
 LOSS = {
-    "regression": "Loss of a prediction.",
-    "classification": "Loss of a margin; probabilities come with 'logistic'.",
+    "regression": "Loss function of the predictions.",
+    "classification": "Loss function of the margins; `predict_proba` needs 'logistic'.",
 }
 
 
@@ -80,7 +80,7 @@ class Method:
     #: By task, why a row of weight 2 differs from the same row twice; {} if they are equal up to rounding.
     weight_notes: ClassVar[dict[str, str]] = dict.fromkeys(
         ("regression", "classification"),
-        "A sample weight lengthens the step of its row, while the same row twice makes two steps.",
+        "A row of weight 2 makes one longer step, but the same row twice makes two steps.",
     )
     #: Whether all classes are fitted jointly, so that probabilities are the softmax of the scores.
     joint: bool = False

@@ -44,9 +44,9 @@ class ClassWeights:
 CLASS_WEIGHT = Param(
     None,
     ClassWeights(),
-    "Weights of the classes, multiplied with `sample_weight`: a dict by label (1 for labels not named), or "
-    "'balanced', n / (number of classes * rows of the class), which needs all rows at once and so works in "
-    "`fit` with arrays only.",
+    "Weights of the classes. `sample_weight` is multiplied by them. A dict has the weights by label; labels "
+    "that are not in it have weight 1. 'balanced' uses n / (number of classes * rows of the class). It "
+    "needs all rows at once, so it works only in `fit` with arrays.",
 )
 
 
@@ -107,13 +107,13 @@ class Classifier(ClassifierMixin, Estimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, p), or a source
-            A source, for estimators with `max_iter`: an object that can be iterated over again and again,
-            each time over blocks (X, y) or (X, y, sample_weight) of the same rows; y is then None.
+            Estimators with `max_iter` also accept a source: an object that yields the same rows in each
+            iteration over it, as blocks (X, y) or (X, y, sample_weight). y is then None.
         y : array of n labels
         sample_weight : array of shape (n,) or None
         cluster : array of n ids or None
-            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
-            `stability`.
+            Ids of clusters: rows of the same cluster may depend on each other. For methods on averages with
+            `se`, `honest` or `stability`.
         """
         given = self._class_weight()
         if given is not None and y is None:
@@ -136,18 +136,18 @@ class Classifier(ClassifierMixin, Estimator):
         sample_weight: Any = None,
         cluster: Any = None,
     ) -> Self:
-        """Learn from the next rows of a stream; how it is cut into calls does not matter.
+        """Learn from the next rows of a stream; the model does not depend on the sizes of the calls.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, p)
         y : array of n labels
         classes : sequence or None
-            All labels that the stream will bring; needed in the first call.
+            All labels of the stream; needed in the first call.
         sample_weight : array of shape (n,) or None
         cluster : array of n ids or None
-            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
-            `stability`.
+            Ids of clusters: rows of the same cluster may depend on each other. For methods on averages with
+            `se`, `honest` or `stability`.
         """
         first = not hasattr(self, "_model")
         if first and classes is None:

@@ -55,7 +55,10 @@ def make_estimator(name: str) -> type[Estimator]:
     return type(name, (parent,), members)
 
 
-N_FAR = "Values that were not learned, since they lie far outside of their columns (see `standardize`)."
+N_FAR = (
+    "Number of values that were not learned because they are far from the centre of their column (see "
+    "`standardize`)."
+)
 
 
 def _n_far(self: Estimator) -> int:
@@ -150,12 +153,12 @@ def _document(method: Any, task: str, params: dict[str, Parameter]) -> str | Non
     if method.prepare is not None:
         lines += ["n_far_ : int", f"    {N_FAR}"]
     if has_passes(method):
-        lines += ["n_iter_ : int", "    Passes that `fit` made."]
+        lines += ["n_iter_ : int", "    Number of passes that `fit` made."]
     if "k" in params and has_passes(method) and "auto" in str(params["k"].domain):
-        lines += ["k_ : int", "    With k='auto', the number that `fit` chose."]
+        lines += ["k_ : int", "    With k='auto', the number of features that `fit` chose."]
     lines += [
         "method_ : streamsieve.core.method.Method",
-        "    The method itself, with its state.",
+        "    The underlying method, with its state.",
     ]
     notes = [note.strip() for note in notes]
     if method.prepare is not None:

@@ -23,18 +23,18 @@ class Regressor(RegressorMixin, Estimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, p), or a source
-            A source, for estimators with `max_iter`: an object that can be iterated over again and again,
-            each time over blocks (X, y) or (X, y, sample_weight) of the same rows; y is then None.
+            Estimators with `max_iter` also accept a source: an object that yields the same rows in each
+            iteration over it, as blocks (X, y) or (X, y, sample_weight). y is then None.
         y : array of shape (n,) or (n, q)
         sample_weight : array of shape (n,) or None
         cluster : array of n ids or None
-            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
-            `stability`.
+            Ids of clusters: rows of the same cluster may depend on each other. For methods on averages with
+            `se`, `honest` or `stability`.
         """
         return self._fit(X, y, sample_weight, cluster)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, cluster: Any = None) -> Self:
-        """Learn from the next rows of a stream; how it is cut into calls does not matter.
+        """Learn from the next rows of a stream; the model does not depend on the sizes of the calls.
 
         Parameters
         ----------
@@ -42,8 +42,8 @@ class Regressor(RegressorMixin, Estimator):
         y : array of shape (n,) or (n, q)
         sample_weight : array of shape (n,) or None
         cluster : array of n ids or None
-            Of clusters of rows that depend on each other, for methods on averages with `se`, `honest` or
-            `stability`.
+            Ids of clusters: rows of the same cluster may depend on each other. For methods on averages with
+            `se`, `honest` or `stability`.
         """
         return self._partial_fit(X, y, None, sample_weight, cluster)
 

@@ -132,16 +132,16 @@ def read(
 ) -> Stream:
     """Read rows of a source in blocks ``(X, y, weight)``.
 
-    Tables are read by a schema. It is inferred from 4 MB of text from all parts of the files (for compressed
-    files and standard input, from the first 4 MB; for Parquet, Arrow and frames, from 100,000 rows) and
-    records what each column became: a number, a category, a date or text, or why it was left out (an
-    identifier, an index, empty, constant, a copy). `Stream.schema` shows it, and `columns`, `drop`,
-    `categorical`, `numeric`, `text` and `date` override it. Delimiter, encoding and decimal comma of CSV are
-    detected.
+    Tables are read with a schema. For each column, the schema says how it is encoded (as a number, a
+    category, a date or text), or why it is left out (an identifier, an index, empty, constant, a copy). The
+    schema is inferred from 4 MB of text from all parts of the files. For compressed files and standard input,
+    it is inferred from the first 4 MB, and for Parquet, Arrow and frames from 100,000 rows. `Stream.schema`
+    shows it. `columns`, `drop`, `categorical`, `numeric`, `text` and `date` override it. Delimiter, encoding
+    and decimal comma of CSV files are detected.
 
-    Text (svmlight, CSV, TSV) is parsed by compiled code in several threads while the learner works on the
-    previous block. Numbers are bit-for-bit those of Python's `float`. Memory does not depend on the length of
-    the source.
+    Text (svmlight, CSV, TSV) is parsed by compiled code in several threads, while the estimator learns the
+    previous block. Numbers are bit-for-bit equal to those of Python's `float`. Memory does not depend on the
+    length of the source.
 
     Parameters
     ----------
@@ -154,17 +154,17 @@ def read(
         read block by block.
     target, weight : str or int, default=None
         The column (name or index; a key of dicts; an array of an .npz file) of the targets and of the sample
-        weights. svmlight files have a label instead of `target`, and no weights. Targets are floats if all
-        are numbers, otherwise strings; without a target, `y` is None.
+        weights. svmlight files have labels, so `target` is not needed, and no weights. Targets are floats if
+        all are numbers, otherwise strings; without a target, `y` is None.
     cluster : str or int, default=None
         The column of a table with the ids of clusters of rows that depend on each other. It is not a feature;
         `Stream.blocks` numbers the ids.
     format : str, default="auto"
-        A name in `streamsieve.sources.inputs.FORMATS` ("csv", "jsonl", "parquet", ...), or "auto": detected
-        from the ending of the name, or else from the first bytes.
+        A name in `streamsieve.sources.inputs.FORMATS` ("csv", "jsonl", "parquet", ...), or "auto": the format
+        is detected from the ending of the name, or from the first bytes.
     block_size : int >= 1, default=4096
-        Rows of a block. A block ends earlier if it would hold more than 2^20 values, and at the end of a
-        pass.
+        Number of rows in a block. A block is shorter if it would have more than 2^20 values, and at the end
+        of a pass.
     feature_names : sequence of str or None, default=None
         Features to read, in this order, named as in `Stream.feature_names`, for example those that a model
         has learned. Other columns and categories are left out; a missing column is an error.
@@ -172,7 +172,7 @@ def read(
         Columns to use as features (default: all that the schema does not leave out), and columns to leave
         out.
     categorical, numeric, text, date : sequence of str, default=()
-        Columns to read as categories, numbers, text or dates, for any content.
+        Columns to read as categories, numbers, text or dates, whatever their content is.
     words : {"counts", "tfidf"}, default="counts"
         Value of a word in a text column: the number of times it occurs, or TF-IDF.
     schema : Schema or None, default=None
@@ -183,30 +183,33 @@ def read(
         with fewer than 10 rows (in small tables, one row in a hundred) are pooled as ``column=other``.
     max_categories : int >= 1, default=1000
         Maximum number of values of a column that get their own feature, the most frequent ones; others are
-        pooled. For dicts, more are an error.
+        pooled. For dicts, more values raise an error.
     missing : {"mean", "indicator", "zero", "keep", "error"}, default="mean"
-        Replacement of an empty cell, NaN, NA, N/A, null or ? among numbers: the mean of the column in the
-        schema ("mean"), the mean and a feature that is 1 for missing values ("indicator"), 0 ("zero"), NaN
-        for the learner to impute ("keep"), or an error. Except with "error", a missing category is a separate
-        category, and rows without a target are left out. svmlight, arrays and dicts have no schema: with
-        "mean", missing values raise an error there.
+        What to do with missing numbers: empty cells, NaN, NA, N/A, null or ?. "mean": replace them by the
+        mean of the column in the schema. "indicator": the same, and add a feature that is 1 for missing
+        values. "zero": replace them by 0. "keep": replace them by NaN, which the estimator imputes. "error":
+        raise an error. Except with "error", a missing category becomes a separate category, and rows without
+        a target are left out. svmlight, arrays and dicts have no schema. For these, missing values raise an
+        error with "mean".
     on_bad_row : {"error", "skip"}, default="error"
         Raise `BadData`, with file, line, column and text, or leave the row out and count it.
     passes : int >= 1, default=1
         Number of times to read the source.
     shuffle_buffer : int >= 0, default=0
-        Shuffle rows within consecutive windows of this many rows, in a new order in each pass; 0: do not
-        shuffle.
+        Number of rows in a window. Rows are shuffled within consecutive windows, in a new order in each pass.
+        0: do not shuffle.
     random_state : int >= 0, default=0
         Seed of the shuffling.
     skip, limit : int >= 0, int or None
-        Rows to leave out at the start of each pass, and rows to read after them (before any are held out).
+        Number of rows to leave out at the start of each pass, and number of rows to read after them,
+        including rows to hold out.
     hold_out : int, default=0
         Hold out every n-th row (n >= 2): rows n - 1, 2 n - 1, ... of the source.
     held : bool, default=False
         Read the held-out rows instead of the others.
     n_features : int or None, default=None
-        svmlight: the width of X; larger indices are bad. With None, blocks grow with the indices.
+        svmlight: number of columns of X. Larger indices are errors, see `on_bad_row`. None: the number of
+        columns grows with the indices.
     zero_based : bool, default=False
         svmlight: indices count from zero.
     delimiter : str or None, default=None

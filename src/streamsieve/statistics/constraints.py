@@ -114,12 +114,12 @@ KEEP = Param(
 PENALTY_FACTOR = Param(
     None,
     Or(PerFeature("dict of features and floats >= 0 or list of p floats >= 0", _penalty_factor), None),
-    "Factor of the penalty of each feature, 1 by default: 0 keeps a feature, inf "
-    "excludes it. Methods that compare weights divide them by it.",
+    "Factor of the penalty of each feature, 1 by default: 0 keeps a feature, inf excludes it. Methods that "
+    "rank features by their weights divide the weights by it.",
     live=True,
 )
 POSITIVE = Param(
-    False, Or(Bool(), Features()), "Features whose weights are at least 0; True: all.", live=True
+    False, Or(Bool(), Features()), "Features whose weights must be at least 0. True: all features.", live=True
 )
 BOUNDS = Param(
     None,
@@ -132,7 +132,7 @@ BOUNDS = Param(
         ),
         None,
     ),
-    "Limits of the weights, in original units. 0 is within them: the weight of a feature that is not "
+    "Limits of the weights, in original units. They must contain 0, the weight of a feature that is not "
     "selected.",
     live=True,
 )
@@ -145,8 +145,8 @@ GROUPS = Param(
 GROUP_CATEGORIES = Param(
     False,
     Bool(),
-    "If True, the one-hot features of a column form a group: features named `column=value`, as by `read` "
-    "and the command line.",
+    "If True, the one-hot features of a column form a group. They are recognised by their names, "
+    "`column=value`, as `read` and the command line name them.",
     live=True,
 )
 

@@ -11,8 +11,9 @@ HELD_OUT, INFORMATION = ("cv", "1se"), ("ebic", "bic", "aic")
 #: The words of the parameter `criterion`, the same for every family.
 CRITERIA = (*HELD_OUT, *INFORMATION)
 MEANING = (
-    "Criterion of k='auto'. 'cv': the smallest loss on held-out rows; '1se': the fewest features within one "
-    "standard error of that; 'ebic', 'bic', 'aic': the smallest information criterion."
+    "Criterion for k='auto'. 'cv': the smallest loss on held-out rows. '1se': the fewest features whose "
+    "loss is within one standard error of the smallest. 'ebic', 'bic', 'aic': the smallest information "
+    "criterion."
 )
 ROUNDING = 1e-10  # share of the variance below which a residual is rounding: a perfect fit leaves this much
 

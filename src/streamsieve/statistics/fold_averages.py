@@ -23,8 +23,8 @@ from .running import RunningAverages
 N_FOLDS = Param(
     "auto",
     Or(Int(2), "auto"),
-    "Number of folds; row i belongs to fold i mod n_folds. 'auto': 5 for cross-validation, 20 for errors and "
-    "halves of the rows.",
+    "Number of folds; row i belongs to fold i mod n_folds. 'auto': 5 for cross-validation, 20 for standard "
+    "errors, `honest` and `stability`.",
 )
 LEAST = 64  # minimum number of rows that are multiplied together
 COUNT = Param(5, Int(2), "Number of folds.")
@@ -33,10 +33,10 @@ COUNT = Param(5, Int(2), "Number of folds.")
 class FoldAverages(LockedState):
     """Running averages of each of K folds of a stream; by default row i belongs to fold i mod K.
 
-    The averages of the training rows of a fold are the total minus the fold, and the error of a model on the
-    fold can be computed from the averages of the fold. Cross-validation therefore needs no second pass over
-    the rows. The same holds for the standard errors, splits and halves of `streamsieve.inference`. It needs K
-    times the memory of `RunningAverages`.
+    The averages of the training rows of a fold are the total minus those of the fold. The error of a model on
+    the fold can be computed from the averages of the fold. Therefore cross-validation needs no second pass
+    over the rows. The same is true for the standard errors, `split` and `stability` of
+    `streamsieve.inference`. The memory is K times that of `RunningAverages`.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ class FoldAverages(LockedState):
         return self
 
     def merge(self, other: FoldAverages) -> Self:
-        """Add the rows of other folds, fold by fold; with forgetting, the latest row of both has weight 1."""
+        """Add the rows of other folds, fold by fold; with forgetting, the latest row of each has weight 1."""
         return self._combine(other, 0)
 
     def append(self, other: FoldAverages) -> Self:

@@ -16,9 +16,10 @@ Decay = float | Callable[[int], float] | None
 DECAY = Param(
     None,
     Or(Real(0, below=1), Kind("callable", callable=True), None),
-    "Forgetting per row: a row of age a has weight (1 - decay)^a. A callable returns alpha_n of [Sun] (3.11) "
-    "for the row after n others: `lambda n: alpha` is this equation with a constant alpha, where the weight "
-    "of the first row is 1 / alpha times as large. None: no forgetting.",
+    "Share of its weight that a row loses with each new row: a row of age a has weight (1 - decay)^a. A "
+    "callable returns alpha_n of [Sun] (3.11) for the row after n others. With a constant, `lambda n: "
+    "alpha`, the weight of the first row is 1 / alpha times as large as with `decay=alpha`. None: no "
+    "forgetting.",
 )
 HALF_LIFE = Param(
     None, Or(Real(above=0), None), "Rows after which the weight of a row has halved; determines the decay."

@@ -27,38 +27,40 @@ LARGE = 8 << 20  # bytes of sums (about 1000 features) above which no second cop
 MISSING = Param(
     "error",
     OneOf("error", "mean"),
-    "NaN in X raises an error, or is replaced by the mean of the column over the previous rows (0 if there "
-    "are none) and counted in `n_imputed_`; in predictions it is replaced by the mean of all rows.",
+    "What to do with NaN in X. 'error': raise an error. 'mean': replace it by the mean of the column over "
+    "the previous rows (0 if there are none), and count it in `n_imputed_`. In predictions, it is replaced "
+    "by the mean over all learned rows.",
 )
 INTERACTIONS = Param(False, Bool(), "Also use all products x_i x_j as features, p (p + 3) / 2 in total.")
 DTYPE = Param(
     "float64",
     OneOf("float64", "float32"),
-    "Precision of the sums; float32 halves memory and time and has about 6 digits.",
+    "Precision of the sums. float32 needs half of the memory and time, and has about 6 digits.",
 )
 
 
 class RunningAverages(LockedState):
-    """Means and co-moments of a stream of rows (x, y), which can be updated, merged, subtracted and decayed.
+    """Means and covariances of a stream of rows (x, y), which can be updated, merged, subtracted and decayed.
 
     Models of any size are extracted from them later, by `extract.olsth`, `extract.ofsa` and others, without
     reading the rows again. Memory is 8 (p + q + 1)^2 bytes for p features and q targets (half of it with
-    float32), plus one block of 1,024 rows. A dense row costs one symmetric rank-one update; BLAS computes the
-    updates of a block at once, for any size of the calls. A sparse row costs O(nnz^2). Calls from several
-    threads are serialised.
+    float32), plus one block of 1,024 rows. A dense row costs one symmetric rank-one update. BLAS computes the
+    updates of a block together, for any size of the calls. A sparse row costs O(nnz^2). Calls from several
+    threads are executed one after another.
 
     Parameters
     ----------
     decay : float in [0, 1), callable or None, default=None
-        Forgetting, per row: a row of age a has weight (1 - decay)^a. A callable returns alpha_n of [Sun] eq.
-        (3.11) for the row after n others. None: no forgetting (alpha_n = 1 / (n + 1)).
+        Share of its weight that a row loses with each new row: a row of age a has weight (1 - decay)^a. A
+        callable returns alpha_n of [Sun] eq. (3.11) for the row after n others. None: no forgetting (alpha_n
+        = 1 / (n + 1)).
     half_life : float > 0 or None, default=None
         Number of rows after which the weight of a row has halved; determines the decay.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the sums. float32 halves memory and time and has about 6 digits.
+        Precision of the sums. float32 needs half of the memory and time, and has about 6 digits.
     missing : {"error", "mean"}, default="error"
-        NaN in X raises an error, or is replaced by the mean of the column over the previous rows (0 if there
-        are none) and counted in `n_imputed_`.
+        What to do with NaN in X. "error": raise an error. "mean": replace it by the mean of the column over
+        the previous rows (0 if there are none), and count it in `n_imputed_`.
     interactions : bool, default=False
         Also average all products x_i x_j, p (p + 3) / 2 features in total. Products are computed block by
         block.
@@ -68,9 +70,9 @@ class RunningAverages(LockedState):
     n_samples_ : int
         Number of rows learned, without rows of weight 0.
     effective_n_ : float
-        Effective number of rows, used for model choice and standard errors. A row of weight w counts as w
-        rows; with forgetting factors d it is (sum w d)^2 / (sum w d^2). Without weights and forgetting it
-        equals `n_samples_`.
+        Effective number of rows, used to choose models and for standard errors. A row of weight w counts as w
+        rows. With forgetting factors d, the number is (sum w d)^2 / (sum w d^2). Without weights and
+        forgetting, it equals `n_samples_`.
     n_features_in_, n_features_, n_targets_ : int
         Columns of X, features averaged (more with `interactions`), columns of y.
     feature_names_ : ndarray of str or None
@@ -81,8 +83,8 @@ class RunningAverages(LockedState):
     Notes
     -----
     The raw second moments of [Sun] lose all digits if the mean of a column is large compared with its
-    standard deviation. Here sums are taken about a centre that follows the data, see
-    `streamsieve.statistics.moments.Moments`.
+    standard deviation. Here the sums are centred at a value near the mean, which is updated along the stream,
+    see `streamsieve.statistics.moments.Moments`.
 
     Examples
     --------
@@ -365,14 +367,14 @@ class RunningAverages(LockedState):
     def merge(self, other: RunningAverages) -> Self:
         """Add the rows of other averages; the result equals averages of all rows, up to rounding.
 
-        With forgetting, the latest row of both has weight 1.
+        With forgetting, the latest row of each has weight 1.
         """
         return self.combine(other, 1)
 
     def subtract(self, other: RunningAverages) -> Self:
         """Remove rows that were added or merged before.
 
-        With forgetting, the rows of `other` must have the same age as here: the latest row of both has weight
+        With forgetting, the rows of `other` must have the same age in both: the latest row of each has weight
         1.
         """
         return self.combine(other, -1)

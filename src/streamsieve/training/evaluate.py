@@ -88,9 +88,9 @@ def prequential(
         Points of the curve: after 100, 200, 400, ... rows, or every n rows.
     every : "auto" or int, default="auto"
         Number of rows that are predicted with the same model before they are learned. "auto": 1 for row-wise
-        learners, p for averages of p features, so that computing models costs no more than learning. The
-        model of a sieve is updated when the number of rows has doubled. Larger values are faster and equally
-        accurate on stationary streams.
+        learners, and p for averages of p features, so that computing models takes no longer than learning.
+        The model of a sieve is computed again when the number of rows has doubled. Larger values are faster,
+        and as accurate if the stream does not change.
     progress : callable or None
         Called with the point just recorded, or None, and the number of rows so far.
 
@@ -100,9 +100,9 @@ def prequential(
 
     Notes
     -----
-    The loss is that of the estimator; for estimators on averages it is the squared loss (of labels -1 and
-    +1). The first rows are learned without prediction, because there is no model yet. An AUC is computed over
-    at most 200,000 rows, evenly spread over the rows since the previous point.
+    The recorded loss is that of the estimator. For estimators on averages, it is the squared loss (with
+    labels -1 and +1). The first rows are learned without prediction, because there is no model yet. An AUC is
+    computed from at most 200,000 rows, evenly spaced among the rows since the previous point.
 
     Examples
     --------

@@ -44,13 +44,14 @@ from .path import Path, path
 K = Param(
     "auto",
     Or(Int(0), "auto"),
-    "Number of features; 'auto' selects the best model of the path by `criterion`.",
+    "Number of features. 'auto': of the models of all sizes, the best one by `criterion`.",
     live=True,
 )
 CRITERION = Param(
     "bic",
     OneOf(*criteria.CRITERIA),
-    f"{criteria.MEANING} 'cv' and '1se' keep averages for each fold and must be set before the first rows.",
+    f"{criteria.MEANING} 'cv' and '1se' need averages of each fold: set them before the first rows are "
+    "learned.",
     live=True,
 )
 SE = Param(
@@ -58,21 +59,23 @@ SE = Param(
     OneOf("classical", "folds", "cluster", "hc1"),
     "Kind of standard errors, see `inference.ols`: 'classical' (constant noise variance), 'folds' "
     "(jackknife over folds), 'cluster' (sandwich over folds; pass `cluster` to `fit` if rows depend on each "
-    "other) or 'hc1' (fourth moments). All but 'classical' must be set before the first rows.",
+    "other) or 'hc1' (fourth moments). Kinds other than 'classical' must be set before the first rows are "
+    "learned.",
     live=True,
 )
 HONEST = Param(
     None,
     Or(Real(above=0, below=1), None),
-    "Share of the folds used for selection; the others estimate, so that errors are valid after selection, "
-    "see `inference.split`. None: all rows are used for both. Must be set before the first rows.",
+    "Share of the folds that are used for selection. The other folds are used for estimation, so that "
+    "standard errors are valid after selection, see `inference.split`. None: all rows are used for both. "
+    "Must be set before the first rows are learned.",
     live=True,
 )
 STABILITY = Param(
     None,
     Or(Real(above=0.5, most=1), None),
     "Keep the features that are selected in at least this share of random halves of the folds, see "
-    "`inference.stability`. Must be set before the first rows.",
+    "`inference.stability`. Must be set before the first rows are learned.",
     live=True,
 )
 RIDGE = Or(Real(0), "auto")
@@ -99,11 +102,14 @@ class AveragesMethod(Method):
     grow = Param(
         False,
         Bool(),
-        "If True, a sparse batch may be wider than those before: the averages and `n_features_in_` grow, "
-        "and narrower batches are read as if the missing columns were zero.",
+        "If True, a sparse batch may have more columns than earlier batches. The averages and "
+        "`n_features_in_` then grow. Columns that a batch does not have are read as zero.",
     )
     fit_intercept = Param(
-        True, Bool(), "Whether to fit an intercept; it is never penalised or counted.", live=True
+        True,
+        Bool(),
+        "Whether to fit an intercept. It is never penalised, and does not count towards k.",
+        live=True,
     )
     standardize = Param(
         True,
@@ -121,8 +127,8 @@ class AveragesMethod(Method):
     losses = {t: loss_names(t, newton=True, first="squared") for t in ("regression", "classification")}
     attributes = {
         "model": "LinearModel: Support, standard errors, t values, R^2, residual variance, ridge or penalty.",
-        "averages": "RunningAverages: The learned averages; FoldAverages with criterion='cv', errors by "
-        "folds, honest or stability, AveragesBank with half_life='auto'.",
+        "averages": "RunningAverages: The averages of the rows. FoldAverages with criterion='cv', standard "
+        "errors by folds, honest or stability, AveragesBank with half_life='auto'.",
         "drift": "list of int: Detected change points, as row numbers; None unless half_life='auto'.",
         "current_half_life": "float: Current half-life with half_life='auto'; otherwise as given.",
     }

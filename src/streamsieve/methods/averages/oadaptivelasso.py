@@ -51,9 +51,9 @@ def oadaptivelasso(
 class OAdaptiveLasso(PenalizedMethod):
     """Online adaptive lasso ([Slides] Alg. 3): l1 penalty weighted by the least squares fit.
 
-    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
-    `extract.oadaptivelasso`. Labels are fitted as -1 and +1; more than two classes are learned one against
-    the rest, and k counts the features of all classes together.
+    Rows are added to running averages, which need O(p^2) memory. The model is computed from them when it is
+    needed, see `extract.oadaptivelasso`. Labels are fitted as -1 and +1; more than two classes are learned
+    one against the rest, and k counts the features of all classes together.
     """
 
     gamma = Param(1.0, Real(above=0), "Exponent of the weights 1 / |beta_ols|^gamma.", live=True)

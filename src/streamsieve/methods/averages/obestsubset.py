@@ -419,9 +419,10 @@ def _revise(subset: Subset, best: dict[int, tuple[float, Ints]], sizes: list[int
 class OBestSubset(AveragesMethod):
     """Best subset by splicing (Zhu et al. 2020): exchange features while the squared error falls.
 
-    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
-    `extract.obestsubset`. Labels are fitted as -1 and +1; more than two classes are learned one against the
-    rest and share one support. Units of the features do not matter, with `standardize` or without.
+    Rows are added to running averages, which need O(p^2) memory. The model is computed from them when it is
+    needed, see `extract.obestsubset`. Labels are fitted as -1 and +1; more than two classes are learned one
+    against the rest and share one support. Units of the features do not matter, with `standardize` or
+    without.
     """
 
     k, criterion, n_folds, max_exchange = K, CRITERION, N_FOLDS, MAX_EXCHANGE

@@ -49,9 +49,9 @@ def oelasticnet(
 class OElasticNet(PenalizedMethod):
     """Online elastic net ([Sun] Alg. 5): l1 and l2 penalty, from running averages.
 
-    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
-    `extract.oelasticnet`. Labels are fitted as -1 and +1; more than two classes are learned one against the
-    rest, and k counts the features of all classes together.
+    Rows are added to running averages, which need O(p^2) memory. The model is computed from them when it is
+    needed, see `extract.oelasticnet`. Labels are fitted as -1 and +1; more than two classes are learned one
+    against the rest, and k counts the features of all classes together.
     """
 
     weight_notes = {

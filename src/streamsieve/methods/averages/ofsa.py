@@ -149,9 +149,9 @@ def anneal(
 class OFSA(AveragesMethod):
     """Online feature selection with annealing ([Sun] Alg. 4): gradient steps while features are dropped.
 
-    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
-    `extract.ofsa`. Labels are fitted as -1 and +1; more than two classes are learned one against the rest and
-    share one support ([Sun] 3.2.6).
+    Rows are added to running averages, which need O(p^2) memory. The model is computed from them when it is
+    needed, see `extract.ofsa`. Labels are fitted as -1 and +1; more than two classes are learned one against
+    the rest and share one support ([Sun] 3.2.6).
     """
 
     k, criterion, n_folds = K, CRITERION, N_FOLDS

@@ -40,9 +40,9 @@ def olasso(
 class OLasso(PenalizedMethod):
     """Online lasso ([Sun] Alg. 5): the l1 penalty, from running averages.
 
-    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
-    `extract.olasso`. Labels are fitted as -1 and +1; more than two classes are learned one against the rest,
-    and k counts the features of all classes together.
+    Rows are added to running averages, which need O(p^2) memory. The model is computed from them when it is
+    needed, see `extract.olasso`. Labels are fitted as -1 and +1; more than two classes are learned one
+    against the rest, and k counts the features of all classes together.
     """
 
     weight_notes = {

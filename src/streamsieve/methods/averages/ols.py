@@ -16,15 +16,16 @@ from .method import RIDGE, AveragesMethod
 class OLS(AveragesMethod):
     """Online least squares ([Sun] 3.2.2): all features, or those selected at a false discovery rate.
 
-    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read,
-    O(p^3 / 3), see `extract.ols`. Labels are fitted as -1 and +1; more than two classes are learned one
-    against the rest.
+    Rows are added to running averages, which need O(p^2) memory. The model is computed from them when it is
+    needed, at a cost of O(p^3 / 3), see `extract.ols`. Labels are fitted as -1 and +1; more than two
+    classes are learned one against the rest.
     """
 
     ridge = Param(
         "auto",
         RIDGE,
-        "Ridge added to the standardised S_xx; 'auto' adds one only if S_xx is singular.",
+        "Ridge added to the covariance matrix S_xx of the standardised features. 'auto': a ridge is added "
+        "only if S_xx is singular.",
         live=True,
     )
     fdr = Param(

@@ -82,9 +82,9 @@ def first_fit(s: Standardized, ridge: Ridge = "auto") -> tuple[Array, float]:
 class OLSth(AveragesMethod):
     """Online least squares with thresholding ([Sun] Alg. 3): fit all features, keep the k largest, refit.
 
-    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
-    `extract.olsth`. Labels are fitted as -1 and +1; more than two classes are learned one against the rest
-    and share one support ([Sun] 3.2.6).
+    Rows are added to running averages, which need O(p^2) memory. The model is computed from them when it is
+    needed, see `extract.olsth`. Labels are fitted as -1 and +1; more than two classes are learned one against
+    the rest and share the selected features ([Sun] 3.2.6).
     """
 
     k, criterion, n_folds = K, CRITERION, N_FOLDS
@@ -92,7 +92,8 @@ class OLSth(AveragesMethod):
     ridge = Param(
         "auto",
         RIDGE,
-        "Ridge of the first step; 'auto' adds one if S_xx is singular or n <= 4 p.",
+        "Ridge of the first fit. 'auto': a ridge is used only if the covariance matrix S_xx is singular or "
+        "n <= 4 p.",
         live=True,
     )
 

@@ -56,9 +56,9 @@ def omcp(
 class OMCP(PenalizedMethod):
     """Online minimax concave penalty ([Sun] eq. 3.10): sparse without the lasso's bias.
 
-    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
-    `extract.omcp`. Labels are fitted as -1 and +1; more than two classes are learned one against the rest,
-    and k counts the features of all classes together.
+    Rows are added to running averages, which need O(p^2) memory. The model is computed from them when it is
+    needed, see `extract.omcp`. Labels are fitted as -1 and +1; more than two classes are learned one against
+    the rest, and k counts the features of all classes together.
     """
 
     gamma = Param(

@@ -43,9 +43,9 @@ def oscad(
 class OSCAD(PenalizedMethod):
     """Online smoothly clipped absolute deviation (Fan and Li 2001).
 
-    Rows are added to running averages, which take O(p^2) memory; the model is extracted when it is read, see
-    `extract.oscad`. Labels are fitted as -1 and +1; more than two classes are learned one against the rest,
-    and k counts the features of all classes together.
+    Rows are added to running averages, which need O(p^2) memory. The model is computed from them when it is
+    needed, see `extract.oscad`. Labels are fitted as -1 and +1; more than two classes are learned one against
+    the rest, and k counts the features of all classes together.
     """
 
     gamma = Param(

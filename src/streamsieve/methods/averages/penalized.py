@@ -33,16 +33,16 @@ VANISHING = 1e-8  # of alpha_max, where every other walk ends
 ALPHA = Param(
     None,
     Or(Real(0), None),
-    "Strength of the penalty, lambda of [Sun] eq. (3.9), on standardised features; an alternative to k. "
-    "Given k, the path is followed to the largest support of at most k features; for MCP and SCAD beyond "
-    "it, if the k strongest of a larger support fit clearly better.",
+    "Strength of the penalty on standardised features, lambda of [Sun] eq. (3.9); pass alpha or k. With k, "
+    "the penalty is decreased up to the largest model of at most k features. For MCP and SCAD, it is "
+    "decreased further if the k strongest features of a larger model fit clearly better.",
     live=True,
 )
 REFIT = Param(
     True,
     Bool(),
-    "Whether to refit the selected features by least squares; with fewer than two rows per feature with a "
-    "ridge.",
+    "Whether to refit the selected features by least squares. With fewer than two rows per feature, the "
+    "refit has a ridge.",
     live=True,
 )
 

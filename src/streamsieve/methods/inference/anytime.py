@@ -96,9 +96,9 @@ def anytime(
     given : list of int or of names, default=()
         Features to adjust for, which are not tested.
     g : float > 0, default=100.0
-        Weight of the prior, in rows. Weights of 1 / sqrt(g) standard deviations of the noise (for a feature
-        of standard deviation 1) are detected soonest. Any value is valid if it was not chosen by looking at
-        the data.
+        Weight of the prior, as a number of rows. Weights of 1 / sqrt(g) standard deviations of the noise (for
+        a feature of standard deviation 1) are detected soonest. Any value is valid if it was chosen before
+        looking at the data.
     se : {"classical", "folds", "cluster", "hc1"}, default="classical"
         Kind of standard errors, see `ols`. All but "classical" need many rows.
     fit_intercept : bool, default=True

@@ -39,10 +39,11 @@ def fdr(
     method : {"bh", "by", "knockoff", "screen"}, default="bh"
         "bh": Benjamini and Hochberg (1995) on the p-values of least squares on all features; needs n > p.
         "by": Benjamini and Yekutieli (2001), under any dependence, with less power. "knockoff": see
-        `knockoffs`. "screen": for n <= p, select on half of the folds, "bh" on the other half.
+        `knockoffs`. "screen": for n <= p; select features on half of the folds, and test them by "bh" on the
+        other half.
     se : {"classical", "folds", "cluster", "hc1"}, default="classical"
         Kind of standard errors, see `ols`. If the noise variance differs between rows, "classical" and
-        "knockoff" do not control the rate, "folds" does.
+        "knockoff" do not control the rate, but "folds" does.
     fit_intercept : bool, default=True
     **options
         For "knockoff": `statistic`, `draws`, `random_state`. For "screen": `by` (the method that selects,
@@ -58,9 +59,10 @@ def fdr(
 
     Notes
     -----
-    "screen" tests whether a feature has a weight in the model of all screened features: a feature that
-    represents one missed by the screening does not count as a false discovery. With several targets a feature
-    is tested for all of them at once, by the smallest p-value times their number.
+    "screen" tests whether a feature has a weight in the model of all screened features. If a feature stands
+    for another one that the screening missed, it does not count as a false discovery. With several targets, a
+    feature is tested for all of them together: its p-value is the smallest p-value times the number of
+    targets.
     """
     q = check_share("q", q)
     if method not in get_args(Method):

@@ -35,10 +35,11 @@ def knockoffs(
 ) -> LinearModel:
     """Select the features that are stronger than their knockoffs, at a false discovery rate of q.
 
-    A knockoff has the same correlations with the other features as its original, and no weight. Neither rows
-    nor knockoff rows are needed: their averages are drawn from the distribution that the rows would give.
-    O(p^3) for each sweep of s, and two or three runs of OFSA on 2 p features for each draw. `fdr` with
-    method="bh" is rarely worse, is not random, and can also find fewer than 1 / q features.
+    A knockoff has the same correlations with the other features as its original, and no weight. No rows and
+    no knockoffs of rows are needed: the averages of the knockoffs are drawn from their distribution given the
+    averages of the rows. The cost is O(p^3) for each sweep of s, and two or three runs of OFSA on 2 p
+    features for each draw. `fdr` with method="bh" is rarely worse. It is not random, and can also find fewer
+    than 1 / q features.
 
     Parameters
     ----------
@@ -50,8 +51,9 @@ def knockoffs(
         How an original is compared with its knockoff: by the time at which the first of the two is removed in
         one annealed run, or by the difference of their absolute lasso weights at the penalty of lowest AIC.
     draws : int >= 1, default=1
-        Number of draws of the knockoffs. Several are combined by their e-values, each at q / 2 (Ren and
-        Barber, 2024): the selection depends less on chance, but is empty below about 2 / q features.
+        Number of draws of the knockoffs. Several draws are combined by their e-values, each at q / 2 (Ren and
+        Barber, 2024). The selection then depends less on chance, but it is empty if fewer than about 2 / q
+        features would be selected.
     fit_intercept : bool, default=True
     random_state : int, Generator or None, default=None
 

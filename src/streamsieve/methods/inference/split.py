@@ -32,8 +32,8 @@ def split(
 ) -> LinearModel:
     """Select features on a part of the folds, and fit them by least squares on the others.
 
-    The rows used for estimation were not used for selection, so that intervals and p-values are valid for any
-    method. With half of the folds for each, intervals are about 1.5 times as wide as those of all rows.
+    The rows used for estimation were not used for selection. Therefore intervals and p-values are valid for
+    any method. With half of the folds for each, intervals are about 1.5 times as wide as with all rows.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def split(
     method : str, default="ofsa"
         The extractor that selects, as in `path`, or a method on averages with its own parameters.
     k : int >= 0, "auto" or None, default=None
-        Number of features; "auto", the default of all methods, is also chosen on the selecting folds.
+        Number of features. "auto", the default of all methods: chosen on the selecting folds.
     select : float in (0, 1), default=0.5
         Share of the folds that select.
     splits : int >= 1, default=1
@@ -67,9 +67,9 @@ def split(
     Notes
     -----
     The intervals cover the weight of a feature in the model of the selected features (the projection of the
-    target on the submodel), not its weight in the model of all features. It differs between submodels, and so
-    between splits. Averaging the estimates of K splits over all rows (cross-fitting) does not correct for
-    selection: the coverage is that of naive intervals.
+    target on the submodel), not its weight in the model of all features. This weight differs between
+    submodels, and therefore between splits. Averaging the estimates of K splits over all rows (cross-fitting)
+    does not correct for selection: the coverage is that of naive intervals.
     """
     select, splits = check_share("select", select), check_count("splits", splits)
     chosen = selector(method, k, options)

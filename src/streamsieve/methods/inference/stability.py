@@ -32,7 +32,7 @@ def stability(
     ----------
     folds : FoldAverages
     k : int >= 1, "auto" or None, default=None
-        Number of features to select from each half. The fewer, the tighter the bound on false selections.
+        Number of features to select from each half. The bound on false selections is smaller for small k.
     pairs : int >= 1, default=25
         Number of pairs of complementary halves of the folds, B.
     threshold : float in (0.5, 1], default=0.7
@@ -53,8 +53,8 @@ def stability(
 
     Notes
     -----
-    A selected feature is false if a half selects it with a probability of at most k / p, that of chance. With
-    k the mean number of selected features, the bounds are ::
+    A selected feature is *false* if a half selects it with a probability of at most k / p, the probability by
+    chance. If k is the mean number of features that a half selects, the bounds are ::
 
         expected_false             k^2 / (p (2 t - 1))
         expected_false_unimodal    k^2 / (2 p (2 t - 1 - 1 / (2 B)))             t <= 3/4

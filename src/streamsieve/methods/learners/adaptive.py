@@ -17,8 +17,8 @@ from .steps import resolved_constraints
 ETA = Param(
     "auto",
     Or("auto", POSITIVE),
-    "Step: about the distance that a first gradient moves a weight. 'auto': 0.1, as in the paper, "
-    "in units of the root mean square of the targets; delta is then in the same unit.",
+    "Step size: about the distance by which the first gradient moves a weight. 'auto': 0.1, as in the "
+    "paper, times the root mean square of the targets. With 'auto', delta is also in this unit.",
     symbol="eta",
     live=True,
 )

@@ -23,17 +23,18 @@ class BARDA(Budgeted):
 
     Notes
     -----
-    With g_t the gradient of the row's loss at w_t, G the sum of the gradients and s_j the norm of those of
-    feature j, ``H = delta + s``, ``z = -eta G / (alpha eta t + H)``, and w_{t+1} is z where H z^2 is among
-    the k largest, else 0: features are ranked by their weight and by how much they were seen. All features
-    keep accumulating gradients, so a dropped feature can return. `groups` compete by the mean of their
-    features' H z^2; the paper leaves them to future work.
+    Let g_t be the gradient of the loss of row t at w_t, G the sum of the gradients, and s_j the norm of the
+    gradients of feature j. Then ``H = delta + s`` and ``z = -eta G / (alpha eta t + H)``. w_{t+1} is z for
+    the k features with the largest H z^2, and 0 for the others. Features are thus ranked by their weights and
+    by the size of their gradients. The gradients of all features are summed, so a dropped feature can return.
+    Groups are ranked by the mean of H z^2 over their features; the paper leaves groups to future work.
 
     The paper has the squared hinge, delta = 0.01, two classes, rows of norm 1 and no intercept.
 
-    Differences from the paper: the squared loss for regression; several outputs share the features, ranked by
-    H_j |z_j|^2 with s_j the norm over rows and outputs; ``fit_intercept`` adds a feature that is always 1 and
-    is neither penalised nor counted; a row of weight r has r times its gradient, and is one row to alpha.
+    Differences from the paper: There is the squared loss for regression. Several outputs share the features,
+    which are ranked by H_j |z_j|^2, with s_j the norm over rows and outputs. ``fit_intercept`` adds a feature
+    that is always 1; it is not penalised, and does not count towards k. For a row of weight r, the gradient
+    is multiplied by r, but the penalty alpha counts it as one row.
     """
 
     eta, alpha, delta = adaptive.ETA, adaptive.ALPHA, adaptive.DELTA
@@ -41,8 +42,8 @@ class BARDA(Budgeted):
     truncation = Param(
         "weighted",
         OneOf("weighted", "naive"),
-        "Weights to keep. 'weighted': the k largest by H z^2 (step 10 of Algorithm 1); 'naive': the k "
-        "largest by |z|, which prefers rare features; the paper uses it for comparison.",
+        "Which weights to keep. 'weighted': the k largest by H z^2 (step 10 of Algorithm 1). 'naive': the k "
+        "largest by |z|, as in the paper's comparison; this prefers rare features.",
     )
 
     losses = adaptive.LOSSES

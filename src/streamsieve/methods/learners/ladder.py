@@ -23,36 +23,35 @@ from .steps import AUTO, check_clock, largest, selected_with
 K = Param(
     None,
     Or(Int(1), None, "auto"),
-    "Maximum number of features: several penalties run at the same time, and the model is the k "
-    f"largest weights at the one that fits best. None: one penalty, alpha. {AUTO}",
+    "Maximum number of features. With k, several penalties are learned at the same time, and the model is "
+    f"the k largest weights at the one that fits best. None: one penalty, alpha. {AUTO}",
 )
 ALPHA = Param(
     1e-3,
     Real(0),
-    "Strength of the penalty. With k, the middle of the first penalties (above 0). Without `standardize` "
-    "features whose scales differ have penalties that differ.",
+    "Strength of the penalty. With k, it is the middle of the first penalties, and must be above 0. With "
+    "standardize=False, the same penalty acts more strongly on features of small scale.",
     symbol="lambda",
 )
 N_PENALTIES = Param(
     20,
     Int(2, 1000),  # neighbours closer than CLOSE gain nothing: 1,000 such span a factor of 20,000
-    "Number of penalties that run at the same time if k is given. They start as powers of two times alpha "
-    "(closer "
-    "to each other if there are more than 60) and move after rows 16, 24, 36, ..., each time 1.5 "
-    "times as late.",
+    "Number of penalties that are learned at the same time if k is given. They start as powers of two times "
+    "alpha (closer to each other if there are more than 60). They are adapted after 16, 24, 36, ... rows, "
+    "each number 1.5 times the previous one.",
 )
 N_JOBS = Param(
     1,
     Or(Int(1), Int(-1, -1)),
-    "Threads that share the penalties, -1 for all processors; the result does not depend on it. During a "
-    "call each works on a copy of its share of the state.",
+    "Number of threads, -1 for all processors. Each thread learns a share of the penalties, on a copy of "
+    "their state. The result does not depend on this number.",
     live=True,
 )
 SQRT_SCHEDULE = Param(
     "sqrt",
     OneOf("constant", "sqrt", "doubling"),
-    "How the step decreases with the row t: as 1 / sqrt(t), as in the paper, not at all, or as log(a) / a, "
-    "where a doubles whenever t passes it.",
+    "How the step decreases with the row number t. 'sqrt': as 1 / sqrt(t), as in the paper. 'constant': not "
+    "at all. 'doubling': as log(a) / a, where a is doubled whenever t exceeds it.",
 )
 L1_RATIO = Param(
     1.0,

@@ -18,36 +18,38 @@ class RDA(Regularised):
     """Sparse weights by regularised dual averaging (Xiao 2010).
 
     Each row costs O(nnz) per penalty, independently of p; memory is O(p) per penalty. More than two classes
-    are learned jointly, one against the rest; the support is the union over them.
+    are learned jointly, one against the rest; the selected features are the union over the classes.
 
     Notes
     -----
-    After t rows ``w = -eta_t soft(G, t alpha + rho / eta_t)``, G the sum of the gradients. With eta_t = 1 /
-    (gamma sqrt(t)), eta = 1 / gamma, this is the long form of [Ma] eq. (18): ``-(sqrt(t) / gamma) (g -
-    lam_t sgn(g))`` with g = G / t and ``lam_t = alpha + gamma rho / sqrt(t)``; its short form T(g, lam_t)
-    drops the factor -sqrt(t) / gamma. With l1_ratio below 1 the l1 part is t alpha l1_ratio, and the weight
-    is divided by ``1 + eta_t t alpha (1 - l1_ratio)``.
+    After t rows, ``w = -eta_t soft(G, t alpha + rho / eta_t)``, where G is the sum of the gradients. With eta
+    = 1 / gamma and eta_t = 1 / (gamma sqrt(t)), this is the long form of [Ma] eq. (18):
+    ``-(sqrt(t) / gamma) (g - lam_t sgn(g))`` with g = G / t and ``lam_t = alpha + gamma rho / sqrt(t)``. The
+    short form in the paper, T(g, lam_t), omits the factor -sqrt(t) / gamma. With l1_ratio below 1, the l1
+    part is t alpha l1_ratio, and the weight is divided by ``1 + eta_t t alpha (1 - l1_ratio)``.
 
-    With k, several penalties run at the same time. Those whose supports are farthest from k are moved, with
-    the state of a neighbour, to where the support passes k, or beyond the end of the range. The model is the
-    largest support of at most k features; if supports jump from fewer than k to more, it is the k largest
-    weights at the next penalty. With several outputs, whose union of k features would have few of each, it is
-    the k largest weights at the penalty with the smallest progressive loss.
+    With k, several penalties are learned at the same time. Those whose numbers of features are farthest from
+    k are replaced. The new penalties lie where the number of features crosses k, or beyond the end of the
+    range. They start with the state of a neighbouring penalty. The model is the largest one of at most k
+    features. If the number of features jumps from fewer than k to more than k, the model has the k largest
+    weights at the next penalty. With several outputs, a union of k features would have few features of each
+    output. Then the model has the k largest weights at the penalty with the smallest progressive loss.
 
     *Rare features.* The penalty is a threshold for the sum of the gradients, which is small for features that
-    are rarely non-zero. One pass finds 0 or 1 of 10 in 1 % of 3,000 rows, `fit` 0 to 6; `AdaFOBOS` finds all
-    of them.
+    are rarely non-zero. For example, of 10 features that are non-zero in 1 % of 3,000 rows, one pass finds 0
+    or 1, `fit` finds 0 to 6, and `AdaFOBOS` finds all.
 
-    Differences from the paper: eta stands for 1 / gamma, and beta_t = 1 / eta_t for any schedule; a derived
-    step never grows, because beta_t must not fall. There is an intercept, learned by plain gradient steps and
-    never penalised.
+    Differences from the paper: eta is 1 / gamma, and beta_t is 1 / eta_t for any schedule. A derived step
+    never grows, because beta_t must not decrease. There is an intercept, which is learned by plain gradient
+    steps and never penalised.
     """
 
     l1_ratio, schedule = ladder.L1_RATIO, ladder.SQRT_SCHEDULE
     rho = Param(
         0.0,
         Real(0, 1e75),
-        "Increases sparsity: adds rho |w|_1 / eta_t to the sum of the penalties of all rows.",
+        "Strength of an additional l1 penalty, which increases sparsity: rho |w|_1 / eta_t is added to the "
+        "sum of the penalties of all rows.",
     )
 
     def start(self, p: int, q: int) -> State:

@@ -27,9 +27,9 @@ _MOMENTS = {"plain": 0, "momentum": 1, "nesterov": 1, "adam": 2}
 class SFSA(Method):
     """Gradient steps by mini-batch while features are removed on a schedule ([Sun] Algorithm 1).
 
-    Each row costs O(nnz), and memory is O(p). A model matures when only k features remain. Predictions come
-    from the last model that matured; until then, from the k largest weights. More than two classes are
-    learned jointly, one against the rest, and share the k features.
+    Each row costs O(nnz), and memory is O(p). A model is mature when only k features remain. Predictions come
+    from the latest mature model. Before the first one, they come from the k largest weights. More than two
+    classes are learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
@@ -38,47 +38,52 @@ class SFSA(Method):
         beta <- beta - eta g,    then keep the M_t features with the largest sigma_j |beta_j|,
         M_t = k + (p - k) max(0, (T - t) / (t mu + T)),    T = maturity, mu = annealing
 
-    (t and T less the warmup). A removed feature does not return. Ties go to the lower index.
+    where t and T do not count the warmup. A removed feature does not return. Of equal features, the one with
+    the lower index is kept.
 
     *The warmup*. Before the first feature is removed, rows are learned one by one with the steps of `SGD`,
     because single steps move the weights farther than one step for each mini-batch.
 
-    *The ladder* (Fig. 2.1). Models mature after T, 2 T, 4 T, ... mini-batches. Each model keeps all features
-    until the one before it has matured (longer with a longer `warmup`), so that only one model removes
-    features at a time. Two models are the same until the first removes features, and are learned once. The
-    latest mature model makes the predictions, and goes on learning its k weights.
+    *The ladder* (Fig. 2.1). Several models are learned, which become mature after T, 2 T, 4 T, ...
+    mini-batches. Each model keeps all features until the previous model is mature (longer with a longer
+    `warmup`), so that only one model removes features at a time. Two models are the same until the first one
+    removes features. Until then, they are learned only once. The latest mature model makes the predictions,
+    and continues to learn its k weights.
 
-    *Rows in memory* ([Sun] ch. 6). `fit` makes shuffled passes, and features are removed over all of them
-    with ``ladder=False`` and a maturity of E n / batch_size over E epochs.
+    *Rows in memory* ([Sun] ch. 6). `fit` makes shuffled passes. To remove features over E epochs, pass
+    ``ladder=False`` and a maturity of E n / batch_size.
 
-    *New features* (`grow`, `learn_one`) are added to the models that are not mature; schedules count them
-    from then on. A mature model keeps its k features, so that a new feature can be selected only by the next
-    one, after at most twice the rows of the last; without `ladder` there is no next one.
+    *New features* (`grow`, `learn_one`) are added to the models that are not mature, and their schedules
+    count these features from then on. A mature model keeps its k features. A new feature can therefore be
+    selected only by the next model, after at most twice the rows of the last one. With ``ladder=False`` there
+    is no next model.
 
-    *The step* of a mini-batch, unless given: 1 / (L (Lambda + R^2 / b)), R^2 the mean squared norm of the
-    rows over the features that remain, Lambda a bound of the largest eigenvalue of their second moments from
-    products of two rows of each batch, L the curvature of the loss; of recent batches, and of the current one
-    where it is larger. Steps grow as features are removed. While features are chosen, they stay so short that
-    all batches so far count. With 'momentum' and 'nesterov' the gradient is an average with weights 0.9^age;
-    'adam' is Adam with (0.9, 0.999), and its derived step has the size of the slopes, so that the units of y
-    cancel. The penalty is outside of these averages in every variant: before a step all weights shrink by
-    1 - eta alpha, as AdamW has it.
+    *The step* of a mini-batch of b rows, unless `eta` is given, is 1 / (L (Lambda + R^2 / b)). L is the
+    curvature of the loss. R^2 is the mean squared norm of the rows over the remaining features. Lambda is a
+    bound of the largest eigenvalue of their second moments, computed from products of two rows of each batch.
+    Both are those of recent batches, or of the current batch if they are larger there. Steps grow as features
+    are removed. While features are chosen, steps stay so short that all batches so far influence the weights.
+    With 'momentum' and 'nesterov' the gradient is an average with weights 0.9^age. 'adam' is Adam with (0.9,
+    0.999). Its derived step has the size of the slopes, so that it does not depend on the units of y. In
+    every variant, the penalty is not part of these averages: before a step, all weights are multiplied by 1 -
+    eta alpha, as in AdamW.
 
-    *Restarts.* The mean loss of each batch is measured before it is learned, and standardised by those before
-    it. A one-sided CUSUM test sums the excess over one standard deviation, at most four for each batch; a sum
-    above 12 signals a change. A large change is found in about 100 rows.
+    *Restarts.* The mean loss of each batch is measured before the batch is learned, and standardised by the
+    losses of earlier batches. A one-sided CUSUM test sums the excess over one standard deviation, at most
+    four for each batch. A sum above 12 signals a change. A large change is found in about 100 rows.
 
     *The refit* of a stream. Running averages of k features are cheap, and least squares is exact where
-    gradient steps are not. They start at maturity; until they have enough rows, the refit of the previous
-    model is used.
+    gradient steps are not. The averages start at maturity. Until they have enough rows, the refit of the
+    previous model is used.
 
-    Differences from the paper: the warmup, since ranks of the first batches are noise (``warmup=0`` has
-    none). Models of the ladder lose features one after the other (``ladder=False`` has one). With
-    `standardize` also the steps are in units of the features (their root mean square; with a given `eta`,
-    that of their values that are not 0); ``standardize="ranks"`` is Remark 1, with the square root in sigma
-    that is missing in print. Features never seen are removed first. On sparse rows features are removed once
-    a quarter of the features seen is due, unless `exact_schedule` is True. Several targets share the k
-    features, by the norm of their weights.
+    Differences from the paper: There is a warmup, because ranks of the first batches are noise (``warmup=0``
+    turns it off). There is a ladder, whose models remove features one after the other
+    (``ladder=False`` learns one model). With `standardize`, steps are also in units of the features: their
+    root mean square, or with a given `eta`, that of their non-zero values. ``standardize="ranks"`` is Remark
+    1, with the square root in sigma that is missing in print. Features that were zero in all rows are removed
+    first. On sparse rows, features are removed when a quarter of the features seen is due, unless
+    `exact_schedule` is True. Several targets share the k features, which are ranked by the norm of their
+    weights.
     """
 
     k, criterion = steps.K, steps.CRITERION
@@ -86,63 +91,70 @@ class SFSA(Method):
     maturity = Param(
         "auto",
         Or("auto", Int(1)),
-        f"Mini-batches after which k features remain, in the first model of the ladder. 'auto': {_SHARE:.0%} "
-        f"of the rows in `fit`; {_FIRST} in a stream, whose length is not known.",
+        "Number of mini-batches after which the first model of the ladder has only k features. 'auto': in "
+        f"`fit`, the mini-batches of {_SHARE:.0%} of the rows; in a stream, whose length is unknown, "
+        f"{_FIRST}.",
         symbol="T",
     )
     ladder = Param(
         True,
         Bool(),
-        "If True, models mature after T, 2 T, 4 T, ... batches, and the latest mature one is the model. If "
-        "False, there is one model, and `maturity` must be given.",
+        "If True, models become mature after T, 2 T, 4 T, ... batches, and the latest mature model is used. "
+        "If False, there is one model, and `maturity` must be given.",
     )
-    annealing = Param(10.0, Real(0), "The larger, the earlier most features are removed.", symbol="mu")
+    annealing = Param(
+        10.0,
+        Real(0),
+        "Speed of the removal: the larger it is, the earlier most features are removed.",
+        symbol="mu",
+    )
     warmup = Param(
         0.5,
         Real(0, below=1),
-        "Share of `maturity` before the first feature is removed: early weights are noise, and removed "
-        "features never return. 0 is the schedule of the paper; models of a ladder after the first have at "
-        "least 0.5.",
+        "Share of `maturity` before the first feature is removed. Early weights are noise, and removed "
+        "features never return. 0 is the schedule of the paper. All models of a ladder but the first have "
+        "at least 0.5.",
     )
     exact_schedule = Param(
         False,
         Bool(),
-        "If True, keep M_t features after every batch, as printed, which costs O(p) per batch. If False, "
-        "and a "
-        "batch has fewer than twice as many values as there are features with a weight, remove features when "
-        "a quarter of them is due, which costs O(1) per removal; at maturity k are left.",
+        "If True, keep exactly M_t features after every batch, as in the paper. This costs O(p) per batch. "
+        "If False, features may be removed later, at O(1) per removal: if a batch has fewer than twice as "
+        "many values as there are features with a weight, features are removed when a quarter of them is "
+        "due. At maturity, k features remain in both cases.",
     )
-    batch_size = Param(25, Int(1), "Rows of a mini-batch.")
+    batch_size = Param(25, Int(1), "Number of rows in a mini-batch.")
     variant = Param(
         "plain",
         OneOf("plain", "momentum", "nesterov", "adam"),
-        "How a gradient becomes a step. All but 'plain' move every weight with every batch, which costs time "
-        "on wide sparse rows.",
+        "How a step is computed from the gradient. All variants but 'plain' change every weight in every "
+        "batch, which is slow for wide sparse rows.",
     )
     restart = Param(
         False,
         Bool(),
-        "Start a new ladder when the loss of the mature model leaves its past range (see Notes); the old "
-        "model "
-        "is used until a new one has matured.",
+        "If True, start a new ladder when the loss of the mature model leaves its past range (see Notes). "
+        "The old model is used until a new one is mature.",
     )
     refit = Param(
         True,
         Bool(),
-        f"{steps.REFIT.text} A stream with the squared loss too: running averages of the k features give the "
-        "ridge solution on the rows since maturity, once these are more than twice as many as k.",
+        f"{steps.REFIT.text} For a stream with the squared loss, the weights are refitted, too. Running "
+        "averages of the k features give the ridge solution on the rows since maturity, once there are more "
+        "than 2 k of these rows.",
     )
     standardize = Param(
         True,
         Or(Bool(), "ranks"),
-        f"{steps.STANDARDIZE.text} 'ranks': the same, but for ranks by sigma_j |beta_j| (Remark 1).",
+        f"{steps.STANDARDIZE.text} 'ranks': as False, but features are ranked by sigma_j |beta_j| (Remark "
+        "1).",
     )
     fit_intercept, grow = steps.FIT_INTERCEPT, steps.GROW
     max_iter, tol, shuffle, random_state = steps.MAX_ITER, steps.TOL, steps.SHUFFLE, steps.RANDOM_STATE
 
     attributes = {
-        "current_maturity": "int: Mini-batches until the latest mature model matured; 0 without one.",
-        "n_restarts": "int: Changes that `restart` has found.",
+        "current_maturity": "int: Mini-batches until the latest mature model became mature; 0 without one.",
+        "n_restarts": "int: Number of changes that `restart` has detected.",
     }
 
     prepare = "centre"

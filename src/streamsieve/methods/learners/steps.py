@@ -16,57 +16,59 @@ from ...statistics.criteria import CRITERIA, MEANING
 
 MOST_CHOSEN = 200  # features that 'auto' selects, at most: each size is fitted and compared
 #: What 'auto' means for a number of features, where `fit` can choose it (training/size.py).
-AUTO = f"'auto': `fit` chooses it by `criterion` for data in memory; at most {MOST_CHOSEN}."
+AUTO = f"'auto': `fit` chooses k by `criterion`, at most {MOST_CHOSEN}; the data must be in memory."
 CRITERION = Param("cv", OneOf(*CRITERIA), MEANING)
 FIXED_K = Param(10, Int(1), "Maximum number of features.")
 K = Param(10, Or(Int(1), "auto"), f"{FIXED_K.text} {AUTO}")
 ETA = Param(
     "auto",
     Or("auto", Real(above=0)),
-    "Step size. 'auto' derives it from the rows seen: 1 / (4 L R^2), where R^2 is the mean squared norm of "
-    "the rows and L the curvature of the loss, and never so large that a row overshoots its own target.",
+    "Step size. 'auto' computes it from the rows seen: 1 / (4 L R^2), where R^2 is the mean squared norm of "
+    "the rows and L is the curvature of the loss. It is never so large that a step moves the prediction of "
+    "a row beyond its target.",
 )
 SCHEDULE = Param(
     "constant",
     OneOf("constant", "sqrt", "doubling"),
-    "How the step decreases with the row t: not at all, as 1 / sqrt(t), or as log(a) / a, where a doubles "
-    "whenever t passes it ([Susan] section 4).",
+    "How the step decreases with the row number t. 'constant': not at all. 'sqrt': as 1 / sqrt(t). "
+    "'doubling': as log(a) / a, where a is doubled whenever t exceeds it ([Susan] section 4).",
 )
 ALPHA = Param(0.0, Real(0), "Strength of the penalty alpha / 2 |w|^2.")
 FIT_INTERCEPT = Param(
-    True, Bool(), "Whether to fit an intercept; it is never penalised, truncated or counted."
+    True,
+    Bool(),
+    "Whether to fit an intercept. It is never penalised or truncated, and does not count towards k.",
 )
 _FAR = (
-    "A value more than 200 units from the centre of its column is not learned, unless the column stays "
-    "there; `n_far_` counts such values. If a column moves by 10 to 100 units and the targets do not, "
-    "gradient steps hardly learn it from then on: pass differences of such a column."
+    "A value more than 200 units from the centre of its column is not learned, unless the next values of "
+    "the column are there too; `n_far_` counts such values. If a column moves by 10 to 100 units and the "
+    "targets do not, gradient steps hardly learn this column afterwards. Pass the differences of such a "
+    "column instead."
 )
 STANDARDIZE = Param(
     True,
     Bool(),
-    "If True, take steps and compare weights in units of each feature, from running moments, so that the "
-    "scale of a feature does not matter. With an intercept, columns whose mean exceeds their deviation are "
-    "centred, and the "
-    "intercept of rows that are mostly zero starts from the targets, estimated from a sample of the rows "
-    f"(for a stream, from the first 100). {_FAR} If False, rows are used exactly as given: all values, not "
-    "scaled, not centred, and the intercept starts at 0.",
+    "If True, each feature has a unit, computed from running moments. Steps and weights are in these units, "
+    "so that the scale of a feature does not matter. With an intercept, columns whose mean exceeds their "
+    "standard deviation are centred. If the rows are mostly zero, the intercept starts from the targets of "
+    f"a sample of the rows (for a stream, the first 100). {_FAR} If False, rows are used exactly as given: "
+    "all values are learned, nothing is scaled or centred, and the intercept starts at 0.",
 )
 UNITS = Param(
     True,
     Bool(),
-    "If True, divide each column by the root mean square of its non-zero values, from a sample of the rows "
-    "(for a stream, the first 100), so that the scale of a feature does not matter. With an intercept, "
-    "columns whose mean "
-    "exceeds their deviation are centred, and the intercept of rows that are mostly zero starts from the "
-    f"targets, by the same rows. {_FAR} If False, rows are used exactly as given: all values, not scaled, "
-    "not centred, and the intercept starts at 0.",
+    "If True, divide each column by its unit, so that the scale of a feature does not matter. The unit is "
+    "the root mean square of the non-zero values in a sample of the rows (for a stream, the first 100). "
+    "With an intercept, columns whose mean exceeds their standard deviation are centred. If the rows are "
+    f"mostly zero, the intercept starts from the targets of the same sample. {_FAR} If False, rows are used "
+    "exactly as given: all values are learned, nothing is scaled or centred, and the intercept starts at 0.",
 )
 PATIENCE = 5  # passes without progress after which `fit` stops, as in scikit-learn
 TOL = Param(
     1e-3,
     Real(0),
-    f"`fit` stops after {PATIENCE} passes in a row in which the mean loss has not fallen by more than this "
-    "share of the first loss. The loss of a pass is measured on each row before it is learned.",
+    f"`fit` stops after {PATIENCE} consecutive passes in which the mean loss has not decreased by more than "
+    "this share of the first loss. The loss of each row is measured before the row is learned.",
     live=True,
 )
 SHUFFLE = Param(
@@ -79,11 +81,12 @@ RANDOM_STATE = Param(0, Int(0, 2**64 - 1), "Seed for shuffling.")
 REFIT = Param(
     True,
     Bool(),
-    "At the end of `fit`, fit the k selected features again, alone and with the loss of the task (logistic "
-    "for labels, unless loss='squared'), with a ridge derived from the rows. Gradient steps select features "
-    "well long before their weights have converged, and penalties shrink the weights. Copies of other "
-    "columns are left out: the next features of the method take their places, or a warning says that it has "
-    "none. If False, the weights are the method's own, as after `partial_fit`.",
+    "If True, `fit` ends with a fit of the k selected features alone. It uses the loss of the task "
+    "(logistic for labels, unless loss='squared') and a ridge derived from the rows. The reason is that "
+    "gradient steps select features well long before their weights have converged, and that penalties "
+    "shrink the weights. Copies of other columns are left out. They are replaced by the next features of "
+    "the method, or a warning says that there are none. If False, the weights are those of the method, as "
+    "after `partial_fit`.",
 )
 
 
@@ -96,8 +99,8 @@ MAX_ITER = max_iter(100)
 GROW = Param(
     False,
     Bool(),
-    "If True, a sparse batch may be wider than those before: the state and `n_features_in_` grow, and "
-    "narrower batches are read as if the missing columns were zero.",
+    "If True, a sparse batch may have more columns than earlier batches. The state and `n_features_in_` "
+    "then grow. Columns that a batch does not have are read as zero.",
 )
 
 

@@ -35,23 +35,26 @@ _MOST = 1000  # features in the averages: these take 8 MB, and a row about 0.1 m
 class TSGD(Method):
     """The k largest weights of stochastic gradient descent on all features ([Sun] Algorithm 2).
 
-    All weights are learned: each row costs O(nnz), and memory is O(p). The model is the k weights with the
-    largest ``sigma_j |beta_j|``, chosen when it is read, O(p). More than two classes are learned jointly, one
-    against the rest, and share the k features.
+    All weights are learned. Each row costs O(nnz), and memory is O(p). The model has the k weights with the
+    largest ``sigma_j |beta_j|``, where sigma_j is the scale of feature j. They are chosen when the model is
+    needed, at O(p). More than two classes are learned jointly, one against the rest, and share the k
+    features.
 
     Notes
     -----
-    *The refit* of a stream changes the weights of the k features, never their choice. After 100, 200, 400,
-    ... rows the 2 k features with the largest ``sigma_j |beta_j|`` become candidates, and running averages of
-    them start anew; until these have enough rows, the averages before them are used. The k features of the
-    model that are among the candidates have their least-squares weights on the rows since; one that is not
-    keeps its weight of gradient steps. It costs O(k^2) for each row, and O(k^3) when the model is read.
+    *The refit* of a stream changes the weights of the k features, but not their choice. After 100, 200, 400,
+    ... rows, the 2 k features with the largest ``sigma_j |beta_j|`` become candidates, and new running
+    averages of the candidates start. Until these have enough rows, the previous averages are used. Features
+    of the model that are candidates get their least-squares weights on the rows since then. The other
+    features keep the weights of gradient steps. The refit costs O(k^2) for each row, and O(k^3) when the
+    model is computed.
 
-    Differences from the paper: with `standardize` the step of feature j is divided by its mean square so far
-    (as if the data had been normalised first, which a stream does not allow; with a given `eta`, by that of
-    its non-zero values), so that rare features are found as well as frequent ones; the weight is rescaled
-    with its unit for the first 64 values, because a tiny first value would leave a huge weight; several
-    targets share the k features, ranked by the norm of their weights.
+    Differences from the paper: With `standardize`, the step of feature j is divided by its mean square so
+    far, so that rare features are found as well as frequent ones. With a given `eta`, it is divided by the
+    mean square of the non-zero values. This corresponds to normalising the data first, which is not possible
+    for a stream. For the first 64 values of a feature, its weight is rescaled when its unit changes, because
+    a tiny first value would give a huge weight. Several targets share the k features, which are ranked by the
+    norm of their weights.
     """
 
     k, criterion = steps.K, steps.CRITERION
@@ -61,8 +64,8 @@ class TSGD(Method):
     refit = Param(
         True,
         Bool(),
-        f"{steps.REFIT.text} A stream with the squared loss too, if k is at most {_MOST}: averages of "
-        "2 k candidates give the ridge solution on the latest rows (see Notes).",
+        f"{steps.REFIT.text} For a stream with the squared loss and k of at most {_MOST}, the weights are "
+        "refitted, too. Averages of 2 k candidates give the ridge solution on the latest rows (see Notes).",
     )
     # after many passes over few rows the weights overfit, and their k largest are worse features
     max_iter = steps.max_iter(5)

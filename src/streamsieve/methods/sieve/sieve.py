@@ -47,47 +47,52 @@ def stored_sparse(rows: Rows) -> bool:
 class Sieve(Method):
     """Selects k features by elimination: fit all, drop the weakest, fit again, ...
 
-    The models are ridge-penalised, with the loss of the task. Several ridges are tried, each constant along
-    an elimination; cross-validation chooses the ridge and, with k='auto', the number of features. A strong
-    ridge ranks features as correlations do, a weak one as best subset does. If held-out rows prefer it, the
-    selected features are refitted with ridges in inverse proportion to their squared weights, which shrinks
-    weak features more. Constant features and copies of others are never selected.
+    The models are ridge-penalised, with the loss of the task. Several ridges are tried. Each ridge is
+    constant during an elimination. Cross-validation chooses the ridge and, with k='auto', the number of
+    features. With a strong ridge, features are ranked as by their correlations with the target. With a weak
+    ridge, they are ranked as by best subset selection. If this reduces the loss on held-out rows, the
+    selected features are refitted with ridges that are inversely proportional to their squared weights, which
+    shrinks weak features more. Constant features and copies of other features are never selected.
 
-    Rows are stored, restricted to the features that are still candidates, in at most `memory` bytes. When the
-    memory is full, values are rounded to 8 bits; then the weaker half of the features is removed, or rows are
-    summarised by a quadratic, which is exact for squared loss and an approximation around the current model
-    otherwise. A model can be read at any time, and is cached until more rows are learned.
+    Rows are stored in at most `memory` bytes, with only the features that are still candidates. When the
+    memory is full, values are rounded to 8 bits. After that, either the weaker half of the features is
+    removed, or rows are replaced by a quadratic function. This function is exact for squared loss; for other
+    losses it approximates the loss around the current model. A model can be computed at any time, and is
+    cached until more rows are learned.
 
-    A call that fails or is interrupted changes nothing: while a call makes room, a copy of the stored rows is
-    kept.
+    A call that fails or is interrupted changes nothing. For this purpose, a copy of the stored rows is kept
+    while a call reduces their memory.
 
-    Learning a row costs O(nnz). Reading a model takes 30 to 100 passes over the stored rows for each
-    ridge and fold.
+    Learning a row costs O(nnz). Computing a model takes 30 to 100 passes over the stored rows for each ridge
+    and fold.
     """
 
     weight_notes = {
-        "classification": "If nothing is selected, the shares of the classes count rows, not weights."
+        "classification": "If no feature is selected, the shares of the classes are computed from the "
+        "numbers of rows, without their weights."
     }
 
-    k = Param("auto", Or("auto", Int(1)), "Number of features to select; 'auto': chosen by `criterion`.")
+    k = Param("auto", Or("auto", Int(1)), "Number of features to select. 'auto': chosen by `criterion`.")
     criterion = Param("cv", OneOf(*criteria.CRITERIA), criteria.MEANING)
     memory = Param(
         "256MB",
         Bytes(1 << 20),
         "Memory for stored rows, in bytes, in addition to a few numbers for each feature.",
     )
-    fit_intercept = Param(True, Bool(), "Whether to fit an intercept; it is never penalised or counted.")
+    fit_intercept = Param(
+        True, Bool(), "Whether to fit an intercept. It is never penalised, and does not count towards k."
+    )
     standardize = Param(
         True,
         Bool(),
-        "If True, divide features by their standard deviations; for sparse features a common scale is tried "
-        "too, and the better one is used. If False, use a common scale only.",
+        "If True, divide features by their standard deviations. For sparse features, one common scale is "
+        "also tried, and the better of the two is used. If False, use only the common scale.",
     )
     clip = Param(
         True,
         Bool(),
-        "If True, clip the values of rows to predict to the range of the training rows, widened by half of "
-        "it on each side.",
+        "If True, clip the values of each feature in predictions to its range in the training rows, "
+        "extended by half of this range on each side.",
     )
     keep, groups, group_categories, positive = (
         constraints.KEEP,
@@ -98,9 +103,9 @@ class Sieve(Method):
     missing = Param(
         "auto",
         OneOf("auto", "error", "mean"),
-        "What to do with NaN: raise an error ('error'), or use the mean so far ('mean'). With effects other "
-        "than 'linear', 'mean' and 'auto' give curves a level for missing values; with 'linear', 'auto' is "
-        "'error'.",
+        "What to do with NaN. 'error': raise an error. 'mean': replace it by the mean of the rows so far. "
+        "'auto': 'error' with effects='linear', otherwise 'mean'. With effects other than 'linear', 'mean' "
+        "gives curves a level for missing values.",
     )
     half_life = Param(
         None,
@@ -108,28 +113,28 @@ class Sieve(Method):
         "Number of rows after which the weight of a row has halved; squared loss only. None: rows keep "
         "their weight.",
     )
-    grow = Param(False, Bool(), "If True, a sparse batch may have more columns than those before.")
+    grow = Param(False, Bool(), "If True, a sparse batch may have more columns than earlier batches.")
     n_jobs = Param(-1, Or(Int(1), Int(-1, -1)), "Number of threads; -1: all processors.")
     se = Param(
         None,
         Or(None, OneOf("classical", "folds")),
-        "Standard errors, given the selection, for at most two classes: from the observed information, or "
-        "by the jackknife over the 5 folds of the rows. The weights are then refitted without a ridge. "
-        "None: no standard errors.",
+        "Kind of standard errors, which are conditional on the selection. 'classical': from the observed "
+        "information. 'folds': the jackknife over 5 folds of the rows. At most two classes are supported. "
+        "With standard errors, the weights are refitted without a ridge. None: no standard errors.",
     )
 
     effects = Param(
         "linear",
         OneOf("linear", "shapes", "pairs", "auto"),
-        "Form of the effects: 'linear'; 'shapes', a curve for each feature; 'pairs', curves and "
-        "interactions of two features; 'auto', the simplest of the three that is within one standard error "
+        "Form of the effects. 'linear': weights. 'shapes': a curve for each feature. 'pairs': curves, and "
+        "interactions of two features. 'auto': the simplest of the three that is within one standard error "
         "of the best on held-out rows.",
     )
     edges = Param(
         None,
         Or(None, Kind("array of shape (p, 63)", (np.ndarray,))),
-        "Levels of shapes and pairs: `edges_` of another model, so that models of parts of a stream can be "
-        "merged. None: from the first 2,000 rows.",
+        "Levels of the features for shapes and pairs. Pass `edges_` of another model if models of parts of "
+        "a stream will be merged. None: from the first 2,000 rows.",
     )
 
     limit, weight_limit, tiny = 1e30, 1e30, 1e-30  # values and weights are kept in float32
