@@ -36,7 +36,7 @@ from .blocks import CheckedBlocks, is_source
 from .frames import columns_of, frame_schema, rows_of_frame
 
 VERBOSE = Param(
-    False, Bool(), "Print the progress of `fit` to stderr. The logger 'streamsieve' has it at level INFO."
+    False, Bool(), "Print the progress of `fit` to stderr. The logger 'streamsieve' logs it at INFO."
 )
 
 

@@ -55,10 +55,7 @@ def make_estimator(name: str) -> type[Estimator]:
     return type(name, (parent,), members)
 
 
-N_FAR = (
-    "Number of values that were not learned because they are far from the centre of their column (see "
-    "`standardize`)."
-)
+N_FAR = "Number of values that were not learned, because they are far from the others of their column."
 
 
 def _n_far(self: Estimator) -> int:

@@ -178,9 +178,10 @@ def read(
     schema : Schema or None, default=None
         The schema of another source, used to read this one.
     categories : {"onehot", "drop", "error"}, default="onehot"
-        "onehot": columns of words become one feature for each value except the most frequent one, called
-        ``column=value``, and X is sparse. "drop": they are left out. "error": they raise an error. Values
-        with fewer than 10 rows (in small tables, one row in a hundred) are pooled as ``column=other``.
+        "onehot": a categorical column becomes one feature for each value except the most frequent one, called
+        ``column=value``, and X is sparse. "drop": categorical columns are left out. "error": they raise an
+        error. Values with fewer than 10 rows (in small tables, one row in a hundred) are pooled as
+        ``column=other``.
     max_categories : int >= 1, default=1000
         Maximum number of values of a column that get their own feature, the most frequent ones; others are
         pooled. For dicts, more values raise an error.

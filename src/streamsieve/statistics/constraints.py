@@ -93,7 +93,7 @@ class Groups:
     """Lists of features, with names or without."""
 
     def __str__(self) -> str:
-        return "dict of names and lists of features, or list of such lists, none of them empty"
+        return "dict of names and non-empty lists of features, or list of such lists"
 
     def accept(self, value: Any) -> Any:
         features = Features()
@@ -126,7 +126,7 @@ BOUNDS = Param(
     Or(
         PerFeature(
             "(lower, upper) for all features, dict of features and such pairs, or list of p pairs; "
-            "lower <= 0 <= upper, None is infinite",
+            "lower <= 0 <= upper, with None in a pair for no limit,",
             _interval,
             for_all=True,
         ),

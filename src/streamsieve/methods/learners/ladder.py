@@ -74,7 +74,7 @@ class Regularised(Method):
 
     prepare = "units"
     poor_score = True  # penalties shrink the weights, most of all if few features are kept
-    attributes = {"penalty": "array of shape (n_penalties,) or (1,): The penalties now, or alpha alone."}
+    attributes = {"penalty": "array of shape (n_penalties,) or (1,): Current penalties, or only alpha."}
 
     @property
     def penalty(self) -> Array:

@@ -141,15 +141,15 @@ class Sieve(Method):
     extracts = screens = True
     losses = {task: loss_names(task, newton=True) for task in ("regression", "classification")}
     attributes = {
-        "ridge": "float: ridge of the elimination, per row and in standardised units",
-        "n_candidates": "int: number of features that are still candidates",
-        "sizes": "dict: number of features by 'cv' and by '1se', with k='auto'",
-        "n_clipped": "int: number of predicted rows in which a value was clipped",
-        "effects": "str: kind of the model: 'linear', 'shapes' or 'pairs'",
-        "effect_losses": "dict: loss of held-out rows by kind",
-        "terms": "list of Component: features, standard deviation and, for pairs, p-value of each component",
-        "edges": "array of shape (p, 63): levels of shapes and pairs",
-        "model": "LinearModel: with `se`, the weights with standard errors, p-values and intervals.",
+        "ridge": "float: Ridge of the elimination, per row and in standardised units.",
+        "n_candidates": "int: Number of features that are still candidates.",
+        "sizes": "dict: Number of features by 'cv' and by '1se', with k='auto'.",
+        "n_clipped": "int: Number of predicted rows in which a value was clipped.",
+        "effects": "str: Kind of the model: 'linear', 'shapes' or 'pairs'.",
+        "effect_losses": "dict: Held-out loss of each kind of model.",
+        "terms": "list of Component: Features, standard deviation and (pairs) p-value of each curve or pair.",
+        "edges": "array of shape (p, 63): Levels of shapes and pairs.",
+        "model": "LinearModel: With `se`, the weights with standard errors, p-values and intervals.",
     }
 
     estimator_methods = (effect,)
