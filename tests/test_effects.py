@@ -691,6 +691,20 @@ def test_missing_numbers_of_tables_are_a_level_too(words, tmp_path):
     assert "replaced by the mean" in filled.output
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("effects", ["auto", "shapes"])
+def test_a_model_of_few_rows_with_missing_values_can_be_loaded(effects, sparse, tmp_path):
+    X, y = holes(600)  # too few to set the edges, so that the rows themselves are in the file
+    rows = sp.csr_array(X) if sparse else X
+    model = SieveRegressor(2, effects=effects).fit(rows, y)
+    save(model, tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert_array_equal(loaded.predict(rows), model.predict(rows))
+    for each in (model, loaded):
+        each.partial_fit(*holes())
+    assert_array_equal(loaded.predict(rows), model.predict(rows))
+
+
 def test_exports_fill_numbers_that_are_left_to_the_method(tmp_path):
     pd, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
     X, _ = holes()

@@ -374,7 +374,7 @@ class RowBuffer(State):
     def resize(self, p: int) -> None:
         """Nothing: narrower rows are read as if the missing columns were zero."""
 
-    def check(self, p: int, q: int, most: int, limit: float) -> None:
+    def check(self, p: int, q: int, most: int, limit: float, *, nan_ok: bool = False) -> None:
         """Raise ValueError for rows from a file that kernels could not read, or too many of them."""
         rows, targets, weights = self.rows, self.targets, self.weights
         if rows is None or targets is None:
@@ -393,7 +393,7 @@ class RowBuffer(State):
             raise ValueError(f"the targets of {n} rows that are held have shape {targets.shape}.")
         if weights is not None and (weights.dtype != np.float64 or weights.shape != (n,)):
             raise ValueError(f"the weights of {n} rows that are held have shape {weights.shape}.")
-        check_rows(rows, limit=limit)
+        check_rows(rows, nan_ok=nan_ok, limit=limit)
 
 
 # ---------------------------------------------------------------- all rows of a call, or none

@@ -106,7 +106,8 @@ class Effects(Sieve):
         levels = self.state.levels
         if not isinstance(levels, Levels):
             raise ValueError("the levels are missing.")
-        levels.check(self.p, self.targets(self.q), self.first_rows(self.p), self.capacity(self.p), self.limit)
+        sizes = self.first_rows(self.p), self.capacity(self.p)
+        levels.check(self.p, self.targets(self.q), *sizes, self.limit, nan_ok=self.nan_ok)
 
     # ---------------------------------------------------------------- learning
 

@@ -268,12 +268,14 @@ class Levels(State):
             mean = origin[:, None] + self.total[features] / rows * (unit / FINE)[:, None]
         return np.where(rows > 0, mean, 0.0)
 
-    def check(self, p: int, targets: int, first_rows: int, capacity: int, limit: float) -> None:
+    def check(
+        self, p: int, targets: int, first_rows: int, capacity: int, limit: float, *, nan_ok: bool
+    ) -> None:
         """Raise ValueError for levels from a file that kernels could not read."""
         h = len(self.hash)
         if len(self.y) != h or len(self.weight) != h or len(self.codes) != h or h > max(capacity, first_rows):
             raise ValueError("the parts of the sample differ in length, or are too long.")
-        self.first.check(p, targets, first_rows, limit)
+        self.first.check(p, targets, first_rows, limit, nan_ok=nan_ok)
         numbered = 0 <= self.n < 1 << ROW_BITS and 0 <= self.shard < 1 << (64 - ROW_BITS)
         if not numbered or self.rows.min(initial=0) < 0 or (self.codes >= LEVELS).any():
             raise ValueError("counts or levels are out of range.")
