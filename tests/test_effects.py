@@ -1,5 +1,6 @@
 """Shapes and pairs: equal to the slow twin, exactly mergeable, and found where lines find nothing."""
 
+import json
 import logging
 import pickle
 import signal
@@ -716,6 +717,23 @@ def test_exports_fill_numbers_that_are_left_to_the_method(tmp_path):
     sql = duckdb.sql(f"SELECT {to_sql(model)} AS s FROM '{file}'").fetchnumpy()["s"]
     assert_allclose(sql, model.predict(frame), atol=1e-9)
     to_json(model)
+
+
+def test_effects_of_columns_with_missing_values_are_those_with_the_mean_in_their_place(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, _ = holes()
+    file = tmp_path / "t.csv"
+    y = np.nan_to_num(X[:, 0]) + 2 * np.nan_to_num(X[:, 1]) + rng(3).normal(size=len(X))
+    pd.DataFrame(X, columns=list("abcdef")).assign(y=y).to_csv(file, index=False)
+    shown = []
+    for words in (("--missing", "mean"), ("--missing", "keep"), ("--effects", "auto")):
+        done = good("select", file, "--target", "y", "-k", 2, *words, "--json")
+        shown.append(json.loads(done.stdout)["rows"])
+    assert [row["feature"] for row in shown[0]] == ["b", "a"]
+    for other in shown[1:]:
+        assert [row["feature"] for row in other] == ["b", "a"]
+        for row, same in zip(other, shown[0]):
+            assert row["effect"] == pytest.approx(same["effect"], rel=0.01)
 
 
 def test_sparse_rows_are_dense_rows():

@@ -327,9 +327,12 @@ def with_moments(schema: Schema, sample: Sample) -> Schema:
     for column in schema.numbers:
         x = _numbers_of(sample.columns[at[column.name]], column.style)
         gone = np.isnan(x)
-        x = np.where(gone, column.fill, x)
-        scale = max(float(np.abs(x).max(initial=0.0)), 1e-300)  # squares may overflow
-        x = x / scale
+        known = x[~gone]
+        scale = max(float(np.abs(known).max(initial=0.0)), 1e-300)  # squares may overflow
+        fill = column.fill / scale
+        if np.isnan(fill):  # missing numbers are left to the method, which uses the mean
+            fill = float((known / scale).mean()) if len(known) else 0.0
+        x = np.where(gone, fill, x / scale)
         mean.append(np.array([x.sum() / n * scale]))
         square.append(np.array([np.std(x) * scale if len(x) else 0.0]))
         if column.indicator:
