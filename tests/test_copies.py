@@ -6,6 +6,8 @@ import scipy.sparse as sp
 
 import streamsieve
 from streamsieve import SIHTRegressor, TSGDClassifier, TSGDRegressor
+from streamsieve.methods.learners import steps
+from streamsieve.methods.learners.averages_refit import AveragesRefit
 from streamsieve.training.refit import Refit
 
 K = 5
@@ -77,6 +79,17 @@ def test_a_copy_in_a_stream_has_no_weight_beside_that_of_its_column():
     model = TSGDRegressor(K).partial_fit(X, y)
     assert distinct(model) == list(range(K))
     assert model.score(X, y) > 0.99
+
+
+def test_reading_a_stream_looks_for_copies_once(monkeypatch):
+    X, y = with_copies()
+    method = TSGDRegressor(K).partial_fit(X[:, :10], y).method_  # no copies, as usual
+    calls = []
+    for kind, name in ((AveragesRefit, "copies"), (steps.Constraints, "of")):
+        before = getattr(kind, name)
+        monkeypatch.setattr(kind, name, lambda *args, b=before, n=name: calls.append(n) or b(*args))
+    method.weights()
+    assert sorted(calls) == ["copies", "of", "of"]  # features to keep, and those that are selected
 
 
 def test_a_copy_that_is_to_be_kept_is_kept():

@@ -85,7 +85,7 @@ class AveragesRefit(State):
     unit: float
     averages: RunningAverages
     _read: tuple[tuple[Any, ...], Standardized] | None = None  # what was read last, and what it depends on
-    _solved: tuple[tuple[Any, ...], Solution] | None = None
+    _solved: tuple[bytes | None, Solution] | None = None
 
     def __init__(self, features: NDArray[np.int64], q: int) -> None:
         k = len(features)
@@ -155,7 +155,7 @@ class AveragesRefit(State):
         first one is used, or one to `keep`. The ridge is that of the largest marginal likelihood.
         """
         s = self._standardized(fit_intercept, keep)
-        key = id(s), None if features is None else features.tobytes()
+        key = None if features is None else features.tobytes()
         if self._solved is None or self._solved[0] != key:
             asked = s.usable if features is None else s.usable & np.isin(self.features, features)
             use = np.flatnonzero(asked)
@@ -172,10 +172,13 @@ class AveragesRefit(State):
 
     def _standardized(self, fit_intercept: bool, keep: NDArray[np.int64] | None) -> Standardized:
         """The averages standardised; computed once for the same rows."""
-        kept = () if keep is None else tuple(np.flatnonzero(np.isin(self.features, keep)).tolist())
+        kept: tuple[int, ...] = ()
+        if keep is not None and len(keep):
+            kept = tuple(np.flatnonzero(np.isin(self.features, keep)).tolist())
         key = self.averages.n_samples_ + self.filled, fit_intercept, kept
         if self._read is None or self._read[0] != key:
             averages = self._add_block(self.averages.copy()) if self.filled else self.averages
             columns = np.array(kept, dtype=np.int64)
             self._read = key, standardize(averages, fit_intercept=fit_intercept, keep=columns)
+            self._solved = None
         return self._read[1]

@@ -114,15 +114,16 @@ class TSGD(Method):
         return n
 
     def weights(self) -> tuple[Array, Array]:
-        s = self.state
-        kept, copies = self.candidates(self.k), self._copies()
+        s, keep = self.state, features_to_keep(self)
+        copies = self._copies(keep)
+        kept, solution = self._selected(self.k, copies), None
         weight, intercept = s.weight[kept] * s.scale, s.bias.copy()
-        solution = None
         if s.averages is not None:
-            solution = s.averages.solve(self.fit_intercept, kept, features_to_keep(self))
+            solution = s.averages.solve(self.fit_intercept, kept, keep)
         if solution is not None:
             weight[np.searchsorted(kept, solution[0])] = solution[1]
-            weight[np.isin(kept, copies)] = 0.0  # the weight of the other column has their whole effect
+            if len(copies):
+                weight[np.isin(kept, copies)] = 0.0  # the weight of the other column has their whole effect
             intercept = solution[2].copy()
         return scatter(kept, weight, self.p), intercept
 
@@ -132,18 +133,23 @@ class TSGD(Method):
         return (_FIRST << (rows // _FIRST).bit_length()) - rows
 
     def candidates(self, n: int) -> NDArray[np.int64]:
-        score, copies = self._score(), self._copies()
-        group = feature_groups(self)
-        if group is not None:  # groups are selected as a whole
-            copies = copies[np.bincount(group)[group[copies]] == 1]
-        score[copies] = 0.0
+        return self._selected(n, self._copies(features_to_keep(self)))
+
+    def _selected(self, n: int, copies: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The n best features, without these copies of others."""
+        score = self._score()
+        if len(copies):
+            group = feature_groups(self)
+            if group is not None:  # groups are selected as a whole
+                copies = copies[np.bincount(group)[group[copies]] == 1]
+            score[copies] = 0.0
         return chosen(self, score, n)
 
-    def _copies(self) -> NDArray[np.int64]:
-        """Features that are copies of others among the candidates of the refit."""
+    def _copies(self, keep: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Features that are copies of others, or of these, among the candidates of the refit."""
         averages = self.state.averages
         none = np.empty(0, np.int64)
-        return none if averages is None else averages.copies(self.fit_intercept, features_to_keep(self))
+        return none if averages is None else averages.copies(self.fit_intercept, keep)
 
     def _score(self) -> Array:
         """sigma_j |beta_j| of each feature (Remark 1 of [Sun]), squared, times the same number for all."""
