@@ -74,6 +74,14 @@ def test_a_method_that_knows_no_others_says_that_it_selected_copies(name):
     assert len(set(distinct(model))) == len(distinct(model)) < K
 
 
+@pytest.mark.parametrize("name", ["TSGD", "SFSA", "SIHT"])
+def test_a_table_of_copies_has_one_feature_and_a_warning(name):
+    X, y = with_copies()
+    with pytest.warns(UserWarning, match=r"has 1 feature, not 3: .*\(columns \[1 2\], counted from 0\)"):
+        model = getattr(streamsieve, f"{name}Regressor")(3).fit(X[:, [0, 0, 0]], y)
+    assert model.get_support(indices=True).tolist() == [0]
+
+
 def test_a_copy_in_a_stream_has_no_weight_beside_that_of_its_column():
     X, y = with_copies()
     model = TSGDRegressor(K).partial_fit(X, y)

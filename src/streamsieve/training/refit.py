@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..core.method import Method
 from ..core.rows import Array, Rows
 from ..core.state import State, array, check_array
+from ..core.words import counted
 from ..methods.learners.steps import feature_groups, features_to_keep
 from .prepare import far_center
 
@@ -129,8 +130,8 @@ def refit_selected(method: Any, parts: Callable[[], Iterable[Part]]) -> Refitted
 def _warn_of_copies(copies: NDArray[np.intp], k: int, missing: int) -> None:
     """Warn that the model has fewer features than were selected."""
     warnings.warn(
-        f"The model has {k - missing} features, not {k}: the others that were selected are copies of these "
-        f"(columns {copies[:5]}, counted from 0), and the refit left them out. Drop copies from the data, or "
-        "pass a larger k.",
+        f"The model has {counted(k - missing, 'feature')}, not {k:,}: the others that were selected are "
+        f"copies of these (columns {copies[:5]}, counted from 0), and the refit left them out. Drop copies "
+        "from the data, or pass a larger k.",
         stacklevel=2,
     )

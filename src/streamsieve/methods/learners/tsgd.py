@@ -136,13 +136,13 @@ class TSGD(Method):
         return self._selected(n, self._copies(features_to_keep(self)))
 
     def _selected(self, n: int, copies: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The n best features, without these copies of others."""
+        """The n best features; these copies of others come last."""
         score = self._score()
         if len(copies):
             group = feature_groups(self)
             if group is not None:  # groups are selected as a whole
                 copies = copies[np.bincount(group)[group[copies]] == 1]
-            score[copies] = 0.0
+            score[copies] = np.minimum(score[copies], np.finfo(float).tiny)
         return chosen(self, score, n)
 
     def _copies(self, keep: NDArray[np.int64]) -> NDArray[np.int64]:
