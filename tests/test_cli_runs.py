@@ -523,9 +523,10 @@ def test_a_warning_that_differs_in_its_numbers_is_shown_once(capsys, monkeypatch
     from streamsieve import cli
 
     monkeypatch.setattr(cli, "_SHOWN", set())
-    for text in ("One target, -3,939, decides.", "One target, 2,565, decides.", "One column decides."):
+    shown = ("One target, -3,939, decides.", "Column 'x1', 7, decides.", "Column 'x2', 7, decides.")
+    for text in (shown[0], "One target, 2,565, decides.", *shown[1:], "Column 'x2', -8.5, decides."):
         cli.show_warning(UserWarning(text))
-    assert capsys.readouterr().err == "Warning: One target, -3,939, decides.\nWarning: One column decides.\n"
+    assert capsys.readouterr().err.splitlines() == [f"Warning: {text}" for text in shown]
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,8 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     from ..core.words import printable
 
     text = printable(str(message))
-    what = re.sub(r"[-\d.,]+", "", text)  # else a stream with many far values would print as many warnings
+    # a stream with many far values would print as many warnings; numbers within names stay
+    what = re.sub(r"(?<![\w'])[-\d.,]+", "", text)
     if what not in _SHOWN:
         _SHOWN.add(what)
         click.echo(f"Warning: {text}", err=True)
