@@ -93,6 +93,12 @@ def test_few_values_have_a_level_each_and_many_are_cut_at_quantiles():
     assert np.isinf(edges[2:]).all()
 
 
+def test_rounding_to_float32_moves_no_row_to_another_level():
+    X = rng().normal([0.0, 1.0, 100.0, -5.0], size=(300, 4))
+    edges = cut_points(as_rows(X)[0], 4)
+    assert_array_equal(twin.levels(X.astype(np.float32).astype(float), edges), twin.levels(X, edges))
+
+
 @pytest.mark.parametrize("order", [1, 2, 3])
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_the_scan_is_that_of_the_twin_whatever_the_threads(order, outputs):

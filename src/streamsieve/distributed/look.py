@@ -25,7 +25,7 @@ class FirstLook(Method):
     """
 
     grow = merges = True
-    limit, weight_limit, tiny = Effects.limit, Effects.weight_limit, 0.0
+    limit, weight_limit = Effects.limit, Effects.weight_limit
 
     def __init__(self, method: Effects) -> None:
         self.method = method

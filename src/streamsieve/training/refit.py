@@ -129,9 +129,10 @@ def refit_selected(method: Any, parts: Callable[[], Iterable[Part]]) -> Refitted
 
 def _warn_of_copies(copies: NDArray[np.intp], k: int, missing: int) -> None:
     """Warn that the model has fewer features than were selected."""
+    shown = ", ".join(map(str, copies[:5])) + (", ..." if len(copies) > 5 else "")
     warnings.warn(
         f"The model has {counted(k - missing, 'feature')}, not {k:,}: the others that were selected are "
-        f"copies of these (columns {copies[:5]}, counted from 0), and the refit left them out. Drop copies "
+        f"copies of these (columns {shown}, counted from 0), and the refit left them out. Drop copies "
         "from the data, or pass a larger k.",
         stacklevel=2,
     )

@@ -418,9 +418,7 @@ class SourceRun:
         """
         rows = self.trainer.rows // (self._passes or 1)
         seen, size = sum(len(block.rows) for block in self.looked_at), self.stream.bytes_total
-        if (
-            seen > rows
-        ):  # of several passes: the first rows were read again, and would be learned and held out
+        if seen > rows:  # in several passes the first rows were read again: they are learned, not held out
             stream = self.open(passes=1, shuffle_buffer=0)
             self.looked_at = self._first_of(stream, stream.blocks())
         if self.sampled or seen >= rows:

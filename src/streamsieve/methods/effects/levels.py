@@ -321,7 +321,10 @@ def hash64(number: Hashes) -> Hashes:
 
 
 def cut_points(rows: Rows, p: int) -> Array:
-    """Edges (p, 63): between all values of a feature with at most 62 of them, else at its quantiles."""
+    """Edges (p, 63): between all values of a feature with at most 62 of them, else at its quantiles.
+
+    An edge is halfway between two values, so that rounding to float32 moves no row to another level.
+    """
     out = np.full((p, EDGES), np.inf)
     part = max(1, (1 << 22) // max(len(rows), 1))
     for start in range(0, rows.p, part):
@@ -329,13 +332,13 @@ def cut_points(rows: Rows, p: int) -> Array:
         X = rows.columns(columns).to_array()
         for j, x in zip(columns, np.sort(X.T.astype(np.float64), axis=1)):
             x = x[: len(x) - np.count_nonzero(np.isnan(x))]
-            new = np.flatnonzero(x[1:] > x[:-1])
-            if len(new) < EDGES - 1:  # halfway, or at the upper value where nothing lies between
-                cuts = x[new] + (x[new + 1] - x[new]) / 2
-                cuts = np.where(cuts > x[new], cuts, x[new + 1])
-            else:
-                cuts = np.unique(x[(len(x) * np.arange(1, EDGES)) // EDGES])
-                cuts = cuts[cuts > x[0]]
+            above = np.flatnonzero(x[1:] > x[:-1]) + 1  # the first place of each value but the least
+            if len(above) >= EDGES - 1:
+                above = np.unique(np.searchsorted(x, x[(len(x) * np.arange(1, EDGES)) // EDGES]))
+                above = above[above > 0]
+            below = x[above - 1]
+            cuts = below + (x[above] - below) / 2
+            cuts = np.where(cuts > below, cuts, x[above])  # where nothing lies between
             out[j, : len(cuts)] = cuts + 0.0  # no negative zero
     return out
 
