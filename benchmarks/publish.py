@@ -43,7 +43,7 @@ ARGUMENTS = {
     "effects": ["--parts", "madelon,pvalues"],
     "effects-designs": ["--parts", "designs"],
     "effects-real": ["--parts", "real"],
-    "effects-growth": ["--parts", "growth,wide,slow"],
+    "effects-growth": ["--parts", "growth,wide"],
     "cost": ["text", "wide", "sparse", "--repeats", "3"],
     "drift": [],
     "select": [],
