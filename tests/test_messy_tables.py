@@ -1,5 +1,6 @@
 """Tables as spreadsheets and people leave them: read as meant, or refused in one sentence."""
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -121,6 +122,19 @@ def test_a_zip_archive_of_one_table_is_read(name, tmp_path):
     again = streamsieve.read(tmp_path / name, target="y", block_size=10_000)
     again.seek(position)
     assert_array_equal(np.vstack([block.X for block in again]), np.vstack(X[2:]))
+
+
+def test_a_zip_archive_in_a_pipe_is_refused(tmp_path, monkeypatch):
+    """Its list of contents is at its end; the error was that the zip is damaged after 0 bytes."""
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as pack:
+        pack.writestr("t.csv", "a,y\n1,2\n")
+    end, begin = os.pipe()
+    os.write(begin, (tmp_path / "t.zip").read_bytes())
+    os.close(begin)
+    with open(end, encoding="utf-8") as pipe:
+        monkeypatch.setattr(sys, "stdin", pipe)
+        with pytest.raises(ValueError, match="cannot be read from a pipe; pass the file"):
+            next(iter(streamsieve.read("-", target="y", format="csv")))
 
 
 def kinds_of(frame):

@@ -242,6 +242,8 @@ class Bytes:
         self.packing = next((name for magic, name in PACKINGS.items() if start.startswith(magic)), None)
         self._head = memoryview(b"")
         self._in: Any = self._counted
+        if self.packing == "zip" and not self._raw.seekable():
+            raise ValueError("a zip archive cannot be read from a pipe; pass the file, or unpack it first.")
         if self.packing is not None:
             try:
                 unpacked = _unpacked(io.BufferedReader(self._counted, 1 << 20), self.packing, file.name)
