@@ -153,9 +153,9 @@ def read(
         polars LazyFrame, a DuckDB relation and any object with an Arrow stream (``__arrow_c_stream__``) are
         read block by block.
     target, weight : str or int, default=None
-        The column (name or index; a key of dicts; an array of an .npz file) of the targets and of the sample
-        weights. svmlight files have labels, so `target` is not needed, and no weights. Targets are floats if
-        all are numbers, otherwise strings; without a target, `y` is None.
+        The columns with the targets and with the sample weights: a name or an index, a key of dicts, or an
+        array of an .npz file. svmlight files contain labels, so they do not need `target`. They have no
+        weights. Targets are floats if all are numbers, otherwise strings. Without a target, `y` is None.
     cluster : str or int, default=None
         The column of a table with the ids of clusters of rows that depend on each other. It is not a feature;
         `Stream.blocks` numbers the ids.
@@ -163,14 +163,14 @@ def read(
         A name in `streamsieve.sources.inputs.FORMATS` ("csv", "jsonl", "parquet", ...), or "auto": the format
         is detected from the ending of the name, or from the first bytes.
     block_size : int >= 1, default=4096
-        Number of rows in a block. A block is shorter if it would have more than 2^20 values, and at the end
-        of a pass.
+        Number of rows in a block. A block is shorter if it would otherwise have more than 2^20 values. The
+        last block of a pass may be shorter, too.
     feature_names : sequence of str or None, default=None
-        Features to read, in this order, named as in `Stream.feature_names`, for example those that a model
-        has learned. Other columns and categories are left out; a missing column is an error.
+        Features to read, in this order, for example those that a model has learned. Their names are those of
+        `Stream.feature_names`. Other columns and categories are left out; a missing column is an error.
     columns, drop : sequence of str
-        Columns to use as features (default: all that the schema does not leave out), and columns to leave
-        out.
+        `columns`: columns to use as features (default: all that the schema does not leave out). `drop`:
+        columns to leave out.
     categorical, numeric, text, date : sequence of str, default=()
         Columns to read as categories, numbers, text or dates, whatever their content is.
     words : {"counts", "tfidf"}, default="counts"
@@ -178,22 +178,22 @@ def read(
     schema : Schema or None, default=None
         The schema of another source, used to read this one.
     categories : {"onehot", "drop", "error"}, default="onehot"
-        "onehot": a categorical column becomes one feature for each value except the most frequent one, called
-        ``column=value``, and X is sparse. "drop": categorical columns are left out. "error": they raise an
-        error. Values with fewer than 10 rows (in small tables, one row in a hundred) are pooled as
-        ``column=other``.
+        "onehot": X is sparse, and a categorical column becomes features called ``column=value``, one for each
+        value except the most frequent one. "drop": categorical columns are left out. "error": they raise an
+        error. Values with fewer than 10 rows are pooled as ``column=other``. In tables with fewer than 1,000
+        rows, the limit is 1 % of the rows.
     max_categories : int >= 1, default=1000
-        Maximum number of values of a column that get their own feature, the most frequent ones; others are
-        pooled. For dicts, more values raise an error.
+        Maximum number of values of a column that get their own feature. If there are more, the most frequent
+        ones get it, and the others are pooled. For dicts, more values raise an error.
     missing : {"mean", "indicator", "zero", "keep", "error"}, default="mean"
         What to do with missing numbers: empty cells, NaN, NA, N/A, null or ?. "mean": replace them by the
         mean of the column in the schema. "indicator": the same, and add a feature that is 1 for missing
         values. "zero": replace them by 0. "keep": replace them by NaN, which the estimator imputes. "error":
-        raise an error. Except with "error", a missing category becomes a separate category, and rows without
-        a target are left out. svmlight, arrays and dicts have no schema. For these, missing values raise an
-        error with "mean".
+        raise an error. With all values but "error", a missing category becomes a separate category, and rows
+        without a target are left out. svmlight, arrays and dicts have no schema, so there is no mean: with
+        "mean", their missing values raise an error.
     on_bad_row : {"error", "skip"}, default="error"
-        Raise `BadData`, with file, line, column and text, or leave the row out and count it.
+        "error": raise `BadData`, with file, line, column and text. "skip": leave the row out and count it.
     passes : int >= 1, default=1
         Number of times to read the source.
     shuffle_buffer : int >= 0, default=0
@@ -202,8 +202,8 @@ def read(
     random_state : int >= 0, default=0
         Seed of the shuffling.
     skip, limit : int >= 0, int or None
-        Number of rows to leave out at the start of each pass, and number of rows to read after them,
-        including rows to hold out.
+        `skip`: number of rows to leave out at the start of each pass. `limit`: number of rows to read after
+        them, including rows to hold out.
     hold_out : int, default=0
         Hold out every n-th row (n >= 2): rows n - 1, 2 n - 1, ... of the source.
     held : bool, default=False

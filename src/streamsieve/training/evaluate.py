@@ -89,10 +89,10 @@ def prequential(
     every : "auto" or int, default="auto"
         Number of rows that are predicted with the same model before they are learned. "auto": 1 for row-wise
         learners, and p for averages of p features, so that computing models takes no longer than learning.
-        The model of a sieve is computed again when the number of rows has doubled. Larger values are faster,
-        and as accurate if the stream does not change.
+        The model of a sieve is computed again when the number of rows has doubled. Larger values are faster.
+        They are equally accurate if the stream does not change.
     progress : callable or None
-        Called with the point just recorded, or None, and the number of rows so far.
+        Called with two arguments: the new point of the curve, or None, and the number of rows so far.
 
     Returns
     -------

@@ -127,8 +127,8 @@ class AveragesMethod(Method):
     losses = {t: loss_names(t, newton=True, first="squared") for t in ("regression", "classification")}
     attributes = {
         "model": "LinearModel: Support, standard errors, t values, R^2, residual variance, ridge or penalty.",
-        "averages": "RunningAverages: The averages of the rows. FoldAverages with criterion='cv', standard "
-        "errors by folds, honest or stability, AveragesBank with half_life='auto'.",
+        "averages": "RunningAverages: The averages of the rows. They are FoldAverages with criterion='cv', "
+        "standard errors by folds, `honest` or `stability`. They are an AveragesBank with half_life='auto'.",
         "drift": "list of int: Detected change points, as row numbers; None unless half_life='auto'.",
         "current_half_life": "float: Current half-life with half_life='auto'; otherwise as given.",
     }

@@ -20,11 +20,17 @@ from .path import Ints, Path, path_over_supports, some_sizes
 if TYPE_CHECKING:
     from ...statistics.running import RunningAverages
 
-MATURITY = Param(500, Int(1), "Gradient steps until k features are left.", symbol="T", live=True)
-ANNEALING = Param(
-    1.0, Real(above=-1), "How early features are removed: the larger, the earlier.", symbol="mu", live=True
+MATURITY = Param(
+    500, Int(1), "Number of gradient steps after which k features are left.", symbol="T", live=True
 )
-WARMUP = Param(0.1, Real(0, below=1), "Share of the steps before the first feature is dropped.", live=True)
+ANNEALING = Param(
+    1.0,
+    Real(above=-1),
+    "Speed of the removal: the larger it is, the earlier features are removed.",
+    symbol="mu",
+    live=True,
+)
+WARMUP = Param(0.1, Real(0, below=1), "Share of the steps before the first feature is removed.", live=True)
 
 
 def ofsa(
@@ -158,7 +164,10 @@ class OFSA(AveragesMethod):
     honest, stability = HONEST, STABILITY
     maturity, annealing, warmup = MATURITY, ANNEALING, WARMUP
     eta = Param(
-        "auto", Or(Real(above=0), "auto"), "Step; 'auto' derives it from the largest eigenvalue.", live=True
+        "auto",
+        Or(Real(above=0), "auto"),
+        "Step size. 'auto' computes it from the largest eigenvalue of the correlations of the features.",
+        live=True,
     )
 
     options = ("maturity", "annealing", "warmup", "eta")

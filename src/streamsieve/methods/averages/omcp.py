@@ -64,7 +64,8 @@ class OMCP(PenalizedMethod):
     gamma = Param(
         3.0,
         Real(above=0),
-        "Where the penalty levels off, in units of alpha; b of [Sun] eq. (3.10). Up to 1: a hard threshold.",
+        "The penalty is constant for weights above gamma alpha in magnitude. If gamma is at most 1, the "
+        "method is a hard threshold. b of [Sun] eq. (3.10).",
         live=True,
     )
 

@@ -49,7 +49,10 @@ class OSCAD(PenalizedMethod):
     """
 
     gamma = Param(
-        3.7, Real(above=2), "Where the penalty levels off, in units of alpha; a of Fan and Li.", live=True
+        3.7,
+        Real(above=2),
+        "The penalty is constant for weights above gamma alpha in magnitude. a of Fan and Li.",
+        live=True,
     )
 
     options = ("gamma",)

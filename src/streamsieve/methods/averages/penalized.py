@@ -33,9 +33,9 @@ VANISHING = 1e-8  # of alpha_max, where every other walk ends
 ALPHA = Param(
     None,
     Or(Real(0), None),
-    "Strength of the penalty on standardised features, lambda of [Sun] eq. (3.9); pass alpha or k. With k, "
-    "the penalty is decreased up to the largest model of at most k features. For MCP and SCAD, it is "
-    "decreased further if the k strongest features of a larger model fit clearly better.",
+    "Strength of the penalty on standardised features, lambda of [Sun] eq. (3.9). Pass alpha or k, not "
+    "both. With k, the penalty is decreased until the largest model of at most k features is found. For MCP "
+    "and SCAD, it is decreased further if the k strongest features of a larger model fit clearly better.",
     live=True,
 )
 REFIT = Param(

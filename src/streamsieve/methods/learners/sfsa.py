@@ -42,7 +42,7 @@ class SFSA(Method):
     the lower index is kept.
 
     *The warmup*. Before the first feature is removed, rows are learned one by one with the steps of `SGD`,
-    because single steps move the weights farther than one step for each mini-batch.
+    because one step for each row moves the weights farther than one step for each mini-batch.
 
     *The ladder* (Fig. 2.1). Several models are learned, which become mature after T, 2 T, 4 T, ...
     mini-batches. Each model keeps all features until the previous model is mature (longer with a longer
@@ -61,29 +61,29 @@ class SFSA(Method):
     *The step* of a mini-batch of b rows, unless `eta` is given, is 1 / (L (Lambda + R^2 / b)). L is the
     curvature of the loss. R^2 is the mean squared norm of the rows over the remaining features. Lambda is a
     bound of the largest eigenvalue of their second moments, computed from products of two rows of each batch.
-    Both are those of recent batches, or of the current batch if they are larger there. Steps grow as features
-    are removed. While features are chosen, steps stay so short that all batches so far influence the weights.
-    With 'momentum' and 'nesterov' the gradient is an average with weights 0.9^age. 'adam' is Adam with (0.9,
-    0.999). Its derived step has the size of the slopes, so that it does not depend on the units of y. In
-    every variant, the penalty is not part of these averages: before a step, all weights are multiplied by 1 -
-    eta alpha, as in AdamW.
+    Both are computed from recent batches. If the current batch has a larger value, this value is used. Steps
+    grow as features are removed. While features are chosen, steps stay so short that all batches so far
+    influence the weights. With 'momentum' and 'nesterov' the gradient is an average with weights 0.9^age.
+    'adam' is Adam with (0.9, 0.999). Its derived step has the size of the slopes, so that it does not depend
+    on the units of y. In every variant, the penalty is not part of these averages: before a step, all weights
+    are multiplied by 1 - eta alpha, as in AdamW.
 
     *Restarts.* The mean loss of each batch is measured before the batch is learned, and standardised by the
     losses of earlier batches. A one-sided CUSUM test sums the excess over one standard deviation, at most
     four for each batch. A sum above 12 signals a change. A large change is found in about 100 rows.
 
-    *The refit* of a stream. Running averages of k features are cheap, and least squares is exact where
-    gradient steps are not. The averages start at maturity. Until they have enough rows, the refit of the
-    previous model is used.
+    *The refit* of a stream. Running averages of k features are cheap. Least squares on them gives the exact
+    solution, but gradient steps only approximate it. The averages start at maturity. Until they have enough
+    rows, the refit of the previous model is used.
 
     Differences from the paper: There is a warmup, because ranks of the first batches are noise (``warmup=0``
-    turns it off). There is a ladder, whose models remove features one after the other
-    (``ladder=False`` learns one model). With `standardize`, steps are also in units of the features: their
-    root mean square, or with a given `eta`, that of their non-zero values. ``standardize="ranks"`` is Remark
-    1, with the square root in sigma that is missing in print. Features that were zero in all rows are removed
-    first. On sparse rows, features are removed when a quarter of the features seen is due, unless
-    `exact_schedule` is True. Several targets share the k features, which are ranked by the norm of their
-    weights.
+    turns it off). There is a ladder, whose models remove features one after the other (``ladder=False``
+    learns one model). With `standardize`, steps are also in units of the features: their root mean square, or
+    with a given `eta`, that of their non-zero values. ``standardize="ranks"`` is Remark 1, with the square
+    root in sigma that is missing in print. Features that were zero in all rows are removed first. On sparse
+    rows, features are not removed after every batch. The method waits until a quarter of the features seen
+    must be removed, unless `exact_schedule` is True. Several targets share the k features, which are ranked
+    by the norm of their weights.
     """
 
     k, criterion = steps.K, steps.CRITERION
@@ -119,9 +119,9 @@ class SFSA(Method):
         False,
         Bool(),
         "If True, keep exactly M_t features after every batch, as in the paper. This costs O(p) per batch. "
-        "If False, features may be removed later, at O(1) per removal: if a batch has fewer than twice as "
-        "many values as there are features with a weight, features are removed when a quarter of them is "
-        "due. At maturity, k features remain in both cases.",
+        "If False, features may be removed later, and a removal costs O(1). A batch is sparse if it has "
+        "fewer than twice as many values as there are features with a weight. After such a batch, features "
+        "are removed only when a quarter of them is due. At maturity, k features remain in both cases.",
     )
     batch_size = Param(25, Int(1), "Number of rows in a mini-batch.")
     variant = Param(

@@ -17,28 +17,33 @@ from .steps import check_shrink, largest, mean_square, scatter, step_rule
 class SIHT(Method):
     """A gradient step and a truncation to the k best for every row ([Susan] section 3).
 
-    Each row costs O(nnz + touched log k), independently of p: at most k weights are non-zero. More than two
-    classes are learned jointly, one against the rest, and share the k features.
+    Each row costs O(nnz + touched log k), independently of p, because at most k weights are non-zero. nnz is
+    the number of non-zero values of the row. touched is the number of these whose features are among the k,
+    or enter them. More than two classes are learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
-    For each row, ``w <- Truncate(w - eta (r loss'(x'w + b, y) x + alpha w), k)``, r the row's weight: all but
-    the k largest weights are set to zero. A feature that is not kept starts from zero each time it occurs,
-    and is kept only if one step takes it past the weakest kept feature. The result depends on the start, so
-    prefer `TSGD` if correlated features must be distinguished.
+    For each row, ``w <- Truncate(w - eta (r loss'(x'w + b, y) x + alpha w), k)``, where r is the weight of
+    the row. Truncate sets all but the k largest weights to zero. A feature that is not kept starts from zero
+    each time it occurs. It is kept only if a single step makes its weight larger than the weight of the
+    weakest kept feature. The result depends on the start, so prefer `TSGD` if correlated features must be
+    distinguished.
 
-    *Rare features.* With `standardize` the unit of a feature is the root mean square of its non-zero values,
-    for steps and for ranks. A feature has to enter by one step, and by its deviation over all rows one step
-    of a rare feature would never suffice: of 10 in 1 % of 3,000 rows one pass found none, and now finds 7 to
-    9. `fit` starts from the gradient of all rows (`init`), and finds all of them.
+    *Rare features.* With `standardize`, the unit of a feature is the root mean square of its non-zero values,
+    for steps and for ranks. The unit is not the standard deviation over all rows, because then a single step
+    of a rare feature would never be large enough to enter the k features. Example: 10 features that are
+    non-zero in 1 % of 3,000 rows. With the standard deviation, one pass found none of them. With the root
+    mean square, it finds 7 to 9. `fit` starts from the gradient of all rows (`init`), and finds all of them.
 
-    *The derived step* is 1 / (4 L R^2) as for other learners, but R^2 is that of the features that a step can
-    concern: 3 k of them (those before it, those after it and the true ones), with their share of the squared
-    norm of the row, or the k features kept, if these have more. With the norm of all features, independent
-    ones, p = 1,000 and k = 100, 69 of them were found in 10,000 rows in place of 87.
+    *The derived step* is 1 / (4 L R^2), as for other learners. Here, R^2 counts only the features that a step
+    can concern. These are at most 3 k features: those kept before the step, those kept after it, and the true
+    ones. In a row with nnz non-zero values, their share of the squared norm is taken as 3 k / nnz. If the
+    share of the kept features is larger, that share is used. The reason: for p = 1,000 independent features
+    and k = 100, 87 of the 100 features are found in 10,000 rows. With the norm over all features, only 69
+    were found.
 
-    Differences from the paper: with `standardize` steps and ranks are in units of the features, and several
-    targets share the k features, ranked by the norm of their weights.
+    Differences from the paper: with `standardize`, steps and ranks are in units of the features. Several
+    targets share the k features, which are ranked by the norm of their weights.
     """
 
     k, criterion = steps.K, steps.CRITERION

@@ -18,30 +18,33 @@ from .heap import POSITIVE, Budgeted, heap_features, new_heap
 class SOFS(Budgeted):
     """The k features whose weights have the smallest variance, by diagonal AROW (SOFS).
 
-    Each row costs O(nnz + touched log k), independently of p; memory is O(p). More than two classes are
-    learned jointly, one against the rest, and share the k features.
+    Each row costs O(nnz + touched log k), independently of p; memory is O(p). nnz is the number of non-zero
+    values of the row. touched is the number of these whose features are among the k, or enter them. More than
+    two classes are learned jointly, one against the rest, and share the k features.
 
     Notes
     -----
-    Wu, Hoi, Mei and Yu (2017). Weights w and their variances S, 1 at first. Where ``y w'x < 1``: ``a = (1 - y
-    w'x) / (x'S x + gamma)``, ``w <- w + a y S x``, ``S_j <- 1 / (1 / S_j + x_j^2 / gamma)``, and the k
-    weights with the smallest S_j are kept. S_j depends on how often and how large a feature was at errors of
-    the model, not on the size of its weight.
+    Wu, Hoi, Mei and Yu (2017). The method stores weights w and their variances S, which are 1 at first. A row
+    with ``y w'x < 1`` updates them: ``a = (1 - y w'x) / (x'S x + gamma)``, ``w <- w + a y S x``,
+    ``S_j <- 1 / (1 / S_j + x_j^2 / gamma)``. Then the k weights with the smallest S_j are kept. S_j does not
+    depend on the size of the weight. It depends on the values of the feature in the rows that updated the
+    model: the more such rows and the larger the values, the smaller S_j.
 
-    *Rare features.* Precision grows with every row that has the feature, so that frequent features are kept
-    whether they matter or not. Of 10 features in 1 % of 3,000 rows none is found, and of 10 in 30 % about 2,
-    by `fit` too.
+    *Rare features.* The precision 1 / S_j grows with every update by a row in which the feature is non-zero.
+    Therefore frequent features are kept even if they do not matter. Of 10 features that are non-zero in 1 %
+    of 3,000 rows, none is found. Of 10 features in 30 % of the rows, about 2 are found. `fit` does not find
+    more.
 
-    Differences from the paper: of q > 2 classes each has its own variances, and features are ranked by the
-    sum of 1 / S_j over classes; ``fit_intercept`` adds a feature that is always 1 and is not counted; a row
-    of weight r has gamma / r in place of gamma.
+    Differences from the paper: If there are q > 2 classes, each has its own variances, and features are
+    ranked by the sum of 1 / S_j over classes. ``fit_intercept`` adds a feature that is always 1 and does not
+    count towards k. For a row of weight r, gamma is replaced by gamma / r.
     """
 
     k, criterion = heap.FIXED_K, None
     gamma = Param(
         0.1,
         POSITIVE,
-        "Regularisation of AROW: the larger, the smaller the steps.",
+        "Regularisation of AROW: the larger it is, the smaller the steps are.",
         symbol="gamma",
         live=True,
     )

@@ -54,57 +54,69 @@ def as_printed(cls: Any, algorithm: int, **params: Any) -> Any:
 class StabilizedSGD(Method):
     """Truncated gradient steps, stabilized by selection over runs in different orders ([Ma] Algorithm 4).
 
-    Each row costs O(nnz) per path, and purged features cost nothing; memory is proportional to the stable
-    set, per path. Paths run on threads; their number does not change the model. Rows are buffered until there
-    are `block_size` of them; then every path learns that block in its own order, so that the result does not
-    depend on how a stream is cut into calls. Reading a model uses all rows so far: a copy learns the
-    buffered rows as if the block and the burst had ended. More than two classes are learned jointly, one
-    against the rest, and share the features.
+    A *path* is one run over the rows, in its own order. A *burst* is a number of consecutive rows of a path.
+    A feature is *purged* if too few bursts select it; features seen and not purged are *stable*. For each
+    path, a row costs O(nnz), purged features cost nothing, and memory is proportional to the number of stable
+    features. Paths run in threads. The number of threads does not change the model. Rows are buffered until
+    there are `block_size` of them. Then every path learns this block in its own order. Therefore the result
+    does not depend on how a stream is cut into calls. When a model is read, it uses all rows so far: a copy
+    learns the buffered rows as if the block and the burst had ended. More than two classes are learned
+    jointly, one against the rest, and share the features.
 
     Notes
     -----
-    M paths learn the rows, each in its own order. A burst of K steps ``w <- w - eta g`` ends with the
-    informative truncation (Algorithm 2): each feature j that it saw k_j times is brought closer to zero by
-    ``g_0 k_j``. After a stage of n_K bursts of all paths (Algorithms 3 and 4):
+    M paths learn the rows, each in its own order. A burst has K steps ``w <- w - eta g`` and ends with the
+    informative truncation (Algorithm 2): if the burst saw feature j in k_j rows, w_j is brought closer to
+    zero by ``g_0 k_j``. A stage has n_K bursts of each path. After a stage (Algorithms 3 and 4):
 
-    - the selection probability of a feature is the share of bursts that left it non-zero, of those that saw
-      it (8); counts of features seen in at most delta_K (`min_bursts`) bursts are carried over to the next
-      stage (16);
-    - features below pi_0 (`threshold`) are purged for good (9), (10);
-    - the rejection rate beta falls with the share d of features purged, of those that may be, from beta_0
-      (`rejection`) to 0 (12): with gamma (`rejection_decay`) as
-      ``exp(-gamma d) - d exp(-gamma)``, or for gamma < 0 as ``log(1 - gamma (1 - d)) / log(1 - gamma)``;
-    - the gravity g_0 is the beta-quantile of ``|change of w_j| / k_j`` over the bursts of the stage (11);
-    - bursts get longer, ``K_0 log(1 / (burst_growth (1 - d)))`` rows, never less than K_0 (`burst_size`).
+    - The selection probability of each feature is computed (8). It is a share of the bursts that saw the
+      feature: those that left it non-zero. If at most delta_K (`min_bursts`) bursts saw a feature, its counts
+      are carried over to the next stage (16).
+    - Features with a selection probability below pi_0 (`threshold`) are purged and never return (9), (10).
+    - The rejection rate beta falls from beta_0 (`rejection`) to 0 (12). It depends on d, the number of purged
+      features divided by the number of features that may be purged. beta_0 is multiplied by
+      ``exp(-gamma d) - d exp(-gamma)``, or for gamma < 0 by ``log(1 - gamma (1 - d)) / log(1 - gamma)``,
+      where gamma is `rejection_decay`.
+    - The gravity g_0 is the beta-quantile of ``|change of w_j| / k_j`` over the bursts of the stage (11).
+    - Bursts get longer. They have ``K_0 log(1 / (burst_growth s))`` rows, but at least K_0 (`burst_size`),
+      where s is the share of stable features among the features seen.
 
-    The model is the mean over the paths. In the first stage g_0 is 0, unless `gravity` gives it, for all
-    stages. The paper's losses are 'hinge' and 'logistic'. `as_printed` has its algorithms 1 to 4.
+    The model is the mean over the paths. In the first stage, g_0 is 0. If `gravity` is a number, it is g_0 in
+    all stages. The losses of the paper are 'hinge' and 'logistic'. `as_printed` gives its Algorithms 1 to 4.
 
-    Differences from the paper: (11) and (12) are interpreted as quantile and share purged. Shares are
-    relative to the features seen so far, so that columns that are always zero do not count. All but k (or
-    one) features may be purged; when no more may be, nothing is rejected, and learning continues as plain
-    SGD. Of n stable features no more than ``1 - 5 / n`` of the changes are rejected (`rejection_spared`), so
-    that a few features that all matter are kept. (16) is evaluated above delta_K and carried over up to it,
-    so that no count is lost. With `standardize` steps are taken in units of the root mean square of a
-    feature's non-zero values, and changes are weighed by its deviation in that unit: otherwise, with data
-    scaled to variance 1, rare features would be kept because their values are large. The first bursts are as
-    long as it takes to see a typical feature 20 times, where the paper has 5 rows for all data: a change over
-    one or two rows is mostly noise, the gravity would be a quantile of noise, and weak signals would be lost.
-    The quantile is that of changes other than zero: a feature whose rows all had no loss was not updated.
-    There is an intercept, never truncated. Steps may be derived as for `SGD`, from the stable features and
-    about the last 256 rows. Several targets share the features: a change is the largest over them.
+    Differences from the paper:
 
-    The paper has no k. Rejection ends while about a hundred features are stable, and with every pass the fit
-    is spread more evenly over them, so that truncating them to k predicts worse the longer `fit` runs. `fit`
-    therefore ends by eliminating stable features and refitting those that are left (`refit`).
+    - (11) is interpreted as a quantile, and d in (12) as a share of purged features. Both shares, d and s,
+      are relative to the features seen so far, so that columns that are always zero do not count.
+    - All but k features may be purged (all but one without k). When no more features may be purged, nothing
+      is rejected, and learning continues as plain SGD.
+    - Of the changes of n stable features, at most the share ``1 - 5 / n`` is rejected (`rejection_spared`).
+      Otherwise features would be lost when only a few are left and all of them matter.
+    - (16) is evaluated if more than delta_K bursts saw the feature. Otherwise the counts are carried over, so
+      that no count is lost.
+    - With `standardize`, the unit of a feature in steps is the root mean square of its non-zero values.
+      Changes are weighted by the standard deviation of the feature in this unit. Without these weights, if
+      the data are scaled to variance 1, rare features would be kept because their values are large.
+    - The first bursts are so long that they see a typical feature 20 times. The paper has 5 rows for all
+      data. A change over one or two rows is mostly noise. Then the gravity would be a quantile of noise, and
+      weak signals would be lost.
+    - The quantile (11) is that of the non-zero changes. A change is zero if no row with the feature had a
+      loss, so that its weight was not updated.
+    - There is an intercept, which is never truncated.
+    - Steps may be derived as for `SGD`, from the stable features and about the last 256 rows.
+    - Several targets share the features. The change of a feature is the largest over the targets.
+    - The paper has no k. Rejection ends while about a hundred features are stable. With every pass, the
+      weights are spread more evenly over these features. Therefore, the longer `fit` runs, the worse a model
+      predicts that is truncated to k features. For this reason, `fit` ends with an elimination of stable
+      features and a refit of the others (`refit`).
     """
 
     k = Param(
         None,
         Or(None, Int(1), "auto"),
-        "Maximum number of features: purging stops at k, and the model is reduced to k by "
-        "selection probability, then weight; `fit` with `refit` chooses the k of the stable features by "
-        "elimination. "
+        "Maximum number of features. Purging stops at k features. If more are stable, the k features with "
+        "the largest selection probabilities are used; of equal ones, those with the largest weights. With "
+        "`refit`, `fit` chooses k of the stable features by elimination. "
         f"None: all stable features. {steps.AUTO}",
     )
     criterion = steps.CRITERION
@@ -117,27 +129,30 @@ class StabilizedSGD(Method):
     )
     shuffle, random_state = steps.SHUFFLE, steps.RANDOM_STATE
     # the noise of the mean falls as 1 / sqrt(M): of 1,000 paths it is 3 % of that of one
-    n_paths = Param(16, Int(1, 1000), "Paths.", symbol="M")
+    n_paths = Param(16, Int(1, 1000), "Number of paths.", symbol="M")
     burst_size = Param(
         "auto",
         Or("auto", Int(1)),
-        "Rows of a burst at first. 'auto': as many as it takes to see the feature of a typical value 20 "
-        "times, from the first block; in `fit` no more than let a stage end within a pass; at least 50.",
+        "Number of rows of the first bursts. 'auto': computed from the first block, so that a burst sees the "
+        "feature of a typical value 20 times. In `fit`, bursts are shorter if a stage would not end within a "
+        "pass. They have at least 50 rows.",
         symbol="K_0",
     )
     burst_growth = Param(
         0.3,
         Real(above=0),
-        "Growth of the bursts as features are purged, the smaller the longer: to burst_size log(1 / "
-        "(burst_growth d)) rows, at least burst_size, where d is the share of features kept.",
+        "Growth of the bursts as features are purged: the smaller it is, the longer bursts become. They have "
+        "burst_size log(1 / (burst_growth s)) rows, but at least burst_size, where s is the share of stable "
+        "features among the features seen.",
         symbol="alpha",
     )
-    n_bursts = Param(5, Int(1), "Bursts of a stage.", symbol="n_K")
+    n_bursts = Param(5, Int(1), "Number of bursts of each path in a stage.", symbol="n_K")
     truncation = Param(
         "informative",
         OneOf("informative", "universal"),
-        "Amount by which a burst shrinks a weight: the gravity times the rows that contain the feature "
-        "(Algorithm 2), or times all its rows (Algorithm 1), which costs O(stable features) per burst.",
+        "Amount by which a weight shrinks at the end of a burst. 'informative': the gravity times the number "
+        "of rows of the burst that contain the feature (Algorithm 2). 'universal': the gravity times the "
+        "number of all rows of the burst (Algorithm 1), which costs O(stable features) for each burst.",
     )
     gravity = Param(
         "auto",
@@ -149,19 +164,19 @@ class StabilizedSGD(Method):
     rejection = Param(
         0.9,
         Real(0, below=1),
-        "Rejection rate at first: the share of changes below the gravity.",
+        "Rejection rate in the first stages. The rejection rate is the share of changes below the gravity.",
         symbol="beta_0",
     )
     rejection_spared = Param(
         5,
         Int(0),
-        "Number of features (or k, if smaller) whose changes are spared on average, so that less is "
-        "rejected when few features are left. 0 is the paper's rule.",
+        "Number of features (k, if that is smaller) whose changes are not rejected, on average. Therefore "
+        "fewer changes are rejected when few features are left. 0 is the paper's rule.",
     )
     rejection_decay = Param(
         0.0,
         Real(),
-        "How the rejection rate falls as features are purged: above 0 exponentially, 0 linearly, below 0 "
+        "How the rejection rate falls as features are purged. Above 0: exponentially. 0: linearly. Below 0: "
         "logarithmically, which is slowest.",
         symbol="gamma",
     )
@@ -171,23 +186,25 @@ class StabilizedSGD(Method):
     min_bursts = Param(
         5.0,
         Real(0),
-        "A feature's selection probability counts once more than this many bursts have seen it.",
+        "A selection probability is computed after more than this number of bursts have seen the feature.",
         symbol="delta_K",
     )
-    block_size = Param(1024, Int(1), "Rows of a block, which each path learns in its own order.")
-    n_jobs = Param(-1, Or(Int(1), Int(-1, -1)), "Threads that share the paths, -1 for all processors.")
+    block_size = Param(1024, Int(1), "Number of rows of a block. Each path learns a block in its own order.")
+    n_jobs = Param(-1, Or(Int(1), Int(-1, -1)), "Number of threads that share the paths; -1: all processors.")
     refit, eta, schedule = steps.REFIT, steps.ETA, steps.SCHEDULE
     standardize, fit_intercept, grow = steps.STANDARDIZE, steps.FIT_INTERCEPT, steps.GROW
 
     attributes = {
-        "selection_probabilities": "array of shape (p,): Share of the bursts that left a feature non-zero, "
-        "of those that saw it, when it last counted; 1 while it has not, 0 once the feature is purged.",
-        "n_stable": "int: Features seen and not purged.",
+        "selection_probabilities": "array of shape (p,): Of the bursts that saw a feature, the share that "
+        "left it non-zero, when it was last computed. 1 before the first time, 0 after the feature is "
+        "purged.",
+        "n_stable": "int: Number of stable features: seen and not purged.",
         "current_gravity": "float: Shrinkage of a weight for each row of a burst, g_0 of the current stage.",
         "current_rejection": "float: The share of changes below the gravity, beta of the current stage.",
-        "first_burst": "int: Rows of a burst at first, as given or derived; 0 before the first block.",
+        "first_burst": "int: Number of rows of the first bursts, as given or derived; 0 before the first "
+        "block.",
         "history": "dict of arrays: 'stage', 'stable', 'gravity', 'rejection' and 'burst_size' after each "
-        "stage, or, of more than 512, after every 2nd, 4th, ...",
+        "stage. If there are more than 512 stages: after every 2nd, 4th, ... stage.",
     }
 
     estimator_methods = (as_printed,)

@@ -50,9 +50,10 @@ class Sieve(Method):
     The models are ridge-penalised, with the loss of the task. Several ridges are tried. Each ridge is
     constant during an elimination. Cross-validation chooses the ridge and, with k='auto', the number of
     features. With a strong ridge, features are ranked as by their correlations with the target. With a weak
-    ridge, they are ranked as by best subset selection. If this reduces the loss on held-out rows, the
-    selected features are refitted with ridges that are inversely proportional to their squared weights, which
-    shrinks weak features more. Constant features and copies of other features are never selected.
+    ridge, they are ranked as by best subset selection. The selected features may be refitted with one ridge
+    for each feature, which is inversely proportional to its squared weight. Such ridges shrink weak features
+    more. They are used if they reduce the loss on held-out rows. Constant features and copies of other
+    features are never selected.
 
     Rows are stored in at most `memory` bytes, with only the features that are still candidates. When the
     memory is full, values are rounded to 8 bits. After that, either the weaker half of the features is
@@ -60,8 +61,8 @@ class Sieve(Method):
     losses it approximates the loss around the current model. A model can be computed at any time, and is
     cached until more rows are learned.
 
-    A call that fails or is interrupted changes nothing. For this purpose, a copy of the stored rows is kept
-    while a call reduces their memory.
+    A call that fails or is interrupted changes nothing. Therefore a call that reduces the memory of the
+    stored rows keeps a copy of them until it ends.
 
     Learning a row costs O(nnz). Computing a model takes 30 to 100 passes over the stored rows for each ridge
     and fold.
