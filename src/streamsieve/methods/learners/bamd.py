@@ -16,7 +16,7 @@ from .start import INIT, start_by_gradient
 class BAMD(Budgeted):
     """K features by adaptive mirror descent, truncated after every row ([Zhai] Algorithm 2).
 
-    Each row costs O(nnz + k), or O(nnz + touched log k) with alpha=0, independently of p; memory is O(p).
+    Each row costs O(nnz + k), or O(nnz log k) with alpha=0, independently of p; memory is O(p).
     More than two classes are learned jointly, one against the rest, and share the k features.
 
     Notes

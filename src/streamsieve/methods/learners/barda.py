@@ -17,7 +17,7 @@ from .steps import scatter
 class BARDA(Budgeted):
     """K features by adaptive dual averaging, truncated after every row ([Zhai] Algorithm 1).
 
-    Each row costs O(nnz + touched log k), amortised, independently of p; memory is O(p). The selected
+    Each row costs O(nnz log k), amortised, independently of p; memory is O(p). The selected
     features are the same as if all p scores were sorted after every row. More than two classes are learned
     jointly, one against the rest, and share the k features.
 

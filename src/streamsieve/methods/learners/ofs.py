@@ -17,7 +17,7 @@ from .steps import check_shrink
 class OFS(Budgeted):
     """K features by steps of the hinge loss, projected and truncated (OFS, FOFS).
 
-    Each row costs O(nnz + touched log k), independently of p; memory is O(p). More than two classes are
+    Each row costs O(nnz log k), independently of p; memory is O(p). More than two classes are
     learned jointly, one against the rest, and share the k features.
 
     Notes

@@ -15,8 +15,8 @@ from .siht import SIHT
 class OLSTThenTSGD(SIHT):
     """OLST for the first C rows, then truncated gradient steps from the support that it found.
 
-    The first C rows cost O(p^2) each, with O(p^2) memory. Later rows cost as in `SIHT`, O(nnz + touched log
-    k) with O(p) memory, and start from a support that has most of the true features. More than two classes
+    The first C rows cost O(p^2) each, with O(p^2) memory. Later rows cost as in `SIHT`, O(nnz log k)
+    with O(p) memory, and start from a support that has most of the true features. More than two classes
     are learned jointly, one against the rest, and share the k features.
 
     Notes

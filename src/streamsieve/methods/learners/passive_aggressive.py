@@ -16,7 +16,7 @@ from .start import INIT, start_by_gradient
 class PassiveAggressive(Budgeted):
     """K features by the least change that corrects each row, truncated (passive-aggressive).
 
-    Each row costs O(nnz + touched log k), independently of p; memory is O(p). There is no step to choose: a
+    Each row costs O(nnz log k), independently of p; memory is O(p). There is no step to choose: a
     row whose loss is zero changes nothing; any other row moves the weights until its loss is zero, or as far
     as `C` allows. More than two classes are learned jointly, one against the rest, and share the k features.
 

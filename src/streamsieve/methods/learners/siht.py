@@ -17,9 +17,8 @@ from .steps import check_shrink, largest, mean_square, scatter, step_rule
 class SIHT(Method):
     """A gradient step and a truncation to the k best for every row ([Susan] section 3).
 
-    Each row costs O(nnz + touched log k), independently of p, because at most k weights are non-zero. nnz is
-    the number of non-zero values of the row. touched is the number of these whose features are among the k,
-    or enter them. More than two classes are learned jointly, one against the rest, and share the k features.
+    A row with nnz non-zero values costs O(nnz log k) at most, independently of p, because at most k weights
+    are non-zero. More than two classes are learned jointly, one against the rest, and share the k features.
 
     Notes
     -----

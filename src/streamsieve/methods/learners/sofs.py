@@ -18,8 +18,7 @@ from .heap import POSITIVE, Budgeted, heap_features, new_heap
 class SOFS(Budgeted):
     """The k features whose weights have the smallest variance, by diagonal AROW (SOFS).
 
-    Each row costs O(nnz + touched log k), independently of p; memory is O(p). nnz is the number of non-zero
-    values of the row. touched is the number of these whose features are among the k, or enter them. More than
+    A row with nnz non-zero values costs O(nnz log k) at most, independently of p; memory is O(p). More than
     two classes are learned jointly, one against the rest, and share the k features.
 
     Notes
