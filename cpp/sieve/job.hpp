@@ -58,8 +58,9 @@ struct Fit {
     std::vector<double> B, b;           // B[a * columns + j]
 };
 
-// Units that are left of w on the way to k. To the last size the steps are smaller: with steps of .7, a given k
-// loses .4 +- .1 points of accuracy on large sets; on the way to larger sizes they are as good, and cheaper.
+// Units that are left of w on the way to k. To the last size the steps are smaller: with steps of .7, a given
+// k loses .4 +- .1 points of accuracy on large sets; on the way to larger sizes they are as good, and
+// cheaper.
 inline Index next_size(Index w, Index k, bool last, double share) {
     const double kept = !last ? 0.7 : w <= 10 * k ? share : w <= 40 * k ? 0.75 : 0.6;
     return std::max(k, std::min(w - 1, Index(double(w) * kept)));
